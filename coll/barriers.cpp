@@ -346,7 +346,8 @@ void Barriers::arrived(Rank from, const Arrival& arrival) noexcept {
     heard = {arrival.phase, core::BarrierVote::from_bits(bits)};
   }
   // A member in Job::finish makes no further call: the next one of this rank would wait for it for ever.
-  if (arrival.finishing != 0 && barrier->team != nullptr && !barrier->finishing) {
+  if (arrival.finishing != 0 && barrier->team != nullptr && !barrier->finishing &&
+      barrier->team->find(from) != kNoRank) {
     if (TeamEngine* const engine = Collectives::engine_of(*barrier->team))
       engine->heard_finish(from, arrival.finishing - 1);
   }

@@ -42,7 +42,7 @@ Status refuse_call(TeamState& team, const coll::CallDescription& call, Status st
   return status;
 }
 
-/// The request for the engine. If there is none, the refusal has been told.
+/// The request for the engine. On failure the other members have been told that this one refuses the call.
 Result<coll::Request> request_of(TeamState& team, const CollCall& call) noexcept {
   std::string why;
   auto request = coll::checked_request(team, call, engine_of(team).user_operators(), why);

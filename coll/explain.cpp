@@ -40,6 +40,8 @@ std::string Team::explain(Collective operation, std::uint64_t bytes, std::uint32
   const core::Entry entry(team.endpoint);
   if (team.endpoint.in_child()) return "a forked child has no teams\n";
   if (auto why = why_no_call(operation, bytes, element, options); !why.empty()) return why;
+  if (operation == Collective::barrier && coll::Barriers::has_native(team))
+    return fmt::format("barrier, {} members\n  that of the conduit\n", team.size());
   if (bytes > std::numeric_limits<std::uint64_t>::max() / team.size())
     return fmt::format("blocks of {} bytes for {} members cannot be counted in 64 bits\n", bytes,
                        team.size());

@@ -197,7 +197,7 @@ class Loops {
   std::vector<double> collective(const Work& work) {
     const std::size_t bytes = work.bytes;
     const std::size_t blocks = work.loop == "all-gather" ? static_cast<std::size_t>(layer_.ranks()) : 1;
-    if (bytes * blocks > kSegmentBytes) fail(work.loop + ": there is no room for so many bytes");
+    if (bytes * blocks > kSegmentBytes) fail(work.loop + ": the segment has no room for these bytes");
     std::byte* const to = layer_.segment();
     const auto once = [&] {
       if (work.loop == "broadcast") {

@@ -6,6 +6,7 @@
 #include "core/barrier_vote.hpp"
 
 #include <cstring>
+#include <string>
 
 namespace aqueduct::coll {
 
@@ -55,6 +56,13 @@ void TeamEngine::prepare_barriers() noexcept {
   barrier_request_.shape = shape;
   barrier_request_.combiner.combine = merge_votes;
   barrier_request_.description = {};  // says barrier
+}
+
+std::string TeamEngine::explain_barrier() const {
+  std::string text = fmt::format("barrier, {} members\n", ranks_);
+  if (ranks_ == 1) return text + "  nothing to wait for\n";
+  if (!has_barriers()) return text + "  messages: dissemination, as the team has no scratch\n";
+  return text + "  " + TableChooser().explain(shape_of_barrier(ranks_), traits_, scratch_->layout());
 }
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {

@@ -3,6 +3,8 @@
 #include <aqueduct/status.hpp>
 
 #include "coll/engine/call_text.hpp"
+#include "coll/schedule/shape.hpp"
+#include "coll/tune/operation_word.hpp"
 
 #include <array>
 #include <cstring>
@@ -12,9 +14,6 @@
 namespace aqueduct::coll {
 namespace {
 
-constexpr std::array<std::string_view, 12> kCallOperations{
-    "barrier", "broadcast",  "scatter",        "gather", "all_gather", "all_to_all",
-    "reduce",  "all_reduce", "reduce_scatter", "scan",   "exscan",     "permute"};
 constexpr std::array<std::string_view, 19> kCallTypes{
     "bytes",       "i8",        "i16",       "i32",       "i64",      "u8",  "u16",
     "u32",         "u64",       "half",      "bfloat16",  "f32",      "f64", "complex_f32",
@@ -24,7 +23,6 @@ constexpr std::array<std::string_view, 13> kCallOps{
     "logical_and", "logical_or", "logical_xor", "min_index", "max_index", "user"};
 constexpr std::array<std::string_view, 3> kCallSyncs{"none", "mine", "all"};
 constexpr std::array<std::string_view, 3> kCallOrders{"any", "same_everywhere", "exact"};
-static_assert(kCallOperations.size() == static_cast<std::size_t>(Collective::permute) + 1);
 static_assert(kCallTypes.size() == static_cast<std::size_t>(ElementType::f64_index) + 1);
 static_assert(kCallOps.size() == static_cast<std::size_t>(ReduceOp::user) + 1);
 
@@ -33,27 +31,6 @@ template <class E, std::size_t N>
 std::string_view call_word(const std::array<std::string_view, N>& names, E value) noexcept {
   const auto index = static_cast<std::size_t>(value);
   return index < N ? names[index] : "unknown";
-}
-
-bool call_combines(Collective operation) noexcept {
-  switch (operation) {
-    case Collective::reduce:
-    case Collective::all_reduce:
-    case Collective::reduce_scatter:
-    case Collective::scan:
-    case Collective::exscan: return true;
-    default: return false;
-  }
-}
-
-bool call_has_root(Collective operation) noexcept {
-  switch (operation) {
-    case Collective::broadcast:
-    case Collective::scatter:
-    case Collective::gather:
-    case Collective::reduce: return true;
-    default: return false;
-  }
 }
 
 /// Adds things in brackets: " (f64, sum)".
@@ -79,14 +56,14 @@ class CallDetails {
 
 // What is as in most calls stays unsaid. Two calls that differ in more than the algorithm have different texts.
 void add_call(CallText& text, const CallDescription& call) noexcept {
-  if (static_cast<std::size_t>(call.operation) < kCallOperations.size())
-    text.add("{}", call_word(kCallOperations, call.operation));
+  if (call.operation <= Collective::permute)
+    text.add("{}", operation_word(call.operation));
   else
     text.add("operation {}", static_cast<unsigned>(call.operation));
   if (call.operation != Collective::barrier || call.bytes != 0)
     text.add(" of {} {}", call.bytes, call.bytes == 1 ? "byte" : "bytes");
   CallDetails details(text);
-  const bool combines = call_combines(call.operation);
+  const bool combines = reduces(call.operation);
   if (call.type != ElementType::bytes) details.add("{}", call_word(kCallTypes, call.type));
   if (call.type == ElementType::bytes && call.element != 1) details.add("elements of {} bytes", call.element);
   if (call.op == ReduceOp::user)
@@ -94,7 +71,7 @@ void add_call(CallText& text, const CallDescription& call) noexcept {
                 (call.facts & CallDescription::kOrdered) != 0 ? ", not commutative" : "");
   else if (combines || call.op != ReduceOp::sum)
     details.add("{}", call_word(kCallOps, call.op));
-  if (call_has_root(call.operation) || call.root != 0) details.add("root {}", call.root);
+  if (has_root(call.operation) || call.root != 0) details.add("root {}", call.root);
   if (call.order != ReduceOrder::any) details.add("{}", call_word(kCallOrders, call.order));
   if (call.in != Sync::all || call.out != Sync::all)
     details.add("in {}, out {}", call_word(kCallSyncs, call.in), call_word(kCallSyncs, call.out));

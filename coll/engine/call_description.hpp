@@ -41,6 +41,9 @@ inline CallDescription refused_call(CallDescription call, ErrorCode why) noexcep
   return call;
 }
 
+/// What stands for the call that a member in Job::finish will never make.
+inline constexpr CallDescription kFinished{.refused = static_cast<std::uint8_t>(ErrorCode::closed)};
+
 /// For logs: "all_reduce of 8 bytes (f64, sum)".
 std::string text_of(const CallDescription& call);
 /// A number of 32 bits, never 0, that differs between different calls, or between two calls of a team, with high

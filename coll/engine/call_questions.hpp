@@ -20,7 +20,7 @@ namespace aqueduct::coll {
 /// A report asks, and a later report has the answer: nothing here waits, and nothing is allocated except for texts.
 class CallQuestions {
  public:
-  /// For the answer to `asker`: number and description of this rank's last call of the team. False: there is none, or no
+  /// For the answer to `asker`: number and description of this rank's last call of the team. False: it has made none, or there is no
   /// such team, or `asker` is not a member. It runs inside a handler.
   using Last = bool (*)(void* owner, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);

@@ -36,7 +36,8 @@ struct Method {
   Senders::Ticket ticket;
 
   // This member's steps of such a run, for one root.
-  Rank root = kNoRank;  ///< kNoRank: for none
+  Rank root = kNoRank;       ///< kNoRank: for none
+  Rank seen_root = kNoRank;  ///< the root for which they were last written down, or found to be too many
   std::uint32_t lanes = 0;
   std::array<std::uint32_t, kMostLanes> lengths{};
   std::array<std::uint32_t, kMostLanes> first{};  ///< [lane] in `steps`

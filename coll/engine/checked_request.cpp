@@ -15,11 +15,6 @@ using aqueduct::detail::TeamState;
 
 namespace {
 
-bool takes_root(Collective operation) noexcept {
-  return operation == Collective::broadcast || operation == Collective::scatter ||
-         operation == Collective::gather || operation == Collective::reduce;
-}
-
 /// The bytes of a block as the call's own buffers give them. Member calls that fit together give the same number.
 std::uint64_t block_of_call(const CollCall& call, Rank ranks) noexcept {
   switch (call.operation) {
@@ -53,7 +48,7 @@ Status check_numbers(const CollCall& call, Rank ranks, std::string& why) noexcep
   if (usual != 0 && usual != call.element)
     return refusal(why, "an element has {} bytes, but one of its type has {}: give that size, or type bytes",
                    call.element, usual);
-  if (takes_root(call.operation) && call.root >= ranks)
+  if (has_root(call.operation) && call.root >= ranks)
     return refusal(why,
                    "root is {}, but the members of the team are 0 to {}: Team::index_of gives a rank's index",
                    call.root, ranks - 1);
@@ -68,7 +63,7 @@ Shape shape_of_call(const TeamState& team, const CollCall& call) noexcept {
   shape.order = reduces(call.operation) ? call.options.order : Order::any;
   shape.addresses = is_known(call.in) || is_known(call.out) ? Addresses::single : Addresses::local;
   shape.ranks = team.size();
-  shape.root = takes_root(call.operation) ? call.root : 0;
+  shape.root = has_root(call.operation) ? call.root : 0;
   shape.element = call.element;
   shape.bytes = block_of_call(call, team.size());
   shape.pitch = shape.bytes;
@@ -143,7 +138,7 @@ CallDescription description_of(const CollCall& call, Rank ranks) noexcept {
   description.type = call.type;
   description.element = call.element;
   description.bytes = block_of_call(call, ranks);
-  if (takes_root(call.operation)) description.root = call.root;
+  if (has_root(call.operation)) description.root = call.root;
   if (is_known(call.in) || is_known(call.out)) description.facts = CallDescription::kKnownPlaces;
   if (!reduces(call.operation)) return description;
   description.op = call.reducer.op;

@@ -148,7 +148,8 @@ void TeamEngine::open_rest(Run& run, const Shape& shape) noexcept {
 
 /// Writes down this member's steps, if there are few, and no run uses those of another root.
 void TeamEngine::keep_steps(Method& method, const Shape& shape) noexcept {
-  if (method.root == shape.root || method.calls != 1) return;
+  if (method.seen_root == shape.root || method.calls != 1) return;
+  method.seen_root = shape.root;
   const Schedule schedule(*method.algorithm, shape, position_);
   method.root = kNoRank;
   method.lanes = schedule.lanes();
@@ -305,7 +306,12 @@ bool TeamEngine::advance() noexcept {
 /// Ends the operations from number `from` on with `why`, as soon as nothing uses their buffers. Later calls get it at
 /// once. Earlier operations go on: members that are behind may still need this one for them.
 void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
-  if (broken_.ok()) broken_ = why;
+  if (broken_.ok()) {
+    broken_ = why;
+    first_broken_ = from;
+  } else if (from < broken_from_) {
+    earlier_ = why;  // such as a loss, after members have disagreed about a later call
+  }
   broken_from_ = std::min(broken_from_, from);
   if (from == 0 && scratch_) scratch_->close();
 }
@@ -329,7 +335,7 @@ void TeamEngine::reap() noexcept {
     const bool is_cancelled = cancelled(*run.operation);
     for (std::uint32_t i = 0; i < run.lane_count && is_cancelled; ++i) {
       if (core::Op* const strided = std::exchange(run.lanes[i].strided, nullptr))
-        state_.ops.part_ended(*strided, broken_);
+        state_.ops.part_ended(*strided, why_cancelled(*run.operation));
     }
     if (!is_cancelled || run.own != 0 || run.sources.parts != 1) {
       at = &run.next;
@@ -346,7 +352,7 @@ void TeamEngine::reap() noexcept {
     for (const Run* run = active_; run != nullptr && !in_use; run = run->next)
       in_use = run->operation == operation;
     if (!in_use) {
-      over(*operation, broken_);
+      over(*operation, why_cancelled(*operation));
       forget(*operation);
     }
     operation = next;

@@ -190,8 +190,9 @@ TeamEngine::Did TeamEngine::signal(Run& run, const Step& step) noexcept {
         transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true, nullptr, &all_)
             .status;
     if (const Did did = outcome(run, status); did != Did::step) return did;
+  } else {
+    ++state_.moves;
   }
-  ++state_.moves;
   ++layer_.counts().messages;
   if (step.done != kNoCounter) raise_own(run, step.done);
   return Did::step;
@@ -257,30 +258,19 @@ TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
   return Did::step;
 }
 
-// Over a network the pieces are puts of their own, which may overtake each other. So the signal follows when all of them
-// have arrived.
-TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
-  const Step& step = *lane.step;
+/// Begins a transfer for each run of a step that goes on after the lane has passed it. `first`: sets up the operation of
+/// all of them; `transfer`: begins that of run `i`.
+template <class First, class Transfer>
+TeamEngine::Did TeamEngine::run_by_run(Run& run, Run::Lane& lane, const First& first,
+                                       const Transfer& transfer) noexcept {
   if (lane.strided == nullptr) {
-    lane.strided = step_op(run, step);
+    lane.strided = step_op(run, *lane.step);
     if (lane.strided == nullptr) return Did::no_room;
-    lane.strided->ended = strided_over;
-    lane.strided->peer = team_.members[step.peer];
-    lane.strided->payload<StepNote>().follow = signal_for(run, step);
+    first(*lane.strided);
     lane.pieces = 0;
   }
-  core::Op& whole = *lane.strided;
-  while (lane.pieces < step.runs) {
-    GlobalPtr<std::byte> to = there(run, step.peer, step.to);
-    to = {to.rank(), to.offset() + lane.pieces * step.to.pitch, to.segment()};
-    PutOptions options;
-    options.immediate = true;
-    const Status status = transfers_
-                              .put(to, here(run, step.from) + lane.pieces * step.from.pitch, step.bytes,
-                                   rma::Transfers::Completion::group, options, nullptr, nullptr,
-                                   {rma::WordPromise::any, &whole})
-                              .status;
-    if (const Did did = outcome(run, status); did != Did::step) {
+  while (lane.pieces < lane.step->runs) {
+    if (const Did did = outcome(run, transfer(*lane.strided, lane.pieces)); did != Did::step) {
       // Those that have begun nothing keep no record: others may need it to go on.
       if (lane.pieces == 0) take_back(run, *std::exchange(lane.strided, nullptr));
       return did;
@@ -288,9 +278,30 @@ TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
     ++lane.pieces;
     ++layer_.counts().messages;
   }
-  lane.strided = nullptr;
-  state_.ops.part_ended(whole, {});
+  state_.ops.part_ended(*std::exchange(lane.strided, nullptr), {});
   return Did::step;
+}
+
+// Over a network the runs are puts of their own, which may overtake each other. So the signal follows when all of them
+// have arrived.
+TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
+  const Step& step = *lane.step;
+  const auto first = [&](core::Op& whole) {
+    whole.ended = strided_over;
+    whole.peer = team_.members[step.peer];
+    whole.payload<StepNote>().follow = signal_for(run, step);
+  };
+  const auto transfer = [&](core::Op& whole, std::uint64_t i) {
+    const GlobalPtr<std::byte> to = there(run, step.peer, step.to);
+    PutOptions options;
+    options.immediate = true;
+    return transfers_
+        .put({to.rank(), to.offset() + i * step.to.pitch, to.segment()},
+             here(run, step.from) + i * step.from.pitch, step.bytes, rma::Transfers::Completion::group,
+             options, nullptr, nullptr, {rma::WordPromise::any, &whole})
+        .status;
+  };
+  return run_by_run(run, lane, first, transfer);
 }
 
 bool TeamEngine::strided_over(core::Layer& layer, core::Op& op) noexcept {
@@ -301,31 +312,16 @@ bool TeamEngine::strided_over(core::Layer& layer, core::Op& op) noexcept {
 
 TeamEngine::Did TeamEngine::get(Run& run, Run::Lane& lane) noexcept {
   const Step& step = *lane.step;
-  if (lane.strided == nullptr) {
-    lane.strided = step_op(run, step);
-    if (lane.strided == nullptr) return Did::no_room;
-    lane.pieces = 0;
-  }
-  core::Op& whole = *lane.strided;
-  while (lane.pieces < step.runs) {
-    GlobalPtr<std::byte> from = there(run, step.peer, step.from);
-    from = {from.rank(), from.offset() + lane.pieces * step.from.pitch, from.segment()};
-    const Status status = transfers_
-                              .get(here(run, step.to) + lane.pieces * step.to.pitch, from, step.bytes,
-                                   rma::Transfers::Completion::group, /*immediate=*/true, nullptr,
-                                   {rma::WordPromise::any, &whole})
-                              .status;
-    if (const Did did = outcome(run, status); did != Did::step) {
-      // Those that have begun nothing keep no record: others may need it to go on.
-      if (lane.pieces == 0) take_back(run, *std::exchange(lane.strided, nullptr));
-      return did;
-    }
-    ++lane.pieces;
-    ++layer_.counts().messages;
-  }
-  lane.strided = nullptr;
-  state_.ops.part_ended(whole, {});
-  return Did::step;
+  const auto transfer = [&](core::Op& whole, std::uint64_t i) {
+    const GlobalPtr<std::byte> from = there(run, step.peer, step.from);
+    return transfers_
+        .get(here(run, step.to) + i * step.to.pitch,
+             {from.rank(), from.offset() + i * step.from.pitch, from.segment()}, step.bytes,
+             rma::Transfers::Completion::group, /*immediate=*/true, nullptr, {rma::WordPromise::any, &whole})
+        .status;
+  };
+  return run_by_run(
+      run, lane, [](core::Op&) {}, transfer);
 }
 
 bool TeamEngine::send_raises() noexcept {

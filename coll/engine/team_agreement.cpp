@@ -24,6 +24,10 @@ void add_member(CallText& text, Rank rank, const CallDescription& call) noexcept
     text.add("rank {} has made another call", rank);
     return;
   }
+  if (call == kFinished) {
+    text.add("rank {} is in Job::finish and makes no further call", rank);
+    return;
+  }
   text.add("rank {} has {} ", rank, call.refused != 0 ? "refused" : "called");
   add_call(text, call);
   if (call.refused == 0) return;
@@ -179,7 +183,7 @@ Verdict TeamAgreement::breaks(std::uint64_t number, Rank from, const CallDescrip
     if (own != nullptr)
       add_member(text, self_, *own);
     else
-      text.add("rank {} has made so many calls since that it does not know its own", self_);
+      text.add("rank {} does not remember its own call: it has made more than {} since", self_, kKept);
     if (theirs == nullptr) {
       if (from != kNoRank)
         text.add("; rank {} has made another call", from);

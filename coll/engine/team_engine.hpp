@@ -68,6 +68,8 @@ class TeamEngine {
 
   /// Whether the engine carries out the team's barriers. The same on all members.
   bool has_barriers() const noexcept { return barrier_method_.algorithm != nullptr; }
+  /// What a barrier of the team is, for Team::explain, if its conduit has none.
+  std::string explain_barrier() const;
   /// Begins a barrier: an all-reduce of `vote`, the bits of a core::BarrierVote. When it is over, `vote` holds the votes of
   /// all members, merged, and `op` ends; that may be before this returns. `vote` stays in use until then.
   ///
@@ -93,7 +95,8 @@ class TeamEngine {
     for (Plan* plan = plans_; plan != nullptr; plan = plan->next) plan->team_gone = true;
   }
 
-  /// A member finishes the job after so many calls of the team, in their low 31 bits: further ones here wait in vain.
+  /// A member finishes the job. It has made `calls` calls of the team, counted in 31 bits, so it takes no part in further
+  /// ones: these end here with `mismatch`.
   void heard_finish(Rank from, std::uint32_t calls) noexcept;
   std::uint64_t calls() const noexcept { return calls_; }
 
@@ -110,19 +113,26 @@ class TeamEngine {
   static constexpr std::uint64_t kNotBroken = ~std::uint64_t{0};
 
   // team_engine.cpp: calls
-  Result<Method*> method_of(const Request& request) noexcept;
-  bool rest_fits(const Method& method, const Request& request) const noexcept;
-  Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
   Begun begin_with(const Request& request, Method& method, Plan* plan) noexcept;
   Status begin_on(core::Op& op, const Request& request, Method& method, Plan* plan) noexcept;
-  static std::uint32_t hash_of(const Method& method) noexcept;
-  Status note(const CallDescription& call) noexcept;
-  void settle() noexcept;
   Begun alone(const Request& request) noexcept;
   void log_no_scratch(const Request& request) noexcept;
   void enqueue(CallRecord& operation) noexcept;
-  void release(Plan& plan) noexcept;
   bool scratch_busy() const noexcept { return scratch_ && scratch_->busy(); }
+
+  // methods.cpp
+  Result<Method*> method_of(const Request& request) noexcept;
+  bool rest_fits(const Method& method, const Request& request) const noexcept;
+  Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
+  static std::uint32_t hash_of(const Method& method) noexcept;
+  void give_up(Method& method) noexcept;
+
+  // disagreements.cpp
+  Status note(const CallDescription& call) noexcept;
+  void settle() noexcept;
+
+  // plan_calls.cpp
+  void release(Plan& plan) noexcept;
 
   // barrier_calls.cpp
   void prepare_barriers() noexcept;
@@ -137,10 +147,12 @@ class TeamEngine {
   void keep_steps(Method& method, const Shape& shape) noexcept;
   void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
   void compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept;
-  void give_up(Method& method) noexcept;
   void activate(Run& run) noexcept;
   void look(Run& run) noexcept;
   bool cancelled(const CallRecord& operation) const noexcept { return operation.number >= broken_from_; }
+  Status why_cancelled(const CallRecord& operation) const noexcept {
+    return operation.number >= first_broken_ ? broken_ : earlier_;
+  }
   static bool is_drained(const Run& run) noexcept {
     return run.complete && run.ended == run.lane_count && run.own == 0 && run.sources.parts == 1;
   }
@@ -163,6 +175,8 @@ class TeamEngine {
   bool arrived(const Run& run, Counter counter, std::uint32_t until) noexcept;
   Did execute(Run& run, Run::Lane& lane) noexcept;
   Did put(Run& run, Run::Lane& lane) noexcept;
+  template <class First, class Transfer>
+  Did run_by_run(Run& run, Run::Lane& lane, const First& first, const Transfer& transfer) noexcept;
   Did put_strided(Run& run, Run::Lane& lane) noexcept;
   Did get(Run& run, Run::Lane& lane) noexcept;
   Did signal(Run& run, const Step& step) noexcept;
@@ -191,7 +205,9 @@ class TeamEngine {
   std::byte* base_ = nullptr;  ///< this member's scratch
   std::optional<TeamScratch> scratch_;
   TeamAgreement agreement_;
-  Status broken_;                           ///< why calls fail from now on
+  Status broken_;   ///< why calls fail from now on: the first failure
+  Status earlier_;  ///< why operations before `first_broken_` were cancelled later
+  std::uint64_t first_broken_ = kNotBroken;
   std::uint64_t broken_from_ = kNotBroken;  ///< operations from this number on are cancelled
   bool team_gone_ = false;
   bool scratch_missed_ = false;  ///< the log says that the team has none

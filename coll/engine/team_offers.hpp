@@ -30,7 +30,7 @@ struct ScratchRoom {
   std::uint64_t counters = 0;
 };
 
-/// The least room with which a team of so many members has scratch.
+/// The least room that a team of at most that many members needs for its scratch.
 ScratchRoom least_room(Rank members) noexcept;
 /// The sizes of a new team's scratch: what the smallest offers allow. Empty if one member has no room, or too little. The
 /// same on all members, since all know all offers.
@@ -57,7 +57,7 @@ class TeamOffers {
   /// Requires: segment 1 is there.
   explicit TeamOffers(aqueduct::detail::EndpointState& state);
 
-  /// Takes a place for a team of so many members. Its counters hold 0. A team of one needs none, and `bytes` is 0.
+  /// Takes a place for a team of that size. Its counters hold 0. A team of one needs none, and `bytes` is 0.
   ///
   /// Half of the memory for teams is loose: a team gets a quarter of what is left of it, but no more than
   /// AQUEDUCT_COLL_TEAM_SCRATCH. The other half is kept for teams that get least_room, so teams that are made early do not

@@ -17,7 +17,7 @@ class UserOperators {
   /// Adding the same operator under its number again changes nothing.
   /// Errors: invalid_argument (no function, no bytes, or the number has another operator), no_memory.
   Status add(std::uint32_t number, const UserOperator& with) noexcept;
-  /// Null if there is none. The pointer stays valid.
+  /// Null if the program has added no operator under that number. The pointer stays valid.
   const UserOperator* find(std::uint32_t number) const noexcept;
 
  private:

@@ -65,6 +65,12 @@ constexpr Rank blocks_out(const Shape& shape, Rank position) noexcept {
   }
 }
 
+/// Whether one member is the root of the operation.
+constexpr bool has_root(Operation operation) noexcept {
+  return operation == Operation::broadcast || operation == Operation::scatter ||
+         operation == Operation::gather || operation == Operation::reduce;
+}
+
 /// Whether the operation combines elements.
 constexpr bool reduces(Operation operation) noexcept {
   return operation == Operation::reduce || operation == Operation::all_reduce ||

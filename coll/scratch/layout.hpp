@@ -42,7 +42,7 @@ class ScratchLayout {
   /// Requires: sizes as their comments say.
   ScratchLayout(const ScratchSizes& sizes, Rank ranks) noexcept;
 
-  /// The largest sizes that fit into so many bytes and counters. Empty if there are fewer bytes or counters than the
+  /// The largest sizes that fit into `bytes` bytes and `counters` counters. Empty if there are fewer bytes or counters than the
   /// layout of least_scratch(ranks) has.
   static std::optional<ScratchSizes> sizes_within(std::uint64_t bytes, std::uint64_t counters,
                                                   Rank ranks) noexcept;

@@ -21,13 +21,11 @@ constexpr SettingInfo algorithm_of(std::string_view name, std::string_view varia
   return same_on_all_ranks(text(name, variable, "auto", help));
 }
 
-// In the order of kOperationsWithSettings.
+// In the order of kOperationsWithSettings. Barriers have none: coll/engine/barrier_calls.cpp chooses for them.
 constexpr std::array kAlgorithmSettings{
-    algorithm_of(
-        "coll_barrier", "AQUEDUCT_COLL_BARRIER",
-        "Algorithm of barriers: auto, or one of those that aqinfo --collectives lists, as tree:radix=4."),
     algorithm_of("coll_broadcast", "AQUEDUCT_COLL_BROADCAST",
-                 "Algorithm of broadcasts, likewise, as k-nomial:radix=8,segments=4."),
+                 "Algorithm of broadcasts: auto, or one of those that aqinfo --collectives lists, as "
+                 "k-nomial:radix=8,segments=4."),
     algorithm_of("coll_scatter", "AQUEDUCT_COLL_SCATTER", "Algorithm of scatters, likewise."),
     algorithm_of("coll_gather", "AQUEDUCT_COLL_GATHER", "Algorithm of gathers, likewise."),
     algorithm_of("coll_all_gather", "AQUEDUCT_COLL_ALL_GATHER", "Algorithm of all-gathers, likewise."),
@@ -41,9 +39,9 @@ constexpr std::array kAlgorithmSettings{
 };
 
 constexpr std::array kOperationsWithSettings{
-    Operation::barrier,        Operation::broadcast,  Operation::scatter, Operation::gather,
-    Operation::all_gather,     Operation::all_to_all, Operation::reduce,  Operation::all_reduce,
-    Operation::reduce_scatter, Operation::scan,       Operation::exscan,
+    Operation::broadcast,  Operation::scatter, Operation::gather,     Operation::all_gather,
+    Operation::all_to_all, Operation::reduce,  Operation::all_reduce, Operation::reduce_scatter,
+    Operation::scan,       Operation::exscan,
 };
 static_assert(kOperationsWithSettings.size() == kAlgorithmSettings.size());
 
@@ -98,8 +96,7 @@ std::string read_parameter(const Algorithm& algorithm, std::size_t place, std::s
     }
   }
   if (place >= algorithm.parameters.size())
-    return fmt::format("{} does not have so many parameters; it has {}", algorithm.name,
-                       parameter_list(algorithm));
+    return fmt::format("{} has fewer parameters; it has {}", algorithm.name, parameter_list(algorithm));
   const Parameter& parameter = algorithm.parameters[place];
   if (wanted[place] != 0) return fmt::format("{} is given twice", parameter.name);
   std::uint32_t value = 0;

@@ -10,7 +10,7 @@
 
 namespace aqueduct::coll {
 
-/// AQUEDUCT_COLL_BARRIER to AQUEDUCT_COLL_EXSCAN: which algorithm an operation uses. The same on all ranks.
+/// AQUEDUCT_COLL_BROADCAST to AQUEDUCT_COLL_EXSCAN: which algorithm an operation uses. The same on all ranks.
 ///
 /// `auto`, or the name of an algorithm of the operation, perhaps with values of its parameters behind a colon, by place or
 /// by name: `k-nomial`, `k-nomial:8`, `k-nomial:8,4`, `k-nomial:radix=8,segments=4`. A parameter that is not named has its

@@ -63,7 +63,7 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
   properties_.max_transfer = std::min(
       {std::size_t{port.attributes.max_msg_sz}, std::size_t{1} << 30, options.pinned / 2 / kPage * kPage});
   properties_.max_inject = std::min(options.packet, properties_.max_transfer);
-  properties_.max_signal_add = (1u << 6) - 1;  // the immediate data has so many bits for it (wire.hpp)
+  properties_.max_signal_add = (1u << 6) - 1;  // the immediate data has 6 bits for it (wire.hpp)
   properties_.put_before_send = true;
   properties_.put_before_put = false;   // a put does not wait for earlier ones that go through bounce buffers
   properties_.send_before_send = true;  // one queue pair for each peer, and one completion queue

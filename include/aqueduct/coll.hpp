@@ -193,8 +193,8 @@ class [[nodiscard]] CollPlan {
   ~CollPlan();
 
   /// Begins the operation on the buffers' present contents. Completion: as CollOptions::out says.
-  /// Errors: those of the operation; invalid_argument (the last start is not over; the plan is empty or has ended),
-  ///         closed (the team has ended).
+  /// Errors: those of the operation; invalid_argument (the last start is not over: a call that this member refuses, of which
+  ///         the others are told; the plan is empty or has ended), closed (the team has ended).
   Event start() noexcept;
   /// Begins it and waits. Errors: those of `start`; timed_out, with the limit of the options that the plan was made
   /// with.

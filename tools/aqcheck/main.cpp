@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
       ->excludes("--ranks")
       ->excludes("--all-roots")
       ->excludes(mutations);
-  app.add_option("--share", options.share, "only one case in so many, by chance")
+  app.add_option("--share", options.share, "checks one case in N, chosen by chance")
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u));
   auto* const seed =

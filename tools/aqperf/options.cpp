@@ -164,7 +164,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--single", options.coll.single, "coll-…: buffers that all ranks know");
   app.add_flag("--plan", options.coll.plan, "coll-…: start a plan, which was bound before");
   app.add_option("--in-flight", options.coll.in_flight,
-                 "coll-…: so many non-blocking calls at once, compared with one after the other")
+                 "coll-…: N non-blocking calls at once, compared with one after the other")
       ->check(CLI::Range(1, 256));
   app.add_flag("--overlap", options.coll.overlap, "coll-…: a non-blocking call beside computing");
   app.add_flag(

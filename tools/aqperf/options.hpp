@@ -28,7 +28,7 @@ struct CollForm {
   CollOptions call;     ///< sync modes and order
   bool single = false;  ///< buffers that all members know
   bool plan = false;
-  unsigned in_flight = 0;  ///< so many non-blocking calls at once; 0: blocking calls
+  unsigned in_flight = 0;  ///< how many non-blocking calls at once; 0: blocking calls
   bool overlap = false;    ///< beside computing
 
   /// Whether any of it was asked for.

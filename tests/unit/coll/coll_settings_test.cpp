@@ -45,7 +45,7 @@ TEST(CollSettings, RefuseWhatTheyCannotRead) {
   expect_problem("k-nomial:8x", "radix may be");
   expect_problem("k-nomial:-8", "radix may be");
   expect_problem("k-nomial:99999999999", "radix may be");
-  expect_problem("k-nomial:8,4,2", "does not have so many parameters; it has radix (2 to 64) and segments");
+  expect_problem("k-nomial:8,4,2", "has fewer parameters; it has radix (2 to 64) and segments");
   expect_problem("k-nomial:8,radix=8", "radix is given twice");
   expect_problem("k-nomial:segment=8", "did you mean segments?");
   expect_problem("scatter-all-gather:2", "it has no parameters");

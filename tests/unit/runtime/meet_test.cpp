@@ -101,7 +101,7 @@ std::string other_value(const SettingInfo& info) {
   switch (info.type) {
     case SettingType::choice: return std::string(info.choices.substr(info.choices.rfind('|') + 1));
     case SettingType::text:
-      // AQUEDUCT_COLL_BARRIER and its siblings name an algorithm.
+      // AQUEDUCT_COLL_BROADCAST and its siblings name an algorithm.
       for (const SettingInfo& forced : coll::algorithm_settings()) {
         if (forced.name != info.name) continue;
         for (const coll::Algorithm* algorithm : coll::all_algorithms()) {

@@ -7,7 +7,7 @@ namespace aqueduct::perf {
 
 namespace {
 
-/// Adds the steps of a run of this shape, so many times.
+/// Adds the steps of a run of this shape, `times` times.
 void add_run(CollEdges& edges, const coll::Algorithm& algorithm, const coll::Shape& shape, Rank position,
              std::uint64_t times) {
   const coll::Schedule schedule(algorithm, shape, position);

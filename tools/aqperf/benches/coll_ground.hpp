@@ -21,7 +21,7 @@ class CollGround {
   CollGround(Session& session, Collective operation, std::size_t most_bytes, unsigned calls);
 
   Collective operation() const noexcept { return operation_; }
-  /// Call `number` with blocks of so many bytes, in the form of the options.
+  /// Call `number` with blocks of `bytes` bytes, in the form of the options.
   detail::CollCall call(std::size_t bytes, unsigned number = 0) const;
   /// How the library carries it out. No algorithm: on a single rank.
   coll::Choice choice(std::size_t bytes) const;

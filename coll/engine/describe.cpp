@@ -1,0 +1,52 @@
+// What programs and stall reports are told about a team's calls.
+
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::coll {
+
+std::string TeamEngine::explain(const Shape& shape) const {
+  if (shape.operation == Collective::barrier) return explain_barrier();
+  if (ranks_ == 1) return "a team of one rank: a copy";
+  if (!scratch_) return "the team has no scratch: no collective operation can run";
+  return layer_.chooser().explain(shape, traits_, scratch_->layout());
+}
+
+Choice TeamEngine::choice(const Shape& shape) const noexcept {
+  if (ranks_ == 1 || !scratch_) return {};
+  return layer_.chooser().choose(shape, traits_, scratch_->layout());
+}
+
+void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
+  // The oldest: the others of the team are behind it.
+  const Run* const run = active_ != nullptr ? active_ : held_;
+  if (run == nullptr) return;
+  const CallRecord& operation = *run->operation;
+  text += fmt::format("; call {} of a team of {} ranks, {}", operation.number, ranks_,
+                      text_of(operation.request.description));
+  if (run == held_) text += ", is held until its scratch is free";
+  for (std::uint32_t i = 0; i < run->lane_count && run != held_; ++i) {
+    const Run::Lane& lane = run->lanes[i];
+    if (lane.ended || lane.step == nullptr) continue;
+    text += fmt::format(", step {} of {}", lane.next + 1, lane.length);
+    if (lane.step->wait_for != kNoCounter) {
+      text +=
+          fmt::format(" waits for {} of {} arrivals",
+                      lane.step->wait_until - (scratch_->count(run->portion, lane.step->wait_for) & 0xffff),
+                      lane.step->wait_until);
+    }
+    if (lane.step->peer == kNoRank) continue;
+    text += fmt::format(" to rank {}", team_.members[lane.step->peer]);
+    if (!scratch_->may_write(run->portion, lane.step->peer))
+      text += ", whose scratch was in use when it last said so";
+  }
+  // Who is waited for is not known of every step; a few members say what they do, and the next report compares.
+  constexpr Rank kMostAsked = 8;
+  for (Rank i = 1; i < std::min(ranks_, kMostAsked); ++i)
+    questions.ask(id_, team_.members[(position_ + ranks_ - i) % ranks_]);
+  questions.compare(text, id_, agreement_.made(), agreement_.last());
+}
+
+}  // namespace aqueduct::coll

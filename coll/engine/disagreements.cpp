@@ -1,0 +1,48 @@
+// What a member does with the news that another one has made another call.
+
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+
+namespace aqueduct::coll {
+
+/// This member's next call: counted, and compared with what others have told of theirs.
+Status TeamEngine::note(const CallDescription& call) noexcept {
+  const Status status = agreement_.calls(++calls_, call);
+  settle();
+  return status;
+}
+
+/// Does what the agreement asks for: tells the other members, ends what cannot end otherwise.
+void TeamEngine::settle() noexcept {
+  if (const auto news = agreement_.take_news()) layer_.tell(*this, news->number, news->call);
+  if (!agreement_.broken()) [[likely]]
+    return;
+  if (broken_from_ > agreement_.broken_at()) state_.log.error("{}", agreement_.why());
+  fail(agreement_.status(), agreement_.broken_at());
+  layer_.look_busy(*this);
+}
+
+void TeamEngine::refuse(const CallDescription& call) noexcept {
+  if (broken_.ok() && ranks_ > 1) static_cast<void>(note(call));
+}
+
+void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
+  const Verdict verdict = agreement_.heard(from, number, theirs);
+  if (verdict == Verdict::clearer) state_.log.error("{}", agreement_.why());
+  settle();
+}
+
+void TeamEngine::heard_finish(Rank from, std::uint32_t calls) noexcept {
+  // How far this member is ahead. If it is behind, the other's calls were made by all, so it has yet to make its own.
+  const auto ahead = static_cast<std::uint32_t>(calls_ - calls) & 0x7fff'ffff;
+  if (ahead == 0 || ahead > 0x3fff'ffff || !broken_.ok()) return;
+  heard(from, calls_ - ahead + 1, kFinished);
+}
+
+void TeamEngine::saw_other(std::uint64_t number) noexcept {
+  if (agreement_.broken() && agreement_.broken_at() <= number) return;
+  static_cast<void>(agreement_.saw_other(number, kNoRank));
+  settle();
+}
+
+}  // namespace aqueduct::coll

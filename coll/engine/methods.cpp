@@ -1,0 +1,148 @@
+// How the calls of a shape are carried out: chosen once, and kept for the next call.
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/engine/call_text.hpp"
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// Pieces, and the passes before and after them, are counted in 32 bits.
+constexpr std::uint64_t kMostPieces = UINT32_MAX - 2;
+/// A counter counts in 16 bits; the others are the mark of the call (fits, in steps.cpp).
+constexpr Rank kMostCounted = 0xffff;
+
+std::uint64_t mixed_hash(std::uint64_t hash, std::uint64_t with) noexcept {
+  hash = (hash ^ with) * 0x9e37'79b9'7f4a'7c15;
+  return hash ^ (hash >> 29);
+}
+
+std::uint64_t hash_of_shape(const Shape& shape) noexcept {
+  const auto byte = [](auto value) { return static_cast<std::uint64_t>(value); };
+  std::uint64_t hash = byte(shape.operation) | byte(shape.in) << 8 | byte(shape.out) << 16 |
+                       byte(shape.addresses) << 24 | byte(shape.order) << 32 | byte(shape.commutative) << 40;
+  hash = mixed_hash(hash, shape.bytes);
+  hash = mixed_hash(hash, shape.root);
+  return mixed_hash(hash, shape.element);
+}
+
+}  // namespace
+
+/// Whether the last piece can be done as the others are. It is shorter, but may have more segments.
+bool TeamEngine::rest_fits(const Method& method, const Request& request) const noexcept {
+  Shape rest = method.run;
+  rest.bytes = method.piece != 0 ? method.shape.bytes % method.piece : 0;
+  if (rest.bytes == 0) return true;
+  if (method.wide) rest.pitch = rest.bytes;
+  std::uint64_t temp_at = 0;
+  std::uint64_t stage_at = 0;
+  return Schedule::refusal(*method.algorithm, rest) == nullptr &&
+         scratch_->refusal(needs_of(request, *method.algorithm, rest, temp_at, stage_at)) == nullptr;
+}
+
+/// Chooses how calls of this shape are carried out.
+Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request& request) noexcept {
+  const Choice choice = layer_.chooser().choose(asked, traits_, scratch_->layout());
+  method.asked = asked;
+  method.wide = request.combiner.wide_element != 0;
+  method.ticket = {};
+  method.root = method.seen_root = kNoRank;
+  method.algorithm = choice.algorithm;
+  CallText text;
+  add_call(text, request.description);
+  if (ranks_ > kMostCounted) {
+    state_.log.error(
+        "{} on a team of {} ranks: a counter has {} arrivals at most, so no team of more members has "
+        "collective "
+        "operations: split the team",
+        text.view(), ranks_, kMostCounted);
+    return ErrorCode::not_supported;
+  }
+  if (choice.algorithm == nullptr) {
+    state_.log.error("{} on a team of {} ranks: {}", text.view(), ranks_, choice.why);
+    return ErrorCode::invalid_argument;
+  }
+  method.shape = choice.shape;
+  method.piece = std::min(choice.piece, asked.bytes);
+  // Elements that are converted take more room than the choice knows of.
+  for (;; method.piece = method.piece / 2 / method.shape.element * method.shape.element) {
+    if (method.piece == 0 && asked.bytes != 0) {
+      state_.log.error(
+          "{} on a team of {} ranks: it does not fit into the team's scratch: raise AQUEDUCT_COLL_SCRATCH "
+          "or AQUEDUCT_COLL_TEAM_SCRATCH",
+          text.view(), ranks_);
+      return ErrorCode::no_memory;
+    }
+    Shape& run = method.run = method.shape;
+    run.bytes = method.piece;
+    // The pieces of an operation with Sync::all move freely between the passes; but each must have its own bytes in
+    // place before the pass at the end.
+    if (method.piece != asked.bytes) {
+      if (run.in == Sync::all) run.in = Sync::none;
+      if (run.out == Sync::all) run.out = Sync::mine;
+    }
+    if (method.wide) run.pitch = run.bytes;  // as they are staged
+    method.needs = needs_of(request, *method.algorithm, run, method.temp_at, method.stage_at);
+    if (scratch_->refusal(method.needs) == nullptr && rest_fits(method, request)) break;
+  }
+  method.index = Collectives::index_of(*method.algorithm);
+  if (method.piece != 0 && (asked.bytes - 1) / method.piece >= kMostPieces) {
+    state_.log.error(
+        "{} on a team of {} ranks: it would run in more than {} pieces of {} bytes each: pass fewer bytes, "
+        "or raise AQUEDUCT_COLL_SCRATCH or AQUEDUCT_COLL_TEAM_SCRATCH",
+        text.view(), ranks_, kMostPieces, method.piece);
+    return ErrorCode::too_large;
+  }
+  method.hash = hash_of(method);
+  return {};
+}
+
+std::uint32_t TeamEngine::hash_of(const Method& method) noexcept {
+  std::uint64_t hash = method.piece;
+  for (const char letter : method.algorithm->name)
+    hash = mixed_hash(hash, static_cast<unsigned char>(letter));
+  for (const std::uint32_t value : method.shape.parameters) hash = mixed_hash(hash, value);
+  return static_cast<std::uint32_t>(hash >> 32) | 1u;
+}
+
+Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
+  Shape asked = request.shape;
+  if (shifts_with_root(asked)) asked.root = 0;
+  if (request.combiner.wide_element != 0) {
+    asked.bytes = asked.bytes / asked.element * request.combiner.wide_element;
+    asked.pitch = asked.bytes;
+    asked.element = request.combiner.wide_element;
+    asked.addresses = Addresses::local;  // peers cannot write wide elements into a user's buffer
+  }
+  Method*& kept = methods_[hash_of_shape(asked) >> 60];
+  const bool wide = request.combiner.wide_element != 0;
+  if (kept != nullptr && kept->asked == asked && kept->wide == wide) [[likely]]
+    return kept;
+  Method* method = kept;
+  if (kept == nullptr || kept->uses != 0) {
+    method = layer_.methods().take();
+    if (method == nullptr) return ErrorCode::no_memory;
+    if (kept != nullptr) kept->kept = false;
+    method->uses = method->calls = 0;
+    method->kept = true;
+    kept = method;
+  }
+  if (const Status status = choose_into(*method, asked, request); !status) {
+    kept = nullptr;
+    method->kept = false;
+    layer_.methods().give_back(*method);
+    return status;
+  }
+  return method;
+}
+
+/// A call or plan names the method no longer.
+void TeamEngine::give_up(Method& method) noexcept {
+  if (--method.uses == 0 && !method.kept) layer_.methods().give_back(method);
+}
+
+}  // namespace aqueduct::coll
