@@ -30,6 +30,7 @@ enum LayerHandler : HandlerId {
   kCollAbort = 16,
   kCollAsk = 17,
   kCollTell = 18,
+  kCollFarewell = 19,
 };
 /// Users' handlers have the numbers from here on.
 inline constexpr HandlerId kFirstUserHandler = 32;
@@ -40,7 +41,7 @@ inline constexpr std::uint32_t kMostUserHandlers =
 inline constexpr std::array kLayerHandlers{
     kRmaPut,       kRmaPutAck,     kRmaGet,       kRmaGetData, kRmaAtomic,       kRmaAtomicResult,
     kRmaSignal,    kCollArrive,    kCollExchange, kRmaPutWord, kAmReturnCredits, kVisPackedPut,
-    kVisPackedGet, kVisPackedData, kCollAbort,    kCollAsk,    kCollTell};
+    kVisPackedGet, kVisPackedData, kCollAbort,    kCollAsk,    kCollTell,        kCollFarewell};
 
 /// Whether no number occurs twice, and all are from 1 to
 /// kFirstUserHandler - 1. Requires that the array is in rising order.

@@ -31,6 +31,7 @@ constexpr std::uint64_t kMostStrange = 65536;
 Barriers::Barriers(EndpointState& state)
     : state_(state),
       exchanges_(state),
+      farewells_(state),
       most_rounds_(static_cast<std::uint32_t>(std::bit_width(state.ranks - 1))),
       busy_(state.busy) {
   state.messages->add_internal(kArrive, AmCategory::short_request, sizeof(Arrival),

@@ -4,6 +4,7 @@
 
 #include "am/messages.hpp"
 #include "coll/exchange.hpp"
+#include "coll/farewells.hpp"
 #include "coll/team_names.hpp"
 #include "coll/wire.hpp"
 #include "core/barrier_vote.hpp"
@@ -138,6 +139,7 @@ class Barriers final : public core::Layer {
   /// For the stall report: the members for which the present phase waits.
   std::string missing(const BarrierState& barrier) const;
   Exchanges& exchanges() noexcept { return exchanges_; }
+  Farewells& farewells() noexcept { return farewells_; }
   TeamNames& names() noexcept { return names_; }
   /// The number of teams of which this rank knows, or has heard.
   std::size_t kept() const noexcept { return barriers_.size(); }
@@ -164,6 +166,7 @@ class Barriers final : public core::Layer {
 
   EndpointState& state_;
   Exchanges exchanges_;
+  Farewells farewells_;
   TeamNames names_;
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
   /// Operations of `notify` in flight, for which nobody waits any more: the engine ends them when their votes are in use no more.

@@ -7,7 +7,11 @@
 namespace aqueduct::coll {
 
 /// The messages of the collective layer.
-enum CollectiveHandler : HandlerId { kArrive = am::kCollArrive, kExchange = am::kCollExchange };
+enum CollectiveHandler : HandlerId {
+  kArrive = am::kCollArrive,
+  kExchange = am::kCollExchange,
+  kFarewell = am::kCollFarewell,
+};
 
 /// The sender has reached this round of this phase of the team's barrier.
 struct Arrival {
@@ -16,7 +20,8 @@ struct Arrival {
   std::uint32_t round;
   std::uint32_t vote_kind;  ///< of the vote of the members of which the sender has heard: its bits, high half
   std::uint32_t vote_value;
-  std::uint32_t finishing;  ///< 0; in Job::finish: one more than the sender's calls of the team, in their low 31 bits
+  std::uint32_t
+      finishing;  ///< 0; in Job::finish: one more than the sender's calls of the team, in their low 31 bits
 };
 
 /// A piece of a member's stream in one round of an exchange; or, with a code, the reason why the member sends nothing.
@@ -27,6 +32,11 @@ struct ExchangePiece {
   std::uint32_t code;  ///< an ErrorCode: the exchange has failed at rank `at`; ok: the payload is a piece
   std::uint64_t at;
   std::uint64_t total;
+};
+
+/// The sender is in Job::finish, after a loss.
+struct Farewell {
+  std::uint32_t lost;  ///< of how many lost ranks it knows
 };
 
 }  // namespace aqueduct::coll

@@ -66,6 +66,23 @@ Status all_barrier(Job::Impl& job) {
   return first;
 }
 
+/// Waits until all ranks that are not lost are in Job::finish, each of which knows of a loss, or has left.
+void all_farewells(Job::Impl& job) {
+  const auto all = [&] {
+    bool over = true;
+    for (auto& parts : job.endpoints) {
+      const core::Entry entry(parts->state);
+      core::progress(parts->state);
+      over = parts->state.barriers->farewells().over() && over;
+    }
+    return over;
+  };
+  static_cast<void>(core::wait_until(job.endpoints.front()->state, all, kNoRank, [&] {
+    return "the other ranks to finish after a loss, above all " +
+           job.endpoints.front()->state.barriers->farewells().missing();
+  }));
+}
+
 /// Waits until the long requests that leave inside progress have left. A peer that has finished could not take the
 /// payload any more. Each ends when its peer makes progress or is lost.
 Status all_followed(Job::Impl& job) {
@@ -205,6 +222,8 @@ Status Job::finish() {
   // wait for a third rank's message. So no rank leaves before all have passed the
   // barrier: a second barrier tells that. A failure of the second one does no harm.
   if (first.ok()) static_cast<void>(all_barrier(*impl_));
+  // After a loss no barrier tells it. The others may still have operations among themselves.
+  if (first.code() == ErrorCode::peer_lost) all_farewells(*impl_);
   auto& leading = impl_->endpoints.front()->state;
   // Other ranks may wait for messages that have not left this process yet. A second is far more than these need.
   const auto sent = [&] {

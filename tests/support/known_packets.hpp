@@ -43,6 +43,7 @@ inline constexpr std::array kLayersHandlers{
     KnownHandler{am::kCollAbort, AmCategory::short_request, sizeof(coll::AbortedCall)},
     KnownHandler{am::kCollAsk, AmCategory::short_request, sizeof(coll::CallQuestion)},
     KnownHandler{am::kCollTell, AmCategory::short_reply, sizeof(coll::CallAnswer)},
+    KnownHandler{coll::kFarewell, AmCategory::short_request, sizeof(coll::Farewell)},
 };
 
 /// A packet in memory of exactly its length, so that a sanitizer finds reads beyond it; 8-byte aligned.

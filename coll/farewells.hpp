@@ -1,0 +1,36 @@
+#pragma once
+
+#include <aqueduct/rank.hpp>
+
+#include "core/endpoint_state.hpp"
+
+#include <string>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// The end of a job in which a rank was lost, so that the barrier of Job::finish cannot tell when all are through.
+///
+/// A rank that leaves counts as lost, and a loss ends the operations that others still have with it. So a rank that is in
+/// Job::finish says so to each other one, and stays until it has heard the same of all that are not lost.
+///
+/// Cost: a short message for each other rank.
+class Farewells {
+ public:
+  explicit Farewells(core::EndpointState& state);
+  Farewells(const Farewells&) = delete;
+  Farewells& operator=(const Farewells&) = delete;
+
+  /// Says farewell to those to whom it has not been said, as far as there is room. Returns whether that is done, and all
+  /// others have said theirs or are lost.
+  bool over() noexcept;
+  /// For the stall report: the ranks whose farewell is missing.
+  std::string missing() const;
+
+ private:
+  core::EndpointState& state_;
+  std::vector<bool> heard_;  ///< [rank]; itself too
+  Rank next_ = 0;            ///< the first to whom it has not been said
+};
+
+}  // namespace aqueduct::coll
