@@ -89,11 +89,9 @@ std::string what_is_wrong(const Shape& shape, const std::vector<Complex>& found)
   // A mistake of the Fft would be in both transforms.
   const std::size_t last_row = shape.rows - 1;
   const std::size_t last_column = shape.columns - 1;
-  for (const auto& [row, column] : {std::pair<std::size_t, std::size_t>{0, 0},
-                                    {last_row, 0},
-                                    {0, last_column},
-                                    {shape.rows / 2, shape.columns / 3},
-                                    {last_row, last_column}}) {
+  const std::pair<std::size_t, std::size_t> places[] = {
+      {0, 0}, {last_row, 0}, {0, last_column}, {shape.rows / 2, shape.columns / 3}, {last_row, last_column}};
+  for (const auto& [row, column] : places) {
     std::string wrong = difference(shape, row, column, found[column * shape.rows + row],
                                    by_definition(shape, row, column), "by the sum that defines it");
     if (!wrong.empty()) return wrong;
