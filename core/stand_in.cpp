@@ -75,19 +75,27 @@ bool StandIn::is_needed(std::uint32_t seen) const noexcept {
 
 /// Makes progress until the program does, or nothing is left to do. False: there was nothing to do.
 bool StandIn::stand_in(std::uint32_t seen) noexcept {
-  const Entry entry(state_);
   Guard& guard = state_.guard;
-  if (!is_needed(seen) || !guard.take_turn()) return false;
-  static_cast<void>(guard.was_rung());  // before this thread had the turn
+  guard.enter();
+  const bool acts = is_needed(seen) && guard.take_turn();
+  if (acts) {
+    static_cast<void>(guard.was_rung());  // before this thread had the turn
+    make_rounds(seen);
+    guard.end_turn();
+  }
+  // Not as a call ends: that would wake a thread of the program that sleeps with the turn.
+  static_cast<void>(guard.let_go(Guard::Why::looks_again));
+  return acts;
+}
+
+void StandIn::make_rounds(std::uint32_t seen) noexcept {
   do {
     if (round() != 0) {
-      guard.give_way();
+      state_.guard.give_way();
     } else if (!sleep(seen)) {
-      break;
+      return;
     }
   } while (is_needed(seen));
-  guard.end_turn();
-  return true;
 }
 
 /// Sleeps until something arrives. False: a thread of the program has made a call meanwhile.

@@ -52,6 +52,7 @@ class StandIn {
   void run() noexcept;
   bool nap(std::chrono::nanoseconds time) noexcept;
   bool stand_in(std::uint32_t seen) noexcept;
+  void make_rounds(std::uint32_t seen) noexcept;
   bool is_needed(std::uint32_t seen) const noexcept;
   bool sleep(std::uint32_t seen) noexcept;
   int round() noexcept;
