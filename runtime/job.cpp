@@ -126,6 +126,13 @@ void start_stand_ins(Job::Impl& job) {
     }
 }
 
+/// Before the endpoints are polled without their locks, or end: one may use what belongs to another.
+void stop_stand_ins(Job::Impl& job) {
+  for (auto& parts : job.endpoints) {
+    if (parts->state.stand_in != nullptr) parts->state.stand_in->stop();
+  }
+}
+
 /// Chosen. Each rank has tables of all ranks, so memory grows with the square: the tables of this many take 0.3 GB.
 constexpr Rank kMostInProcess = 1024;
 
@@ -188,6 +195,7 @@ void Job::End::operator()(Impl* impl) const noexcept {
   if (const auto asked = impl->leaving.requested(); asked && !impl->in_child())
     impl->leaving.end(*asked, impl->bootstrap.get());
   if (!impl->in_child() && !impl->leaving.has_begun()) {
+    stop_stand_ins(*impl);
     runtime::job_closed(*impl);
     delete impl;
     return;
@@ -234,10 +242,7 @@ Status Job::finish() {
   if (impl_->finished) return {};
   end_if_asked(*impl_);  // barriers that are reached at once make no check
   impl_->finished = true;
-  // From here on this thread polls all endpoints, some without their locks.
-  for (auto& parts : impl_->endpoints) {
-    if (parts->state.stand_in != nullptr) parts->state.stand_in->stop();
-  }
+  stop_stand_ins(*impl_);
   static_cast<void>(all_followed(*impl_));
   const Status first = all_barrier(*impl_);
   // A rank that leaves counts as lost, and a loss ends the barriers of ranks that still
