@@ -115,7 +115,7 @@ TEST_F(StandInJobs, FinishWhileACallIsUnderWay) {
 }
 
 TEST(MessagesForTheProgram, AreThoseOfItsHandlers) {
-  const auto packet = [](am::PacketKind kind, HandlerId handler, std::uint32_t raw) {
+  const auto for_program = [](am::PacketKind kind, HandlerId handler, std::uint32_t raw) {
     am::PacketHeader header{};
     header.kind = kind;
     header.handler = handler;
@@ -124,12 +124,12 @@ TEST(MessagesForTheProgram, AreThoseOfItsHandlers) {
     std::memcpy(bytes.data(), &header, sizeof header);
     return am::Messages::is_for_program(bytes);
   };
-  EXPECT_TRUE(packet(am::PacketKind::request, am::kFirstUserHandler, 0));
-  EXPECT_TRUE(packet(am::PacketKind::reply, 40'000, 0));
-  EXPECT_TRUE(packet(am::PacketKind::request, 3, am::raw_word(0x800020, 1, 2)));
-  EXPECT_FALSE(packet(am::PacketKind::request, am::kRmaPut, 0));
-  EXPECT_FALSE(packet(am::PacketKind::reply, am::kRmaPutAck, 0));
-  EXPECT_FALSE(packet(am::PacketKind::credits, am::kFirstUserHandler, 0));
+  EXPECT_TRUE(for_program(am::PacketKind::request, am::kFirstUserHandler, 0));
+  EXPECT_TRUE(for_program(am::PacketKind::reply, 40'000, 0));
+  EXPECT_TRUE(for_program(am::PacketKind::request, 3, am::raw_word(0x800020, 1, 2)));
+  EXPECT_FALSE(for_program(am::PacketKind::request, am::kRmaPut, 0));
+  EXPECT_FALSE(for_program(am::PacketKind::reply, am::kRmaPutAck, 0));
+  EXPECT_FALSE(for_program(am::PacketKind::credits, am::kFirstUserHandler, 0));
   EXPECT_FALSE(am::Messages::is_for_program({}));
 }
 
