@@ -34,7 +34,7 @@ class StandIn::Filter final : public Inbox {
 };
 
 StandIn::StandIn(EndpointState& state, std::chrono::nanoseconds patience, IsForProgram is_for_program)
-    : state_(state), patience_(patience), is_for_program_(is_for_program), has_kept_(state.ranks) {
+    : state_(state), patience_(patience), is_for_program_(is_for_program) {
   lost_.reserve(std::size_t{2} * state.ranks);  // each of two conduits reports a peer once
   thread_ = start_quiet_thread("aqueduct-coll", [this] { run(); });
 }
@@ -138,15 +138,11 @@ int StandIn::round() noexcept {
   return found;
 }
 
+// The library's own packets may overtake the messages: a fence orders no put, signal or atomic behind one (M-22 of
+// docs/memory-model.md).
 void StandIn::take_packet(Rank from, Bytes packet) noexcept {
-  // Where the conduit keeps the order of packets, fences rely on it.
-  const bool behind = has_kept_[from] && state_.conduit(from).properties().send_before_send;
-  if ((behind || is_for_program_(packet)) && kept_.add(from, packet, {})) {
-    has_kept_[from] = true;
-    return;
-  }
   // Without memory to keep it a handler of the program's runs here: to drop the message would be worse.
-  state_.inbox->packet(from, packet);
+  if (!is_for_program_(packet) || !kept_.add(from, packet, {})) state_.inbox->packet(from, packet);
 }
 
 void StandIn::take_loss(Rank peer) noexcept {
@@ -155,8 +151,7 @@ void StandIn::take_loss(Rank peer) noexcept {
 }
 
 int StandIn::deliver_all() noexcept {
-  std::fill(has_kept_.begin(), has_kept_.end(), false);
-  int found = kept_.deliver(*state_.inbox) + static_cast<int>(lost_.size());
+  const int found = kept_.deliver(*state_.inbox) + static_cast<int>(lost_.size());
   for (const Rank peer : lost_) state_.inbox->lost(peer);
   lost_.clear();
   return found;

@@ -65,9 +65,8 @@ class StandIn {
   const IsForProgram is_for_program_;
 
   // Under the endpoint's lock.
-  Arrivals kept_;               ///< messages for the program's handlers, and what must not overtake them
-  std::vector<bool> has_kept_;  ///< [rank]: there are such of that rank
-  std::vector<Rank> lost_;      ///< whose last messages are kept
+  Arrivals kept_;           ///< messages for the program's handlers, in the order of their arrival
+  std::vector<Rank> lost_;  ///< whose last messages are kept
 
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
