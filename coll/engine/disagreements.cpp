@@ -5,6 +5,13 @@
 
 namespace aqueduct::coll {
 
+namespace {
+
+// Chosen: with the call of which a counter tells, they fit among those that a member remembers (kMostHeard).
+constexpr int kMostSilentTold = 6;
+
+}  // namespace
+
 /// This member's next call: counted, and compared with what others have told of theirs.
 Status TeamEngine::note(const CallDescription& call) noexcept {
   const Status status = agreement_.calls(++calls_, call);
@@ -43,6 +50,18 @@ void TeamEngine::saw_other(std::uint64_t number) noexcept {
   if (agreement_.broken() && agreement_.broken_at() <= number) return;
   static_cast<void>(agreement_.saw_other(number, kNoRank));
   settle();
+  tell_silent_before(number);
+}
+
+// A member that has made another call where this one has bound or ended a plan is behind in its numbers from there on. It
+// waits in a call for which this member has no counter, so only the news of the silent call ends it.
+void TeamEngine::tell_silent_before(std::uint64_t number) noexcept {
+  for (int told = 0; told < kMostSilentTold; ++told) {
+    const auto news = agreement_.silent_before(number);
+    if (!news) return;
+    layer_.tell(*this, news->number, news->call);
+    number = news->number;
+  }
 }
 
 }  // namespace aqueduct::coll

@@ -1,4 +1,5 @@
-// Calls about plans. They take their turn in the order of the team's calls, because places for plans depend on it.
+// Calls about plans. They send nothing, but count as calls of the team and take their turn in the order of its calls:
+// places for plans depend on it, and the numbers of all later calls.
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
@@ -6,6 +7,16 @@
 #include <new>
 
 namespace aqueduct::coll {
+
+namespace {
+
+CallDescription description_about(const Plan& plan, std::uint8_t about) noexcept {
+  CallDescription call = call_about_plan(plan.request.description, about);
+  call.algorithm = plan.method->hash;
+  return call;
+}
+
+}  // namespace
 
 Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   if (!broken_.ok()) return broken_;
@@ -22,7 +33,9 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
       if (method) ++(plan->method = *method)->uses;
     }
     if (status && (turn = layer_.operations().take()) == nullptr) status = ErrorCode::no_memory;
+    if (status) status = note(description_about(*plan, CallDescription::kBinds));
     if (!status) {
+      if (turn != nullptr) layer_.operations().give_back(*turn);
       if (plan->method != nullptr) give_up(*plan->method);
       delete plan;
       return status;
@@ -33,7 +46,7 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
       turn->method = nullptr;
       turn->op = nullptr;
       turn->plan = plan;
-      turn->number = calls_ + 1;
+      turn->number = calls_;
       enqueue(*turn);
       pump();
     } else {
@@ -62,11 +75,15 @@ Status TeamEngine::end(Plan& plan) noexcept {
   CallRecord* const turn = in_turn ? layer_.operations().take() : nullptr;
   if (in_turn && turn == nullptr) return ErrorCode::no_memory;
   if (turn != nullptr) {
+    if (const Status status = note(description_about(plan, CallDescription::kEnds)); !status) {
+      layer_.operations().give_back(*turn);
+      return status;
+    }
     turn->kind = CallRecord::Kind::end;
     turn->method = nullptr;
     turn->op = nullptr;
     turn->plan = &plan;
-    turn->number = calls_ + 1;
+    turn->number = calls_;
     enqueue(*turn);
   }
   plan.dropped = true;

@@ -130,6 +130,7 @@ class TeamEngine {
   // disagreements.cpp
   Status note(const CallDescription& call) noexcept;
   void settle() noexcept;
+  void tell_silent_before(std::uint64_t number) noexcept;
 
   // plan_calls.cpp
   void release(Plan& plan) noexcept;
