@@ -152,7 +152,9 @@ TEST_P(CollectiveLoss, AtAnyMomentEndsOnlyTheTeamsOfTheLostMember) {
     run_with_a_loss([moment, seed = seed() + round](Endpoint& me) {
       auto survivors = survivors_of(me, kDying);
       ASSERT_TRUE(survivors);
-      ASSERT_TRUE(me.barrier());
+      // The victim may pass it and die before its last message, which was lost on its way, has arrived.
+      const Status together = me.barrier();
+      ASSERT_TRUE(together || together.code() == ErrorCode::peer_lost) << together.text();
       if (me.rank() == kDying) {
         const itimerval once{{0, 0}, {0, moment}};
         ASSERT_EQ(::setitimer(ITIMER_REAL, &once, nullptr), 0);
