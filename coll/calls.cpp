@@ -56,15 +56,15 @@ bool all_learn_of(Status status) noexcept {
          status.code() == ErrorCode::peer_lost;
 }
 
-Event event_of(coll::Collectives::Begun begun) noexcept {
-  return begun.status ? std::move(begun.event) : Event(begun.status);
-}
-
 Event begin_call(TeamState& team, const CollCall& call, bool blocking) noexcept {
   const coll::OneCaller one(team);
-  auto request = request_of(team, call);
-  if (request) request->blocking = blocking;
-  return request ? event_of(engine_of(team).begin(team, *request)) : Event(request.status());
+  coll::TeamEngine* const engine = coll::Collectives::engine_of(team);
+  if (engine == nullptr) return Event(Status(ErrorCode::closed));
+  coll::CallMemory memory;
+  if (coll::KnownCall* const known = engine->find(call, memory))
+    return engine->begin(*known, memory, blocking);
+  const auto request = request_of(team, call);
+  return request ? engine->begin(*request, call, blocking) : Event(request.status());
 }
 
 }  // namespace

@@ -153,12 +153,6 @@ void Collectives::leave(TeamState& team, bool together) noexcept {
   set_busy(false);
 }
 
-Collectives::Begun Collectives::begin(TeamState& team, const Request& request) noexcept {
-  TeamEngine* const engine = engine_of(team);
-  return engine != nullptr ? engine->begin(request)
-                           : Begun{ErrorCode::closed, Event(Status(ErrorCode::closed))};
-}
-
 void Collectives::refuse(TeamState& team, const CallDescription& call) noexcept {
   if (TeamEngine* const engine = engine_of(team)) engine->refuse(call);
 }
@@ -171,10 +165,9 @@ Result<void*> Collectives::bind(TeamState& team, const Request& request) noexcep
   return static_cast<void*>(*plan);
 }
 
-Collectives::Begun Collectives::start(void* plan) noexcept {
+Event Collectives::start(void* plan) noexcept {
   Plan& bound = *static_cast<Plan*>(plan);
-  return bound.engine != nullptr ? bound.engine->start(bound)
-                                 : Begun{ErrorCode::closed, Event(Status(ErrorCode::closed))};
+  return bound.engine != nullptr ? bound.engine->start(bound) : Event(Status(ErrorCode::closed));
 }
 
 Status Collectives::end(void* plan) noexcept {

@@ -22,7 +22,6 @@ namespace aqueduct::coll {
 /// The collective operations of an endpoint: an engine for each team, and what they share.
 class Collectives final : public core::Layer {
  public:
-  using Begun = TeamEngine::Begun;
   using Offer = TeamOffer;
   struct Counts {
     std::uint64_t operations = 0;
@@ -61,10 +60,9 @@ class Collectives final : public core::Layer {
 
   // Calls: see TeamEngine.
 
-  Begun begin(TeamState& team, const Request& request) noexcept;
   void refuse(TeamState& team, const CallDescription& call) noexcept;
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
-  Begun start(void* plan) noexcept;
+  static Event start(void* plan) noexcept;
   Status end(void* plan) noexcept;
   void drop(void* plan) noexcept;
   std::string explain(TeamState& team, const Shape& shape);
@@ -76,6 +74,7 @@ class Collectives final : public core::Layer {
   EndpointState& state() noexcept { return state_; }
   Pool<Run>& runs() noexcept { return runs_; }
   Pool<CallRecord>& operations() noexcept { return operations_; }
+  Pool<KnownCall>& known_calls() noexcept { return known_calls_; }
   Pool<Method>& methods() noexcept { return methods_; }
   const Chooser& chooser() const noexcept { return *chooser_; }
   Counts& counts() noexcept { return counts_; }
@@ -115,6 +114,7 @@ class Collectives final : public core::Layer {
   mutable CallQuestions questions_;
   Pool<Run> runs_;
   Pool<CallRecord> operations_;
+  Pool<KnownCall> known_calls_;
   Pool<Method> methods_;
   std::map<std::uint64_t, Team> teams_;  ///< by id
   std::vector<TeamEngine*> busy_teams_;

@@ -140,7 +140,7 @@ Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
   return method;
 }
 
-/// A call or plan names the method no longer.
+/// A known call names the method no longer.
 void TeamEngine::give_up(Method& method) noexcept {
   if (--method.uses == 0 && !method.kept) layer_.methods().give_back(method);
 }

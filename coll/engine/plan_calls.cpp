@@ -11,34 +11,28 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   if (!broken_.ok()) return broken_;
   Plan* const plan = new (std::nothrow) Plan;
   if (plan == nullptr) return ErrorCode::no_memory;
-  plan->request = request;
-  if (ranks_ > 1) {
-    if (!scratch_) log_no_scratch(request);
-    Status status = scratch_ ? Status{} : Status(ErrorCode::no_memory);
-    CallRecord* turn = nullptr;
-    if (status) {
-      const auto method = method_of(request);
-      status = method.status();
-      if (method) ++(plan->method = *method)->uses;
-    }
-    if (status && (turn = layer_.operations().take()) == nullptr) status = ErrorCode::no_memory;
-    if (!status) {
-      if (plan->method != nullptr) give_up(*plan->method);
+  const auto call = know(request);
+  if (!call) {
+    delete plan;
+    return call.status();
+  }
+  plan->call = *call;
+  // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
+  if (const Method* const method = (*call)->method;
+      method != nullptr && method->piece >= method->shape.bytes) {
+    CallRecord* const turn = layer_.operations().take();
+    if (turn == nullptr) {
+      give_up(**call);
       delete plan;
-      return status;
+      return ErrorCode::no_memory;
     }
-    // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
-    if (plan->method->piece >= plan->method->shape.bytes) {
-      turn->kind = CallRecord::Kind::bind;
-      turn->method = nullptr;
-      turn->op = nullptr;
-      turn->plan = plan;
-      turn->number = calls_ + 1;
-      enqueue(*turn);
-      pump();
-    } else {
-      layer_.operations().give_back(*turn);
-    }
+    turn->kind = CallRecord::Kind::bind;
+    turn->call = nullptr;
+    turn->op = nullptr;
+    turn->plan = plan;
+    turn->number = calls_ + 1;
+    enqueue(*turn);
+    pump();
   }
   plan->engine = this;
   plan->next = plans_;
@@ -46,14 +40,16 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   return plan;
 }
 
-TeamEngine::Begun TeamEngine::start(Plan& plan) noexcept {
-  if (!broken_.ok()) return {broken_, Event(broken_)};
+Event TeamEngine::start(Plan& plan) noexcept {
+  if (!broken_.ok()) return Event(broken_);
   if (plan.running != 0) {
     // Told to the others: if their last start is over, they count this one, and would take the next one here for it.
-    refuse(refused_call(plan.request.description, ErrorCode::invalid_argument));
-    return {ErrorCode::invalid_argument, Event(Status(ErrorCode::invalid_argument))};
+    refuse(refused_call(plan.call->request.description, ErrorCode::invalid_argument));
+    return Event(Status(ErrorCode::invalid_argument));
   }
-  return ranks_ == 1 ? alone(plan.request) : begin_with(plan.request, *plan.method, &plan);
+  const Request& request = plan.call->request;
+  if (ranks_ == 1) return alone(request);
+  return begin_with(*plan.call, {request.in.mine, request.out.mine}, /*blocking=*/false, &plan);
 }
 
 Status TeamEngine::end(Plan& plan) noexcept {
@@ -63,7 +59,7 @@ Status TeamEngine::end(Plan& plan) noexcept {
   if (in_turn && turn == nullptr) return ErrorCode::no_memory;
   if (turn != nullptr) {
     turn->kind = CallRecord::Kind::end;
-    turn->method = nullptr;
+    turn->call = nullptr;
     turn->op = nullptr;
     turn->plan = &plan;
     turn->number = calls_ + 1;
@@ -89,7 +85,7 @@ void TeamEngine::release(Plan& plan) noexcept {
   for (Plan** at = &plans_; *at != nullptr; at = &(*at)->next) {
     if (*at != &plan) continue;
     *at = plan.next;
-    if (plan.method != nullptr) give_up(*plan.method);
+    give_up(*plan.call);
     delete &plan;
     return;
   }

@@ -28,9 +28,8 @@ constexpr std::uint32_t kLooksAtAll = 256;
 
 /// The shape of one of an operation's runs.
 Shape TeamEngine::shape_of(const CallRecord& operation, std::uint32_t index) const noexcept {
-  const Method& method = *operation.method;
-  Shape shape = method.run;
-  shape.root = operation.request.shape.root;
+  const Method& method = *operation.call->method;
+  Shape shape = operation.call->run;
   if (operation.runs == 1) return shape;
   const bool before = operation.before && index == 0;
   const bool after = operation.after && index + 1 == operation.runs;
@@ -82,7 +81,8 @@ void TeamEngine::pump() noexcept {
     opening_ = operation.next;
     Plan& plan = *operation.plan;
     if (operation.kind == CallRecord::Kind::bind) {
-      plan.lease = scratch_->lease(plan.method->shape, plan.method->needs);
+      const Method& method = *plan.call->method;
+      plan.lease = scratch_->lease(method.shape, method.needs);
     } else if (plan.lease) {
       scratch_->end(*std::exchange(plan.lease, std::nullopt));
     }
@@ -97,8 +97,8 @@ bool TeamEngine::open_next(CallRecord& operation) noexcept {
     no_room_ = true;
     return false;
   }
-  Method& method = *operation.method;
-  const Request& request = operation.request;
+  const KnownCall& call = *operation.call;
+  Method& method = *call.method;
   const Plan* const plan = operation.plan;
   const Shape shape = shape_of(operation, operation.opened);
   run->operation = &operation;
@@ -125,9 +125,9 @@ bool TeamEngine::open_next(CallRecord& operation) noexcept {
   run->sources.pool = &state_.ops;
   run->sources.parts = 1;
   run->sources.outcome = {};
-  if (request.combiner.wide_element == 0) {
-    run->in = request.in.mine != nullptr ? request.in.mine + run->shift : nullptr;
-    run->out = request.out.mine != nullptr ? request.out.mine + run->shift : nullptr;
+  if (call.request.combiner.wide_element == 0) {
+    run->in = operation.memory.in != nullptr ? operation.memory.in + run->shift : nullptr;
+    run->out = operation.memory.out != nullptr ? operation.memory.out + run->shift : nullptr;
   } else {
     const Rank blocks = shape.operation == Collective::reduce_scatter ? ranks_ : 1;
     run->in = base_ + run->portion.offset + run->stage_at;
@@ -139,9 +139,10 @@ bool TeamEngine::open_next(CallRecord& operation) noexcept {
 
 /// Opens a run that is no whole piece: the passes before and after, and the rest.
 void TeamEngine::open_rest(Run& run, const Shape& shape) noexcept {
-  const Algorithm& algorithm = *run.operation->method->algorithm;
+  const KnownCall& call = *run.operation->call;
+  const Algorithm& algorithm = *call.method->algorithm;
   Senders::Ticket none;
-  const Needs needs = needs_of(run.operation->request, algorithm, shape, run.temp_at, run.stage_at);
+  const Needs needs = needs_of(call.request, algorithm, shape, run.temp_at, run.stage_at);
   run.portion = scratch_->open(algorithm, shape, needs, none);
   compute_steps(run, algorithm, shape);
 }
@@ -262,9 +263,9 @@ void TeamEngine::forget(CallRecord& operation) noexcept {
     --operation.plan->held;
     release(*operation.plan);
   }
-  if (Method* const method = std::exchange(operation.method, nullptr)) {
-    --method->calls;
-    give_up(*method);
+  if (KnownCall* const call = std::exchange(operation.call, nullptr)) {
+    --call->method->calls;
+    give_up(*call);
   }
   layer_.operations().give_back(operation);
 }
@@ -319,7 +320,7 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
 /// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.
 void TeamEngine::fail_and_tell(Status why) noexcept {
   if (first_ != nullptr && first_->kind == CallRecord::Kind::call && why.code() != ErrorCode::peer_lost) {
-    layer_.tell(*this, first_->number, refused_call(first_->request.description, why.code()));
+    layer_.tell(*this, first_->number, refused_call(first_->call->request.description, why.code()));
   }
   fail(why, 0);
 }

@@ -44,7 +44,7 @@ std::byte* TeamEngine::here(const Run& run, const Place& place) const noexcept {
 
 GlobalPtr<std::byte> TeamEngine::there(const Run& run, Rank peer, const Place& place) const noexcept {
   const Rank rank = team_.members[peer];
-  const Request& request = run.operation->request;
+  const Request& request = run.operation->call->request;
   if (place.space == Space::scratch)
     return {rank, places_[peer].offset + run.portion.offset + place.offset, core::kSignalSegment};
   const GlobalPtr<std::byte> buffer = (place.space == Space::in ? request.in : request.out).of(peer, rank);
@@ -152,7 +152,7 @@ void TeamEngine::copy(Run& run, const Step& step) noexcept {
 }
 
 void TeamEngine::reduce(Run& run, const Step& step) noexcept {
-  const Combiner& combiner = run.operation->request.combiner;
+  const Combiner& combiner = run.operation->call->request.combiner;
   const std::uint64_t count = step.bytes / run.element;
   std::byte* const to = here(run, step.to);
   const std::byte* const left = here(run, step.from);

@@ -18,6 +18,7 @@
 
 namespace aqueduct::coll {
 
+using aqueduct::detail::CollCall;
 using aqueduct::detail::EndpointState;
 using aqueduct::detail::TeamState;
 
@@ -52,14 +53,21 @@ class TeamEngine {
   /// Where the other members' scratch is.
   void know(TeamPlaces places) noexcept { places_ = std::move(places); }
 
-  struct Begun {
-    Status status;
-    Event event;
-  };
-  Begun begin(const Request& request) noexcept;
+  /// A call of the team that differs from this one in its addresses alone, if it is kept; null: it must be checked.
+  KnownCall* find(const CollCall& call, CallMemory& memory) const noexcept {
+    KnownCall* const known = known_[place_of(call)];
+    if (known == nullptr || !same_but_for_addresses(known->given, call)) return nullptr;
+    return find_addresses(*known, call, memory) ? known : nullptr;
+  }
+  /// Begins a call: one that find() has found, or one that was checked. `blocking`: the caller waits for the end, and
+  /// holds no Event afterwards.
+  Event begin(KnownCall& call, CallMemory memory, bool blocking) noexcept {
+    return broken_.ok() ? begin_with(call, memory, blocking, nullptr) : Event(broken_);
+  }
+  Event begin(const Request& request, const CollCall& given, bool blocking) noexcept;
   void refuse(const CallDescription& call) noexcept;
   Result<Plan*> bind(const Request& request) noexcept;
-  Begun start(Plan& plan) noexcept;
+  Event start(Plan& plan) noexcept;
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
   std::string explain(const Shape& shape) const;
@@ -110,15 +118,26 @@ class TeamEngine {
  private:
   friend class Collectives;
   static constexpr std::size_t kMethods = 16;
+  static constexpr std::size_t kKnown = 16;  // chosen, as kMethods
   static constexpr std::uint64_t kNotBroken = ~std::uint64_t{0};
 
   // team_engine.cpp: calls
-  Begun begin_with(const Request& request, Method& method, Plan* plan) noexcept;
-  Status begin_on(core::Op& op, const Request& request, Method& method, Plan* plan) noexcept;
-  Begun alone(const Request& request) noexcept;
+  Event begin_with(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept;
+  Status begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept;
+  static Event alone(const Request& request) noexcept;
   void log_no_scratch(const Request& request) noexcept;
   void enqueue(CallRecord& operation) noexcept;
   bool scratch_busy() const noexcept { return scratch_ && scratch_->busy(); }
+
+  // known_calls.cpp
+  Result<KnownCall*> know(const Request& request) noexcept;
+  static void have_method(KnownCall& call, Method* method) noexcept;
+  void keep(KnownCall& call, const CollCall& given) noexcept;
+  void give_up(KnownCall& call) noexcept;
+  static std::size_t place_of(const CollCall& call) noexcept {
+    return (static_cast<std::size_t>(call.operation) + call.root + (call.in.bytes + call.out.bytes) / 8) %
+           kKnown;
+  }
 
   // methods.cpp
   Result<Method*> method_of(const Request& request) noexcept;
@@ -226,7 +245,8 @@ class TeamEngine {
   std::uint64_t calls_ = 0;
   core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
-  Request barrier_request_;
+  std::array<KnownCall*, kKnown> known_{};   ///< [place_of]; null: none yet
+  KnownCall barrier_call_;
   Method barrier_method_;  ///< without an algorithm: the engine carries out no barriers
 };
 
