@@ -201,10 +201,11 @@ std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), &algorithm) - all.begin());
 }
 
-void Collectives::look_busy(TeamEngine& team) noexcept {
-  if (!team.busy()) return;
+/// The team is advanced in each progress from now on, until it is not busy any more.
+void Collectives::list(TeamEngine& team) noexcept {
   if (!std::exchange(team.listed_, true)) busy_teams_.push_back(&team);
-  set_busy(team.no_room_);
+  watching_.set(true);
+  if (team.no_room_) busy_.set(true);
 }
 
 /// `soon`: something waits for room, so a sleep must be short.

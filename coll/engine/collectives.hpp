@@ -81,7 +81,9 @@ class Collectives final : public core::Layer {
   static std::size_t index_of(const Algorithm& algorithm) noexcept;
   void count(std::size_t algorithm) noexcept { ++counts_.operations, ++uses_[algorithm]; }
   /// The team may have something to do.
-  void look_busy(TeamEngine& team) noexcept;
+  void look_busy(TeamEngine& team) noexcept {
+    if (team.busy() && (!team.listed_ || team.no_room_)) list(team);
+  }
   /// Tells all other members of this one's call.
   void tell(const TeamEngine& team, std::uint64_t number, const CallDescription& call) noexcept;
 
@@ -99,6 +101,7 @@ class Collectives final : public core::Layer {
   void give_scratch(TeamEngine& engine, const std::optional<ScratchSizes>& sizes, const Offer& mine);
   std::optional<ScratchSizes> sizes_of(const TeamState& team, const Offer& mine,
                                        std::span<const Offer> all) noexcept;
+  void list(TeamEngine& team) noexcept;
   void set_busy(bool soon) noexcept;
   static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);

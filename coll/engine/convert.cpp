@@ -22,7 +22,7 @@ struct UserPart {
 
 void TeamEngine::convert_in(Run& run) const noexcept {
   const Request& request = run.operation->call->request;
-  if (request.combiner.wide_element == 0 || run.operation->memory.in == nullptr) return;
+  if (run.operation->memory.in == nullptr) return;
   const UserPart part(run, request);
   if (part.count == 0) return;
   for (Rank block = 0; block < blocks_in(request.shape, position_); ++block) {
@@ -33,7 +33,7 @@ void TeamEngine::convert_in(Run& run) const noexcept {
 
 void TeamEngine::convert_out(Run& run) const noexcept {
   const Request& request = run.operation->call->request;
-  if (request.combiner.wide_element == 0 || run.operation->memory.out == nullptr) return;
+  if (run.operation->memory.out == nullptr) return;
   const UserPart part(run, request);
   const bool nothing = request.shape.operation == Collective::exscan && position_ == 0;
   if (part.count == 0 || nothing) return;

@@ -8,7 +8,8 @@ namespace aqueduct::coll {
 /// This member's next call: counted, and compared with what others have told of theirs.
 Status TeamEngine::note(const CallDescription& call) noexcept {
   const Status status = agreement_.calls(++calls_, call);
-  settle();
+  if (!status || agreement_.has_news()) [[unlikely]]
+    settle();
   return status;
 }
 

@@ -64,18 +64,13 @@ Needs TeamEngine::needs_of(const Request& request, const Algorithm& algorithm, c
 
 /// Opens what can be opened, and starts what can start, in the team's order.
 void TeamEngine::pump() noexcept {
-  while (true) {
-    if (held_ != nullptr) {
-      if (cancelled(*held_->operation) || !scratch_->may_start(held_->portion)) return;
-      scratch_->start(held_->portion);
-      activate(*std::exchange(held_, nullptr));
-      continue;
-    }
-    if (opening_ == nullptr || cancelled(*opening_)) return;
+  if (held_ != nullptr && !start_held()) return;
+  while (opening_ != nullptr && !cancelled(*opening_)) {
     CallRecord& operation = *opening_;
-    if (operation.kind == CallRecord::Kind::call) {
+    if (operation.kind == CallRecord::Kind::call) [[likely]] {
       if (!open_next(operation)) return;
       if (operation.opened == operation.runs) opening_ = operation.next;
+      if (!start_held()) return;
       continue;
     }
     opening_ = operation.next;
@@ -90,6 +85,16 @@ void TeamEngine::pump() noexcept {
   }
 }
 
+/// Starts the run that was opened last. False: it may not start yet.
+bool TeamEngine::start_held() noexcept {
+  Run& run = *held_;
+  if (cancelled(*run.operation) || !scratch_->may_start(run.portion)) return false;
+  scratch_->start(run.portion);
+  held_ = nullptr;
+  activate(run);
+  return true;
+}
+
 /// Opens the next run of an operation. False: there is no memory now.
 bool TeamEngine::open_next(CallRecord& operation) noexcept {
   Run* const run = layer_.runs().take();
@@ -98,43 +103,51 @@ bool TeamEngine::open_next(CallRecord& operation) noexcept {
     return false;
   }
   const KnownCall& call = *operation.call;
-  Method& method = *call.method;
-  const Plan* const plan = operation.plan;
-  const Shape shape = shape_of(operation, operation.opened);
   run->operation = &operation;
   run->index = operation.opened++;
   run->begun = run->complete = false;
   run->looks = run->own = run->ended = run->failures = 0;
   run->shift = 0;
-  if (operation.runs == 1 || shape.bytes == method.piece) [[likely]] {
-    run->temp_at = method.temp_at;
-    run->stage_at = method.stage_at;
-    run->portion = plan != nullptr && plan->lease && operation.runs == 1
-                       ? scratch_->open_leased(*plan->lease, *method.algorithm, shape, method.ticket)
-                       : scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
-    keep_steps(method, shape);
-    set_lanes(*run, method, shape);
+  if (operation.runs == 1) [[likely]] {
+    open_whole(*run, call.run);
   } else {
-    open_rest(*run, shape);
+    const Shape shape = shape_of(operation, run->index);
+    if (shape.bytes == call.method->piece)
+      open_whole(*run, shape);
+    else
+      open_rest(*run, shape);
+    if (shape.bytes != 0) run->shift = (run->index - (operation.before ? 1 : 0)) * call.method->piece;
   }
-  run->element = shape.element;
-  run->bytes = shape.bytes;
-  if (shape.bytes != 0 && operation.runs > 1)
-    run->shift = (run->index - (operation.before ? 1 : 0)) * method.piece;
   run->sources.kind = &core::kSource;
   run->sources.pool = &state_.ops;
   run->sources.parts = 1;
   run->sources.outcome = {};
-  if (call.request.combiner.wide_element == 0) {
+  if (call.request.combiner.wide_element == 0) [[likely]] {
     run->in = operation.memory.in != nullptr ? operation.memory.in + run->shift : nullptr;
     run->out = operation.memory.out != nullptr ? operation.memory.out + run->shift : nullptr;
   } else {
-    const Rank blocks = shape.operation == Collective::reduce_scatter ? ranks_ : 1;
+    const Rank blocks = call.run.operation == Collective::reduce_scatter ? ranks_ : 1;
     run->in = base_ + run->portion.offset + run->stage_at;
-    run->out = run->in + whole_lines(blocks * shape.bytes);
+    run->out = run->in + whole_lines(blocks * run->bytes);
   }
   held_ = run;
   return true;
+}
+
+/// Opens a run of a whole piece: all that there is to know of it was found when the method was chosen.
+void TeamEngine::open_whole(Run& run, const Shape& shape) noexcept {
+  const CallRecord& operation = *run.operation;
+  const Plan* const plan = operation.plan;
+  Method& method = *operation.call->method;
+  run.element = shape.element;
+  run.bytes = shape.bytes;
+  run.temp_at = method.temp_at;
+  run.stage_at = method.stage_at;
+  run.portion = plan != nullptr && plan->lease && operation.runs == 1
+                    ? scratch_->open_leased(*plan->lease, *method.algorithm, shape, method.ticket)
+                    : scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
+  if (method.seen_root != shape.root && method.calls == 1) keep_steps(method, shape);
+  set_lanes(run, method, shape);
 }
 
 /// Opens a run that is no whole piece: the passes before and after, and the rest.
@@ -142,14 +155,15 @@ void TeamEngine::open_rest(Run& run, const Shape& shape) noexcept {
   const KnownCall& call = *run.operation->call;
   const Algorithm& algorithm = *call.method->algorithm;
   Senders::Ticket none;
+  run.element = shape.element;
+  run.bytes = shape.bytes;
   const Needs needs = needs_of(call.request, algorithm, shape, run.temp_at, run.stage_at);
   run.portion = scratch_->open(algorithm, shape, needs, none);
   compute_steps(run, algorithm, shape);
 }
 
-/// Writes down this member's steps, if there are few, and no run uses those of another root.
+/// Writes down this member's steps, if there are few. Requires: no run uses those of another root.
 void TeamEngine::keep_steps(Method& method, const Shape& shape) noexcept {
-  if (method.seen_root == shape.root || method.calls != 1) return;
   method.seen_root = shape.root;
   const Schedule schedule(*method.algorithm, shape, position_);
   method.root = kNoRank;
@@ -206,7 +220,7 @@ void TeamEngine::look(Run& run) noexcept {
   if (!run.begun) {
     if (!may_begin(run)) return;
     run.begun = true;
-    convert_in(run);
+    if (run.operation->call->request.combiner.wide_element != 0) convert_in(run);
   }
   // A lane may wait for what a later one does.
   do {
@@ -227,7 +241,7 @@ void TeamEngine::look(Run& run) noexcept {
 
 void TeamEngine::completed(Run& run) noexcept {
   run.complete = true;
-  convert_out(run);
+  if (run.operation->call->request.combiner.wide_element != 0) convert_out(run);
   CallRecord& operation = *run.operation;
   // The pass before the pieces is counted too, so that they see that it is over.
   if (++operation.completed == operation.runs) over(operation, {});

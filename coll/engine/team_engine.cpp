@@ -146,14 +146,13 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
   }
   if (plan != nullptr) plan->running = 1;
   enqueue(operation);
-  if (first_ == &operation) {
+  // Not the earlier ones: with many in flight, each call would look at all of them.
+  newest_ = nullptr;
+  pump();
+  if (newest_ != nullptr) look(*newest_);
+  // With none before it, all that its start has made possible goes on at once.
+  if (first_ == &operation && (in_pieces || scratch_busy() || (newest_ != nullptr && is_drained(*newest_))))
     static_cast<void>(advance());
-  } else {
-    // Not the earlier ones: with many in flight, each call would look at all of them.
-    newest_ = nullptr;
-    pump();
-    if (newest_ != nullptr) look(*newest_);
-  }
   layer_.look_busy(*this);
   return {};
 }

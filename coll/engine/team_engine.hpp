@@ -158,7 +158,9 @@ class TeamEngine {
 
   // runs.cpp: pieces, portions, ends
   void pump() noexcept;
+  bool start_held() noexcept;
   bool open_next(CallRecord& operation) noexcept;
+  void open_whole(Run& run, const Shape& shape) noexcept;
   Shape shape_of(const CallRecord& operation, std::uint32_t index) const noexcept;
   Needs needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
                  std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept;
@@ -180,9 +182,10 @@ class TeamEngine {
   void drained(Run& run) noexcept;
   void over(CallRecord& operation, Status outcome) noexcept;
   void forget(CallRecord& operation) noexcept;
+  // convert.cpp: only if the call's elements are converted
   void convert_in(Run& run) const noexcept;
   void convert_out(Run& run) const noexcept;
-  bool send_raises() noexcept;
+  bool send_raises() noexcept;  // steps.cpp
   void reap() noexcept;
   void fail_and_tell(Status why) noexcept;
 
