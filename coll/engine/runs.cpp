@@ -21,8 +21,6 @@ void set_lane(Run::Lane& lane, std::uint32_t length, const Step* kept) noexcept 
   lane.strided = nullptr;
   lane.told = lane.ended = false;
 }
-// Chosen: a few microseconds of looks, beside which one at all counters is little.
-constexpr std::uint32_t kLooksAtAll = 256;
 
 }  // namespace
 
@@ -62,94 +60,6 @@ Needs TeamEngine::needs_of(const Request& request, const Algorithm& algorithm, c
   return needs;
 }
 
-/// Opens what can be opened, and starts what can start, in the team's order.
-void TeamEngine::pump() noexcept {
-  if (held_ != nullptr && !start_held()) return;
-  while (opening_ != nullptr && !cancelled(*opening_)) {
-    CallRecord& operation = *opening_;
-    if (operation.kind == CallRecord::Kind::call) [[likely]] {
-      if (!open_next(operation)) return;
-      if (operation.opened == operation.runs) opening_ = operation.next;
-      if (!start_held()) return;
-      continue;
-    }
-    opening_ = operation.next;
-    Plan& plan = *operation.plan;
-    if (operation.kind == CallRecord::Kind::bind) {
-      const Method& method = *plan.call->method;
-      plan.lease = scratch_->lease(method.shape, method.needs);
-    } else if (plan.lease) {
-      scratch_->end(*std::exchange(plan.lease, std::nullopt));
-    }
-    forget(operation);
-  }
-}
-
-/// Starts the run that was opened last. False: it may not start yet.
-bool TeamEngine::start_held() noexcept {
-  Run& run = *held_;
-  if (cancelled(*run.operation) || !scratch_->may_start(run.portion)) return false;
-  scratch_->start(run.portion);
-  held_ = nullptr;
-  activate(run);
-  return true;
-}
-
-/// Opens the next run of an operation. False: there is no memory now.
-bool TeamEngine::open_next(CallRecord& operation) noexcept {
-  Run* const run = layer_.runs().take();
-  if (run == nullptr) {
-    no_room_ = true;
-    return false;
-  }
-  const KnownCall& call = *operation.call;
-  run->operation = &operation;
-  run->index = operation.opened++;
-  run->begun = run->complete = false;
-  run->looks = run->own = run->ended = run->failures = 0;
-  run->shift = 0;
-  if (operation.runs == 1) [[likely]] {
-    open_whole(*run, call.run);
-  } else {
-    const Shape shape = shape_of(operation, run->index);
-    if (shape.bytes == call.method->piece)
-      open_whole(*run, shape);
-    else
-      open_rest(*run, shape);
-    if (shape.bytes != 0) run->shift = (run->index - (operation.before ? 1 : 0)) * call.method->piece;
-  }
-  run->sources.kind = &core::kSource;
-  run->sources.pool = &state_.ops;
-  run->sources.parts = 1;
-  run->sources.outcome = {};
-  if (call.request.combiner.wide_element == 0) [[likely]] {
-    run->in = operation.memory.in != nullptr ? operation.memory.in + run->shift : nullptr;
-    run->out = operation.memory.out != nullptr ? operation.memory.out + run->shift : nullptr;
-  } else {
-    const Rank blocks = call.run.operation == Collective::reduce_scatter ? ranks_ : 1;
-    run->in = base_ + run->portion.offset + run->stage_at;
-    run->out = run->in + whole_lines(blocks * run->bytes);
-  }
-  held_ = run;
-  return true;
-}
-
-/// Opens a run of a whole piece: all that there is to know of it was found when the method was chosen.
-void TeamEngine::open_whole(Run& run, const Shape& shape) noexcept {
-  const CallRecord& operation = *run.operation;
-  const Plan* const plan = operation.plan;
-  Method& method = *operation.call->method;
-  run.element = shape.element;
-  run.bytes = shape.bytes;
-  run.temp_at = method.temp_at;
-  run.stage_at = method.stage_at;
-  run.portion = plan != nullptr && plan->lease && operation.runs == 1
-                    ? scratch_->open_leased(*plan->lease, *method.algorithm, shape, method.ticket)
-                    : scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
-  if (method.seen_root != shape.root && method.calls == 1) keep_steps(method, shape);
-  set_lanes(run, method, shape);
-}
-
 /// Opens a run that is no whole piece: the passes before and after, and the rest.
 void TeamEngine::open_rest(Run& run, const Shape& shape) noexcept {
   const KnownCall& call = *run.operation->call;
@@ -187,13 +97,6 @@ void TeamEngine::keep_steps(Method& method, const Shape& shape) noexcept {
   method.root = shape.root;
 }
 
-void TeamEngine::set_lanes(Run& run, const Method& method, const Shape& shape) noexcept {
-  if (method.root != shape.root) return compute_steps(run, *method.algorithm, shape);
-  run.lane_count = run.untold = method.lanes;
-  for (std::uint32_t lane = 0; lane < method.lanes; ++lane)
-    set_lane(run.lanes[lane], method.lengths[lane], method.steps.data() + method.first[lane]);
-}
-
 void TeamEngine::compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept {
   run.schedule.emplace(algorithm, shape, position_);
   run.lane_count = run.untold = run.schedule->lanes();
@@ -201,42 +104,106 @@ void TeamEngine::compute_steps(Run& run, const Algorithm& algorithm, const Shape
     set_lane(run.lanes[lane], run.schedule->length(lane), nullptr);
 }
 
-void TeamEngine::activate(Run& run) noexcept {
+inline void TeamEngine::set_lanes(Run& run, const Method& method, const Shape& shape) noexcept {
+  if (method.root != shape.root) return compute_steps(run, *method.algorithm, shape);
+  run.lane_count = run.untold = method.lanes;
+  for (std::uint32_t lane = 0; lane < method.lanes; ++lane)
+    set_lane(run.lanes[lane], method.lengths[lane], method.steps.data() + method.first[lane]);
+}
+
+/// Opens a run of a whole piece: all that there is to know of it was found when the method was chosen.
+inline void TeamEngine::open_whole(Run& run, const Shape& shape) noexcept {
+  const CallRecord& operation = *run.operation;
+  const Plan* const plan = operation.plan;
+  Method& method = *operation.call->method;
+  run.element = shape.element;
+  run.bytes = shape.bytes;
+  run.temp_at = method.temp_at;
+  run.stage_at = method.stage_at;
+  run.portion = plan != nullptr && plan->lease && operation.runs == 1
+                    ? scratch_->open_leased(*plan->lease, *method.algorithm, shape, method.ticket)
+                    : scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
+  if (method.seen_root != shape.root && method.calls == 1) keep_steps(method, shape);
+  set_lanes(run, method, shape);
+}
+
+/// Opens the next run of an operation. False: there is no memory now.
+inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
+  Run* const run = layer_.runs().take();
+  if (run == nullptr) {
+    no_room_ = true;
+    return false;
+  }
+  const KnownCall& call = *operation.call;
+  run->operation = &operation;
+  run->index = operation.opened++;
+  run->begun = run->complete = false;
+  run->looks = run->own = run->ended = run->failures = 0;
+  run->shift = 0;
+  if (operation.runs == 1) [[likely]] {
+    open_whole(*run, call.run);
+  } else {
+    const Shape shape = shape_of(operation, run->index);
+    if (shape.bytes == call.method->piece)
+      open_whole(*run, shape);
+    else
+      open_rest(*run, shape);
+    if (shape.bytes != 0) run->shift = (run->index - (operation.before ? 1 : 0)) * call.method->piece;
+  }
+  run->sources.kind = &core::kSource;
+  run->sources.pool = &state_.ops;
+  run->sources.parts = 1;
+  run->sources.outcome = {};
+  if (call.request.combiner.wide_element == 0) [[likely]] {
+    run->in = operation.memory.in != nullptr ? operation.memory.in + run->shift : nullptr;
+    run->out = operation.memory.out != nullptr ? operation.memory.out + run->shift : nullptr;
+  } else {
+    const Rank blocks = call.run.operation == Collective::reduce_scatter ? ranks_ : 1;
+    run->in = base_ + run->portion.offset + run->stage_at;
+    run->out = run->in + whole_lines(blocks * run->bytes);
+  }
+  held_ = run;
+  return true;
+}
+
+inline void TeamEngine::activate(Run& run) noexcept {
   run.next = nullptr;
   *active_end_ = &run;
   active_end_ = &run.next;
   newest_ = &run;
 }
 
-/// Whether the lanes may run: a piece waits for the pass before it, and the pass at the end for all pieces.
-bool TeamEngine::may_begin(const Run& run) const noexcept {
-  const CallRecord& operation = *run.operation;
-  if (operation.runs == 1) return true;
-  if (operation.after && run.index + 1 == operation.runs) return operation.completed + 1 == operation.runs;
-  return !operation.before || run.index == 0 || operation.completed != 0;
+/// Starts the run that was opened last. False: it may not start yet.
+inline bool TeamEngine::start_held() noexcept {
+  Run& run = *held_;
+  if (cancelled(*run.operation) || !scratch_->may_start(run.portion)) return false;
+  scratch_->start(run.portion);
+  held_ = nullptr;
+  activate(run);
+  return true;
 }
 
-void TeamEngine::look(Run& run) noexcept {
-  if (!run.begun) {
-    if (!may_begin(run)) return;
-    run.begun = true;
-    if (run.operation->call->request.combiner.wide_element != 0) convert_in(run);
-  }
-  // A lane may wait for what a later one does.
-  do {
-    raised_own_ = false;
-    for (std::uint32_t i = 0; i < run.lane_count; ++i) {
-      Run::Lane& lane = run.lanes[i];
-      if (lane.ended) continue;
-      const Did did = go_on(run, lane);
-      if (did == Did::no_room) no_room_ = true;
-      if (cancelled(*run.operation)) [[unlikely]]
-        return;
+/// Opens what can be opened, and starts what can start, in the team's order.
+void TeamEngine::pump() noexcept {
+  if (held_ != nullptr && !start_held()) return;
+  while (opening_ != nullptr && !cancelled(*opening_)) {
+    CallRecord& operation = *opening_;
+    if (operation.kind == CallRecord::Kind::call) [[likely]] {
+      if (!open_next(operation)) return;
+      if (operation.opened == operation.runs) opening_ = operation.next;
+      if (!start_held()) return;
+      continue;
     }
-  } while (raised_own_ && run.ended != run.lane_count);
-  if (++run.looks % kLooksAtAll == 0) [[unlikely]]
-    look_for_others(run);
-  if (!run.complete && run.untold == 0 && run.own == 0 && run.sources.parts == 1) completed(run);
+    opening_ = operation.next;
+    Plan& plan = *operation.plan;
+    if (operation.kind == CallRecord::Kind::bind) {
+      const Method& method = *plan.call->method;
+      plan.lease = scratch_->lease(method.shape, method.needs);
+    } else if (plan.lease) {
+      scratch_->end(*std::exchange(plan.lease, std::nullopt));
+    }
+    forget(operation);
+  }
 }
 
 void TeamEngine::completed(Run& run) noexcept {

@@ -158,18 +158,17 @@ class TeamEngine {
 
   // runs.cpp: pieces, portions, ends
   void pump() noexcept;
-  bool start_held() noexcept;
-  bool open_next(CallRecord& operation) noexcept;
-  void open_whole(Run& run, const Shape& shape) noexcept;
+  inline bool start_held() noexcept;
+  inline bool open_next(CallRecord& operation) noexcept;
+  inline void open_whole(Run& run, const Shape& shape) noexcept;
   Shape shape_of(const CallRecord& operation, std::uint32_t index) const noexcept;
   Needs needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
                  std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept;
   void open_rest(Run& run, const Shape& shape) noexcept;
   void keep_steps(Method& method, const Shape& shape) noexcept;
-  void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
+  inline void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
   void compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept;
-  void activate(Run& run) noexcept;
-  void look(Run& run) noexcept;
+  inline void activate(Run& run) noexcept;
   bool cancelled(const CallRecord& operation) const noexcept { return operation.number >= broken_from_; }
   Status why_cancelled(const CallRecord& operation) const noexcept {
     return operation.number >= first_broken_ ? broken_ : earlier_;
@@ -177,7 +176,6 @@ class TeamEngine {
   static bool is_drained(const Run& run) noexcept {
     return run.complete && run.ended == run.lane_count && run.own == 0 && run.sources.parts == 1;
   }
-  bool may_begin(const Run& run) const noexcept;
   void completed(Run& run) noexcept;
   void drained(Run& run) noexcept;
   void over(CallRecord& operation, Status outcome) noexcept;
@@ -189,12 +187,16 @@ class TeamEngine {
   void reap() noexcept;
   void fail_and_tell(Status why) noexcept;
 
-  // steps.cpp: what a step does
+  // lanes.cpp: when a step runs
   enum class Did : std::uint8_t { step, waits, no_room, failed };
-  Did go_on(Run& run, Run::Lane& lane) noexcept;
-  bool fits(const Run& run, std::uint64_t sum) const noexcept;
+  void look(Run& run) noexcept;
+  inline bool may_begin(const Run& run) const noexcept;
+  inline Did go_on(Run& run, Run::Lane& lane) noexcept;
+  inline bool fits(const Run& run, std::uint64_t sum) const noexcept;
   void look_for_others(const Run& run) noexcept;
-  bool arrived(const Run& run, Counter counter, std::uint32_t until) noexcept;
+  inline bool arrived(const Run& run, Counter counter, std::uint32_t until) noexcept;
+
+  // steps.cpp: what a step does
   Did execute(Run& run, Run::Lane& lane) noexcept;
   Did put(Run& run, Run::Lane& lane) noexcept;
   template <class First, class Transfer>
