@@ -63,7 +63,8 @@ bool all_learn_of(Status status) noexcept {
   return request ? engine.begin(*request, call, blocking) : Event(request.status());
 }
 
-Event begin_call(TeamState& team, const CollCall& call, bool blocking) noexcept {
+[[gnu::always_inline]] inline Event begin_call(TeamState& team, const CollCall& call,
+                                               bool blocking) noexcept {
   const coll::OneCaller one(team);
   coll::TeamEngine* const engine = coll::Collectives::engine_of(team);
   if (engine == nullptr) return Event(Status(ErrorCode::closed));

@@ -5,14 +5,6 @@
 
 namespace aqueduct::coll {
 
-/// This member's next call: counted, and compared with what others have told of theirs.
-Status TeamEngine::note(const CallDescription& call) noexcept {
-  const Status status = agreement_.calls(++calls_, call);
-  if (!status || agreement_.has_news()) [[unlikely]]
-    settle();
-  return status;
-}
-
 /// Does what the agreement asks for: tells the other members, ends what cannot end otherwise.
 void TeamEngine::settle() noexcept {
   if (const auto news = agreement_.take_news()) layer_.tell(*this, news->number, news->call);

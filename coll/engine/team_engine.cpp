@@ -100,22 +100,8 @@ Event TeamEngine::alone(const Request& request) noexcept {
   return {};
 }
 
-Event TeamEngine::begin_with(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept {
-  core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
-  // A blocking call gives its record back by itself, so it may be one of the library's.
-  if (op == nullptr && blocking) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
-  if (op == nullptr) return Event(Status(ErrorCode::refused));
-  const std::size_t algorithm = call.method->index;
-  if (const Status status = begin_on(*op, call, memory, plan); !status) {
-    state_.ops.take_back(*op);
-    return Event(status);
-  }
-  layer_.count(algorithm);
-  return Event(op);
-}
-
 /// Begins a call that ends `op`, perhaps at once. On failure `op` is as it was.
-Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
+inline Status TeamEngine::begin_now(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
   CallRecord* const record = layer_.operations().take();
   if (record == nullptr) return ErrorCode::refused;
   if (const Status status = note(call.request.description); !status) {
@@ -157,12 +143,22 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
   return {};
 }
 
-void TeamEngine::enqueue(CallRecord& operation) noexcept {
-  operation.next = nullptr;
-  if (operation.plan != nullptr) ++operation.plan->held;
-  (last_ != nullptr ? last_->next : first_) = &operation;
-  last_ = &operation;
-  if (opening_ == nullptr) opening_ = &operation;
+Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
+  return begin_now(op, call, memory, plan);
+}
+
+Event TeamEngine::begin_with(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept {
+  core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
+  // A blocking call gives its record back by itself, so it may be one of the library's.
+  if (op == nullptr && blocking) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
+  if (op == nullptr) return Event(Status(ErrorCode::refused));
+  const std::size_t algorithm = call.method->index;
+  if (const Status status = begin_now(*op, call, memory, plan); !status) {
+    state_.ops.take_back(*op);
+    return Event(status);
+  }
+  layer_.count(algorithm);
+  return Event(op);
 }
 
 }  // namespace aqueduct::coll

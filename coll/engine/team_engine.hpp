@@ -54,7 +54,7 @@ class TeamEngine {
   void know(TeamPlaces places) noexcept { places_ = std::move(places); }
 
   /// A call of the team that differs from this one in its addresses alone, if it is kept; null: it must be checked.
-  KnownCall* find(const CollCall& call, CallMemory& memory) const noexcept {
+  [[gnu::always_inline]] KnownCall* find(const CollCall& call, CallMemory& memory) const noexcept {
     KnownCall* const known = known_[place_of(call)];
     if (known == nullptr || !same_but_for_addresses(known->given, call)) return nullptr;
     return find_addresses(*known, call, memory) ? known : nullptr;
@@ -123,10 +123,18 @@ class TeamEngine {
 
   // team_engine.cpp: calls
   Event begin_with(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept;
+  [[gnu::always_inline]] inline Status begin_now(core::Op& op, KnownCall& call, CallMemory memory,
+                                                 Plan* plan) noexcept;
   Status begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept;
   static Event alone(const Request& request) noexcept;
   void log_no_scratch(const Request& request) noexcept;
-  void enqueue(CallRecord& operation) noexcept;
+  void enqueue(CallRecord& operation) noexcept {
+    operation.next = nullptr;
+    if (operation.plan != nullptr) ++operation.plan->held;
+    (last_ != nullptr ? last_->next : first_) = &operation;
+    last_ = &operation;
+    if (opening_ == nullptr) opening_ = &operation;
+  }
   bool scratch_busy() const noexcept { return scratch_ && scratch_->busy(); }
 
   // known_calls.cpp
@@ -147,7 +155,13 @@ class TeamEngine {
   void give_up(Method& method) noexcept;
 
   // disagreements.cpp
-  Status note(const CallDescription& call) noexcept;
+  /// This member's next call: counted, and compared with what others have told of theirs.
+  Status note(const CallDescription& call) noexcept {
+    const Status status = agreement_.calls(++calls_, call);
+    if (!status || agreement_.has_news()) [[unlikely]]
+      settle();
+    return status;
+  }
   void settle() noexcept;
 
   // plan_calls.cpp
@@ -158,15 +172,16 @@ class TeamEngine {
 
   // runs.cpp: pieces, portions, ends
   void pump() noexcept;
-  inline bool start_held() noexcept;
-  inline bool open_next(CallRecord& operation) noexcept;
-  inline void open_whole(Run& run, const Shape& shape) noexcept;
+  // Inline, as all that each start passes once: its calls would be a quarter of its instructions.
+  [[gnu::always_inline]] inline bool start_held() noexcept;
+  [[gnu::always_inline]] inline bool open_next(CallRecord& operation) noexcept;
+  [[gnu::always_inline]] inline void open_whole(Run& run, const Shape& shape) noexcept;
   Shape shape_of(const CallRecord& operation, std::uint32_t index) const noexcept;
   Needs needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
                  std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept;
   void open_rest(Run& run, const Shape& shape) noexcept;
   void keep_steps(Method& method, const Shape& shape) noexcept;
-  inline void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
+  [[gnu::always_inline]] inline void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
   void compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept;
   inline void activate(Run& run) noexcept;
   bool cancelled(const CallRecord& operation) const noexcept { return operation.number >= broken_from_; }

@@ -44,8 +44,8 @@ class TeamScratch {
   bool may_open() const noexcept { return opened_ == started_; }
   /// The portion of the next operation. Requires: may_open(), and refusal(needs) is null; `needs` are
   /// Schedule::needs(algorithm, shape); `ticket` is empty or was used for this shape before, with any root.
-  Portion open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
-               Senders::Ticket& ticket) noexcept {
+  [[gnu::always_inline]] Portion open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
+                                      Senders::Ticket& ticket) noexcept {
     const std::uint64_t before = banks_.epoch();
     Portion portion = banks_.open(needs);
     if (portion.epoch != before) [[unlikely]]
@@ -107,8 +107,8 @@ class TeamScratch {
 
  private:
   void begin_epoch(std::uint64_t epoch) noexcept;
-  void enter(Portion& portion, const Algorithm& algorithm, const Shape& shape,
-             Senders::Ticket& ticket) noexcept {
+  [[gnu::always_inline]] void enter(Portion& portion, const Algorithm& algorithm, const Shape& shape,
+                                    Senders::Ticket& ticket) noexcept {
     if (layout_.clears() && ranks_ > 1) {
       Senders::Entry& known = senders_.of(algorithm, shape, ticket);
       const Rank root = Senders::counted_from(shape);
