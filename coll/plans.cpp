@@ -30,9 +30,9 @@ void drop_plan(void* record) noexcept {
 }
 
 /// Requires: an Entry.
-Event start_plan(coll::PlanRecord& plan) noexcept {
+inline Event start_plan(coll::PlanRecord& plan) noexcept {
   const coll::OneCaller one(plan.team);
-  return coll::Collectives::start(plan.bound);
+  return coll::Collectives::start(*plan.bound);
 }
 
 }  // namespace

@@ -165,11 +165,6 @@ Result<void*> Collectives::bind(TeamState& team, const Request& request) noexcep
   return static_cast<void*>(*plan);
 }
 
-Event Collectives::start(void* plan) noexcept {
-  Plan& bound = *static_cast<Plan*>(plan);
-  return bound.engine != nullptr ? bound.engine->start(bound) : Event(Status(ErrorCode::closed));
-}
-
 Status Collectives::end(void* plan) noexcept {
   Plan& bound = *static_cast<Plan*>(plan);
   // A plan whose team has ended stays until `drop`: the caller keeps it after a failure.

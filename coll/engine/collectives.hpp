@@ -62,7 +62,9 @@ class Collectives final : public core::Layer {
 
   void refuse(TeamState& team, const CallDescription& call) noexcept;
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
-  static Event start(void* plan) noexcept;
+  static Event start(Plan& plan) noexcept {
+    return plan.engine != nullptr ? plan.engine->start(plan) : Event(Status(ErrorCode::closed));
+  }
   Status end(void* plan) noexcept;
   void drop(void* plan) noexcept;
   std::string explain(TeamState& team, const Shape& shape);

@@ -81,7 +81,7 @@ inline TeamEngine::Did TeamEngine::go_on(Run& run, Run::Lane& lane) noexcept {
 
 /// Goes on with a run that has started.
 void TeamEngine::look(Run& run) noexcept {
-  if (!run.begun) {
+  if (!run.begun) [[unlikely]] {
     if (!may_begin(run)) return;
     run.begun = true;
     if (run.operation->call->request.combiner.wide_element != 0) convert_in(run);
@@ -89,8 +89,9 @@ void TeamEngine::look(Run& run) noexcept {
   // A lane may wait for what a later one does.
   do {
     raised_own_ = false;
-    for (std::uint32_t i = 0; i < run.lane_count; ++i) {
-      Run::Lane& lane = run.lanes[i];
+    Run::Lane* const end = run.lanes.data() + run.lane_count;
+    for (Run::Lane* at = run.lanes.data(); at != end; ++at) {
+      Run::Lane& lane = *at;
       if (lane.ended) continue;
       const Did did = go_on(run, lane);
       if (did == Did::no_room) no_room_ = true;

@@ -40,16 +40,15 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   return plan;
 }
 
-Event TeamEngine::start(Plan& plan) noexcept {
+/// A start that begins nothing: it is refused, or the team has one member.
+Event TeamEngine::start_slowly(Plan& plan) noexcept {
   if (!broken_.ok()) return Event(broken_);
   if (plan.running != 0) {
     // Told to the others: if their last start is over, they count this one, and would take the next one here for it.
     refuse(refused_call(plan.call->request.description, ErrorCode::invalid_argument));
     return Event(Status(ErrorCode::invalid_argument));
   }
-  const Request& request = plan.call->request;
-  if (ranks_ == 1) return alone(request);
-  return begin_with(*plan.call, {request.in.mine, request.out.mine}, /*blocking=*/false, &plan);
+  return alone(plan.call->request);
 }
 
 Status TeamEngine::end(Plan& plan) noexcept {

@@ -137,7 +137,7 @@ inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
   const KnownCall& call = *operation.call;
   run->operation = &operation;
   run->index = operation.opened++;
-  run->begun = run->complete = false;
+  run->complete = false;
   run->looks = run->own = run->ended = run->failures = 0;
   run->shift = 0;
   if (operation.runs == 1) [[likely]] {
@@ -155,10 +155,12 @@ inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
   run->sources.parts = 1;
   run->sources.outcome = {};
   if (call.request.combiner.wide_element == 0) [[likely]] {
+    run->begun = operation.runs == 1;  // it waits for no other run, and converts nothing
     run->in = operation.memory.in != nullptr ? operation.memory.in + run->shift : nullptr;
     run->out = operation.memory.out != nullptr ? operation.memory.out + run->shift : nullptr;
   } else {
     const Rank blocks = call.run.operation == Collective::reduce_scatter ? ranks_ : 1;
+    run->begun = false;
     run->in = base_ + run->portion.offset + run->stage_at;
     run->out = run->in + whole_lines(blocks * run->bytes);
   }

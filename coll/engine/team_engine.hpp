@@ -67,7 +67,12 @@ class TeamEngine {
   Event begin(const Request& request, const CollCall& given, bool blocking) noexcept;
   void refuse(const CallDescription& call) noexcept;
   Result<Plan*> bind(const Request& request) noexcept;
-  Event start(Plan& plan) noexcept;
+  Event start(Plan& plan) noexcept {
+    if (!broken_.ok() || plan.running != 0 || ranks_ == 1) [[unlikely]]
+      return start_slowly(plan);
+    const Request& request = plan.call->request;
+    return begin_with(*plan.call, {request.in.mine, request.out.mine}, /*blocking=*/false, &plan);
+  }
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
   std::string explain(const Shape& shape) const;
@@ -165,6 +170,7 @@ class TeamEngine {
   void settle() noexcept;
 
   // plan_calls.cpp
+  Event start_slowly(Plan& plan) noexcept;
   void release(Plan& plan) noexcept;
 
   // barrier_calls.cpp
