@@ -103,7 +103,18 @@ class Collectives final : public core::Layer {
   void give_scratch(TeamEngine& engine, const std::optional<ScratchSizes>& sizes, const Offer& mine);
   std::optional<ScratchSizes> sizes_of(const TeamState& team, const Offer& mine,
                                        std::span<const Offer> all) noexcept;
-  void list(TeamEngine& team) noexcept;
+  /// The team is advanced in each progress from now on, until it is not busy any more.
+  void list(TeamEngine& team) noexcept {
+    if (!team.listed_) {
+      team.listed_ = true;
+      team.next_busy_ = nullptr;
+      *busy_end_ = &team;
+      busy_end_ = &team.next_busy_;
+    }
+    watching_.set(true);
+    if (team.no_room_) busy_.set(true);
+  }
+  void unlist(TeamEngine** at) noexcept;
   void set_busy(bool soon) noexcept;
   static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);
@@ -122,7 +133,8 @@ class Collectives final : public core::Layer {
   Pool<KnownCall> known_calls_;
   Pool<Method> methods_;
   std::map<std::uint64_t, Team> teams_;  ///< by id
-  std::vector<TeamEngine*> busy_teams_;
+  TeamEngine* first_busy_ = nullptr;
+  TeamEngine** busy_end_ = &first_busy_;
   std::vector<std::unique_ptr<TeamEngine>>
       leaving_;  ///< whose Team is gone, and whose puts are still in flight
   Counts counts_;

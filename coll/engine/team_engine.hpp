@@ -266,7 +266,8 @@ class TeamEngine {
   Run* active_ = nullptr;          ///< have started
   Run** active_end_ = &active_;
   Run* newest_ = nullptr;  ///< the latest to start
-  bool listed_ = false;    ///< among the layer's busy teams
+  bool listed_ = false;    ///< among the layer's busy teams, and
+  TeamEngine* next_busy_ = nullptr;
   Plan* plans_ = nullptr;
   std::uint64_t calls_ = 0;
   core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
