@@ -27,6 +27,9 @@ struct Method {
   std::uint64_t piece = 0;  ///< bytes of each block in one run
   std::uint32_t hash = 0;   ///< of algorithm, parameters and pieces: the same on all members
   std::size_t index = 0;    ///< of the algorithm in the list of all
+  std::uint32_t runs = 1;   ///< of a call
+  bool before = false;      ///< the first of these is the pass before the pieces
+  bool after = false;       ///< the last one is the pass after them
 
   // Of a run of a whole piece.
   Shape run;
@@ -100,12 +103,12 @@ struct CallRecord {
   CallMemory memory{};
   std::uint64_t number = 0;  ///< of the call; calls of a team are numbered 1, 2, …
   std::uint64_t unit = 1;    ///< what one raise of a counter adds
-  std::uint32_t runs = 0;
+  // How many of its runs are.
   std::uint32_t opened = 0;
   std::uint32_t completed = 0;
   std::uint32_t drained = 0;
-  bool before = false;  ///< the first run is the pass before the pieces
-  bool after = false;   ///< the last run is the pass after them
+
+  const Method& method() const noexcept { return *call->method; }
 };
 
 /// A call whose arguments are bound.

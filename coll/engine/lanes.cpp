@@ -14,10 +14,11 @@ constexpr std::uint32_t kLooksAtAll = 256;
 
 /// Whether the lanes may run: a piece waits for the pass before it, and the pass at the end for all pieces.
 inline bool TeamEngine::may_begin(const Run& run) const noexcept {
-  const CallRecord& operation = *run.operation;
-  if (operation.runs == 1) return true;
-  if (operation.after && run.index + 1 == operation.runs) return operation.completed + 1 == operation.runs;
-  return !operation.before || run.index == 0 || operation.completed != 0;
+  const Method& method = run.operation->method();
+  const std::uint32_t completed = run.operation->completed;
+  if (method.runs == 1) return true;
+  if (method.after && run.index + 1 == method.runs) return completed + 1 == method.runs;
+  return !method.before || run.index == 0 || completed != 0;
 }
 
 /// Whether what a counter holds comes from members that have made this call. Each raise adds more than a number: a mark

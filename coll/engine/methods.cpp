@@ -97,6 +97,14 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
         text.view(), ranks_, kMostPieces, method.piece);
     return ErrorCode::too_large;
   }
+  const bool in_pieces = method.piece < asked.bytes;
+  method.before = in_pieces && method.shape.in == Sync::all;
+  method.after = in_pieces && method.shape.out == Sync::all;
+  method.runs = 1;
+  if (in_pieces) {
+    method.runs = static_cast<std::uint32_t>((asked.bytes - 1) / method.piece + 1) + (method.before ? 1 : 0) +
+                  (method.after ? 1 : 0);
+  }
   method.hash = hash_of(method);
   return {};
 }

@@ -18,8 +18,7 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   }
   plan->call = *call;
   // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
-  if (const Method* const method = (*call)->method;
-      method != nullptr && method->piece >= method->shape.bytes) {
+  if (const Method* const method = (*call)->method; method != nullptr && method->runs == 1) {
     CallRecord* const turn = layer_.operations().take();
     if (turn == nullptr) {
       give_up(**call);

@@ -26,18 +26,18 @@ void set_lane(Run::Lane& lane, std::uint32_t length, const Step* kept) noexcept 
 
 /// The shape of one of an operation's runs.
 Shape TeamEngine::shape_of(const CallRecord& operation, std::uint32_t index) const noexcept {
-  const Method& method = *operation.call->method;
+  const Method& method = operation.method();
   Shape shape = operation.call->run;
-  if (operation.runs == 1) return shape;
-  const bool before = operation.before && index == 0;
-  const bool after = operation.after && index + 1 == operation.runs;
+  if (method.runs == 1) return shape;
+  const bool before = method.before && index == 0;
+  const bool after = method.after && index + 1 == method.runs;
   if (before || after) {
     shape.bytes = shape.pitch = 0;
     shape.in = before ? Sync::all : Sync::none;
     shape.out = after ? Sync::all : Sync::none;
     return shape;
   }
-  const std::uint64_t piece = index - (operation.before ? 1 : 0);
+  const std::uint64_t piece = index - (method.before ? 1 : 0);
   shape.bytes = std::min(method.piece, method.shape.bytes - piece * method.piece);
   if (method.wide) shape.pitch = shape.bytes;  // as they are staged
   return shape;
@@ -120,7 +120,7 @@ inline void TeamEngine::open_whole(Run& run, const Shape& shape) noexcept {
   run.bytes = shape.bytes;
   run.temp_at = method.temp_at;
   run.stage_at = method.stage_at;
-  run.portion = plan != nullptr && plan->lease && operation.runs == 1
+  run.portion = plan != nullptr && plan->lease && method.runs == 1
                     ? scratch_->open_leased(*plan->lease, *method.algorithm, shape, method.ticket)
                     : scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
   if (method.seen_root != shape.root && method.calls == 1) keep_steps(method, shape);
@@ -135,27 +135,28 @@ inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
     return false;
   }
   const KnownCall& call = *operation.call;
+  const Method& method = *call.method;
   run->operation = &operation;
   run->index = operation.opened++;
   run->complete = false;
   run->looks = run->own = run->ended = run->failures = 0;
   run->shift = 0;
-  if (operation.runs == 1) [[likely]] {
+  if (method.runs == 1) [[likely]] {
     open_whole(*run, call.run);
   } else {
     const Shape shape = shape_of(operation, run->index);
-    if (shape.bytes == call.method->piece)
+    if (shape.bytes == method.piece)
       open_whole(*run, shape);
     else
       open_rest(*run, shape);
-    if (shape.bytes != 0) run->shift = (run->index - (operation.before ? 1 : 0)) * call.method->piece;
+    if (shape.bytes != 0) run->shift = (run->index - (method.before ? 1 : 0)) * method.piece;
   }
   run->sources.kind = &core::kSource;
   run->sources.pool = &state_.ops;
   run->sources.parts = 1;
   run->sources.outcome = {};
   if (call.request.combiner.wide_element == 0) [[likely]] {
-    run->begun = operation.runs == 1;  // it waits for no other run, and converts nothing
+    run->begun = method.runs == 1;  // it waits for no other run, and converts nothing
     run->in = operation.memory.in != nullptr ? operation.memory.in + run->shift : nullptr;
     run->out = operation.memory.out != nullptr ? operation.memory.out + run->shift : nullptr;
   } else {
@@ -192,7 +193,7 @@ void TeamEngine::pump() noexcept {
     CallRecord& operation = *opening_;
     if (operation.kind == CallRecord::Kind::call) [[likely]] {
       if (!open_next(operation)) return;
-      if (operation.opened == operation.runs) opening_ = operation.next;
+      if (operation.opened == operation.method().runs) opening_ = operation.next;
       if (!start_held()) return;
       continue;
     }
@@ -213,7 +214,7 @@ void TeamEngine::completed(Run& run) noexcept {
   if (run.operation->call->request.combiner.wide_element != 0) convert_out(run);
   CallRecord& operation = *run.operation;
   // The pass before the pieces is counted too, so that they see that it is over.
-  if (++operation.completed == operation.runs) over(operation, {});
+  if (++operation.completed == operation.method().runs) over(operation, {});
 }
 
 /// The caller's operation ends.
@@ -228,7 +229,7 @@ void TeamEngine::drained(Run& run) noexcept {
   CallRecord& operation = *run.operation;
   run.schedule.reset();
   layer_.runs().give_back(run);
-  if (++operation.drained == operation.runs) forget(operation);
+  if (++operation.drained == operation.method().runs) forget(operation);
 }
 
 /// Takes an operation off the list.

@@ -47,7 +47,8 @@ class TeamAgreement {
   ///         that member if it is known.
   Status calls(std::uint64_t number, const CallDescription& call) noexcept {
     Own& own = own_[number % kKept];
-    own = {call, false};
+    own.call = call;
+    own.told = false;
     made_ = number;
     if (heard_count_ == 0 && call.refused == 0 && !broken()) [[likely]]
       return {};

@@ -114,22 +114,12 @@ inline Status TeamEngine::begin_now(core::Op& op, KnownCall& call, CallMemory me
   operation.plan = plan;
   operation.call = &call;
   operation.memory = memory;
-  const Method& method = *call.method;
   ++call.uses;
   ++call.method->calls;
   operation.number = calls_;
   operation.unit = std::uint64_t{1} | std::uint64_t{fingerprint(calls_, call.digest)} << 16;
   operation.opened = operation.completed = operation.drained = 0;
-  const Shape& shape = method.shape;
-  const bool in_pieces = method.piece < shape.bytes;
-  operation.before = in_pieces && shape.in == Sync::all;
-  operation.after = in_pieces && shape.out == Sync::all;
-  operation.runs = 1;
-  if (in_pieces) {
-    // choose_into has seen to it that they can be counted.
-    operation.runs = static_cast<std::uint32_t>((shape.bytes - 1) / method.piece + 1) +
-                     (operation.before ? 1 : 0) + (operation.after ? 1 : 0);
-  }
+  const bool in_pieces = call.method->runs != 1;
   if (plan != nullptr) plan->running = 1;
   enqueue(operation);
   // Not the earlier ones: with many in flight, each call would look at all of them.
