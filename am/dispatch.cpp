@@ -22,6 +22,13 @@ constexpr const char* kNoHandler = "no such handler is registered here";
 
 }  // namespace
 
+bool Messages::is_for_program(Bytes packet) noexcept {
+  PacketHeader header;
+  if (packet.size() < sizeof header) return false;
+  std::memcpy(&header, packet.data(), sizeof header);
+  return header.kind != PacketKind::credits && (header.raw != 0 || header.handler >= kFirstUserHandler);
+}
+
 void Messages::packet(Rank from, Bytes packet) noexcept {
   ++state_.statistics.packets_received;
   PacketHeader header;

@@ -110,6 +110,9 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   std::uint32_t credits_per_peer() const noexcept { return credits_per_peer_; }
   std::uint32_t credits_left(Rank peer) const noexcept { return peers_[peer].credits; }
 
+  /// Whether a packet is for a handler of the program's; others are the library's own. Any thread.
+  static bool is_for_program(Bytes packet) noexcept;
+
   // core::Inbox
   void packet(Rank from, Bytes packet) noexcept override;
   // core::Layer

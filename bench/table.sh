@@ -181,11 +181,11 @@ coll_rows() {
   compared '64 KiB all-gather, 4 ranks, udp' 'coll-all-gather --ranks 4 --bytes 64K' ratio '<=' 1.18 '× puts'
   compared '8 all-reduces of 8 B in flight, 4 ranks, udp' 'coll-all-reduce --ranks 4 --bytes 8 --in-flight 8' \
     ratio_single '>=' 2 '× one by one'
-  export AQUEDUCT_UDP_PROGRESS=100us
+  export AQUEDUCT_COLL_PROGRESS=100us
   compared '1 MiB all-reduce beside computing, udp' 'coll-all-reduce --bytes 1M --overlap' beside_work '<=' 1.1 '× work'
   export AQUEDUCT_UDP_FAULTS=delay=2ms
   compared 'the same, 2 ms of delay' 'coll-all-reduce --bytes 1M --overlap' hidden '>=' 0.7 'of the waiting'
-  unset AQUEDUCT_UDP_PROGRESS AQUEDUCT_UDP_FAULTS
+  unset AQUEDUCT_COLL_PROGRESS AQUEDUCT_UDP_FAULTS
   export AQUEDUCT_CONDUIT=ofi AQUEDUCT_OFI_PROVIDER="${AQUEDUCT_OFI_PROVIDER:-tcp;ofi_rxm}"
   compared "8 B all-reduce, 4 ranks, $AQUEDUCT_OFI_PROVIDER" 'coll-all-reduce --ranks 4 --bytes 8' ratio '<=' 1.1 \
     '× half round trips'

@@ -42,11 +42,15 @@ Status refuse_call(TeamState& team, const coll::CallDescription& call, Status st
   return status;
 }
 
-/// The request for the engine. On failure the other members have been told that this one refuses the call.
-Result<coll::Request> request_of(TeamState& team, const CollCall& call) noexcept {
+/// The request for the engine. On failure the other members have been told that this one refuses the call. `about`: 0, or
+/// CallDescription::kBinds.
+Result<coll::Request> request_of(TeamState& team, const CollCall& call, std::uint8_t about = 0) noexcept {
   std::string why;
   auto request = coll::checked_request(team, call, engine_of(team).user_operators(), why);
-  if (!request) return refuse_call(team, coll::description_of(call, team.size()), request.status(), why);
+  if (!request) {
+    const auto asked = coll::call_about_plan(coll::description_of(call, team.size()), about);
+    return refuse_call(team, asked, request.status(), why);
+  }
   return request;
 }
 
@@ -101,16 +105,17 @@ Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
   if (const Status status = coll::may_begin(state); !status) return status;
   const coll::OneCaller one(state);
   coll::Collectives& engine = engine_of(state);
-  const auto request = request_of(state, call);
+  constexpr auto kBinds = coll::CallDescription::kBinds;
+  const auto request = request_of(state, call, kBinds);
   if (!request) return request.status();
+  const auto bind = coll::call_about_plan(request->description, kBinds);
   auto* const record = new (std::nothrow) coll::PlanRecord{state.endpoint, state, engine, call.options.limit};
-  if (record == nullptr)
-    return refuse_call(state, request->description, ErrorCode::no_memory, "no memory for a plan");
+  if (record == nullptr) return refuse_call(state, bind, ErrorCode::no_memory, "no memory for a plan");
   const auto plan = engine.bind(state, *request);
   if (!plan) {
     delete record;
     if (all_learn_of(plan.status())) return plan.status();
-    return refuse_call(state, request->description, plan.status(), "the plan cannot be bound");
+    return refuse_call(state, bind, plan.status(), "the plan cannot be bound");
   }
   record->bound = static_cast<coll::Plan*>(*plan);
   return CollPlan(record);

@@ -46,6 +46,7 @@ Backoff::Step Backoff::give_way() noexcept {
 
 Backoff::~Backoff() {
   if (looks_ == 0) return;
+  if (timed_ || yielded_) learn_long_spins();
   if (!timed_) {
     // Spinning was enough. Spin only a little longer next time: one short
     // wait must not undo what many long ones on a crowded host have taught.
@@ -54,7 +55,6 @@ Backoff::~Backoff() {
     }
     return;
   }
-  learn_long_spins();
   const bool soon = clock_.now() - began_ < pacing_.spin_at_most;
   if (soon && !others_ran_) {
     pacing_.spins = std::min(pacing_.kMostSpins, pacing_.spins * 2);  // a longer spin would have been enough

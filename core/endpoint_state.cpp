@@ -17,7 +17,9 @@ Endpoint& EndpointState::make_face(const core::WipedMemory& pages) noexcept {
 
 namespace {
 
+// A thread that stands in for the program is a second one on the endpoint, whatever the program does.
 Threads threads_of(const Config& settings) {
+  if (settings.nanoseconds("coll_progress") > 0) return Threads::multiple;
   const std::string text = settings.text("threads");
   if (text == to_string(Threads::multiple)) return Threads::multiple;
   return text == to_string(Threads::serialized) ? Threads::serialized : Threads::single;

@@ -16,6 +16,7 @@
 #include "core/op.hpp"
 #include "core/peer_order.hpp"
 #include "core/segment_table.hpp"
+#include "core/stand_in.hpp"
 #include "core/wiped_memory.hpp"
 
 #include <atomic>
@@ -93,8 +94,9 @@ struct EndpointState {
   core::Inbox* inbox = nullptr;
   std::vector<core::BuiltLayer> layers;  ///< in building order; they end in reverse order
   std::unique_ptr<Team> world;
-  bool atomics_by_processor = true;  ///< processors do the atomics that belong to no domain
-  core::AtomicSet network_atomics;   ///< the atomics that the far conduit does at every rank of the job
+  std::unique_ptr<core::StandIn> stand_in;  ///< null: no thread goes on with collective operations
+  bool atomics_by_processor = true;         ///< processors do the atomics that belong to no domain
+  core::AtomicSet network_atomics;  ///< the atomics that the far conduit does at every rank of the job
   /// Which words the far conduit treats as one at every rank of the job: the least of their properties.
   core::WholeWords network_words = core::WholeWords::puts_and_gets;
   /// The most bytes of one native put or get that every rank of the job can do on each of its conduits.
@@ -108,7 +110,8 @@ struct EndpointState {
   /// This thread is in a continuation: operations may begin, but nothing else may be waited for. False whenever the lock
   /// is let go of, so other threads never see it.
   bool in_continuation = false;
-  std::uint32_t polls = 0;
+  /// Rounds of progress that the program has made. Written under the lock; the stand-in reads it without.
+  std::atomic<std::uint32_t> polls{0};
   std::uint64_t moves = 0;                      ///< what layers have begun in `advance`, as a count
   std::uint64_t arrivals = 0;                   ///< what progress has found since the start, in all
   std::atomic<std::uint64_t> notifications{0};  ///< operations on mapped memory with `notify`

@@ -22,7 +22,7 @@ int progress(EndpointState& state) noexcept {
   if (state.in_child()) [[unlikely]]
     return end_all(state);
   state.polling = true;
-  int found = 0;
+  int found = state.stand_in != nullptr ? state.stand_in->deliver() : 0;
   if (state.near != nullptr) found += state.near->poll(*state.inbox);
   if (state.far != nullptr) found += state.far->poll(*state.inbox);
   const bool advanced = (state.busy | state.watching) != 0;
@@ -39,7 +39,9 @@ int progress(EndpointState& state) noexcept {
   if (state.guard.has_followers() && (found > 0 || advanced)) [[unlikely]]
     state.guard.changed();
   // A program that never waits but only polls must learn of lost peers too.
-  if ((++state.polls & 0xffff) == 0) [[unlikely]]
+  const std::uint32_t polls = state.polls.load(std::memory_order_relaxed) + 1;
+  state.polls.store(polls, std::memory_order_relaxed);
+  if ((polls & 0xffff) == 0) [[unlikely]]
     check_peers(state);
   return found;
 }
@@ -50,6 +52,7 @@ void check_peers(EndpointState& state) noexcept {
   state.checked_peers = now;
   // A conduit may deliver a lost peer's last packets here, and handlers then run as in progress.
   const bool polling = std::exchange(state.polling, true);
+  if (state.stand_in != nullptr) static_cast<void>(state.stand_in->deliver());
   if (state.near != nullptr) state.near->check_peers(*state.inbox);
   if (state.far != nullptr) state.far->check_peers(*state.inbox);
   if (state.poll_losses) state.poll_losses();

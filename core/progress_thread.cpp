@@ -1,10 +1,10 @@
 #include "core/progress_thread.hpp"
 
+#include "core/quiet_thread.hpp"
+
 #include <algorithm>
-#include <csignal>
 
 #include <poll.h>
-#include <pthread.h>
 
 namespace aqueduct::core {
 namespace {
@@ -15,37 +15,13 @@ constexpr int kAsleepFactor = 10;
 // The longest wait while this thread stands in for the owner. The owner may be back, with nothing left to arrive.
 constexpr std::chrono::nanoseconds kLongestWait{20'000'000};
 
-/// Blocks all signals, so that a thread that starts now blocks them too: the program's signal handlers must not run on
-/// a thread of the library's. Restores the mask at the end.
-class SignalsBlocked {
- public:
-  SignalsBlocked() noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-std::thread start(std::function<void()> body) {
-  const SignalsBlocked blocked;
-  return std::thread(std::move(body));
-}
-
 }  // namespace
 
 ProgressThread::ProgressThread(const char* name, std::chrono::nanoseconds patience, int descriptor, Turn turn)
     : patience_(patience),
       descriptor_(descriptor),
       turn_(std::move(turn)),
-      thread_(start([this] { run(); })) {
-  ::pthread_setname_np(thread_.native_handle(), name);
-}
+      thread_(start_quiet_thread(name, [this] { run(); })) {}
 
 ProgressThread::~ProgressThread() {
   {

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <new>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 namespace aqueduct {
@@ -109,6 +110,29 @@ bool opens_all_itself(const Job::Impl& job) {
   return job.launcher != "pmix" && is_own(job.choice.near) && is_own(job.choice.far);
 }
 
+/// Starts a thread for each endpoint that goes on with collective operations while the program computes. Without one
+/// everything works, but peers wait for a rank that computes.
+void start_stand_ins(Job::Impl& job) {
+  const std::chrono::nanoseconds patience(job.config.nanoseconds("coll_progress"));
+  if (patience.count() <= 0 || job.process.ranks == 1) return;
+  for (auto& parts : job.endpoints) try {
+      parts->state.stand_in =
+          std::make_unique<core::StandIn>(parts->state, patience, am::Messages::is_for_program);
+    } catch (const std::system_error& problem) {
+      job.log.warn(
+          "the system gives no thread for AQUEDUCT_COLL_PROGRESS ({}): collective operations go on only in "
+          "calls",
+          problem.what());
+    }
+}
+
+/// Before the endpoints are polled without their locks, or end: one may use what belongs to another.
+void stop_stand_ins(Job::Impl& job) {
+  for (auto& parts : job.endpoints) {
+    if (parts->state.stand_in != nullptr) parts->state.stand_in->stop();
+  }
+}
+
 /// Chosen. Each rank has tables of all ranks, so memory grows with the square: the tables of this many take 0.3 GB.
 constexpr Rank kMostInProcess = 1024;
 
@@ -124,6 +148,7 @@ Status build_steps(Job::Impl& job, std::size_t endpoints, core::Network* far) {
   watch_losses(job);
   if (opens_all_itself(job)) job.standard_places.free();
   runtime::job_opened(job);
+  start_stand_ins(job);
   return {};
 }
 
@@ -170,6 +195,7 @@ void Job::End::operator()(Impl* impl) const noexcept {
   if (const auto asked = impl->leaving.requested(); asked && !impl->in_child())
     impl->leaving.end(*asked, impl->bootstrap.get());
   if (!impl->in_child() && !impl->leaving.has_begun()) {
+    stop_stand_ins(*impl);
     runtime::job_closed(*impl);
     delete impl;
     return;
@@ -216,6 +242,7 @@ Status Job::finish() {
   if (impl_->finished) return {};
   end_if_asked(*impl_);  // barriers that are reached at once make no check
   impl_->finished = true;
+  stop_stand_ins(*impl_);
   static_cast<void>(all_followed(*impl_));
   const Status first = all_barrier(*impl_);
   // A rank that leaves counts as lost, and a loss ends the barriers of ranks that still

@@ -56,6 +56,8 @@ class CallDetails {
 
 // What is as in most calls stays unsaid. Two calls that differ in more than the algorithm have different texts.
 void add_call(CallText& text, const CallDescription& call) noexcept {
+  if ((call.facts & CallDescription::kBinds) != 0) text.add("bind of a plan of ");
+  if ((call.facts & CallDescription::kEnds) != 0) text.add("end of a plan of ");
   if (call.operation <= Collective::permute)
     text.add("{}", operation_word(call.operation));
   else

@@ -18,7 +18,7 @@ struct CallDescription {
   Sync in = Sync::all;
   Sync out = Sync::all;
   ReduceOrder order = ReduceOrder::any;
-  std::uint8_t facts = 0;  ///< bits: kKnownPlaces, kOrdered
+  std::uint8_t facts = 0;  ///< bits: kKnownPlaces, kOrdered, kBinds, kEnds
   /// 0, or the ErrorCode with which this member has refused its own call: then the other fields are as they were given.
   std::uint8_t refused = 0;
   std::uint32_t number = 0;   ///< of a user's operator
@@ -29,6 +29,8 @@ struct CallDescription {
 
   static constexpr std::uint8_t kKnownPlaces = 1;  ///< the buffers lie at places that all members know
   static constexpr std::uint8_t kOrdered = 2;      ///< the user's operator is not commutative on this member
+  static constexpr std::uint8_t kBinds = 4;        ///< no such operation, but a plan of it is bound
+  static constexpr std::uint8_t kEnds = 8;         ///< likewise: such a plan is ended
 
   friend bool operator==(const CallDescription&, const CallDescription&) = default;
 };
@@ -41,10 +43,20 @@ inline CallDescription refused_call(CallDescription call, ErrorCode why) noexcep
   return call;
 }
 
+/// A call about a plan of such operations. `about`: kBinds or kEnds.
+inline CallDescription call_about_plan(CallDescription call, std::uint8_t about) noexcept {
+  call.facts |= about;
+  return call;
+}
+/// Whether the call sends nothing, so that no member can see from a counter that another one has made another call.
+inline bool is_silent(const CallDescription& call) noexcept {
+  return (call.facts & (CallDescription::kBinds | CallDescription::kEnds)) != 0;
+}
+
 /// What stands for the call that a member in Job::finish will never make.
 inline constexpr CallDescription kFinished{.refused = static_cast<std::uint8_t>(ErrorCode::closed)};
 
-/// For logs: "all_reduce of 8 bytes (f64, sum)".
+/// For logs: "all_reduce of 8 bytes (f64, sum)", "bind of a plan of …".
 std::string text_of(const CallDescription& call);
 /// A number of 32 bits, never 0, that differs between different calls, or between two calls of a team, with high
 /// probability. `number` counts the team's calls.

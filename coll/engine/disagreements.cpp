@@ -5,6 +5,13 @@
 
 namespace aqueduct::coll {
 
+namespace {
+
+// Chosen: with the call of which a counter tells, they fit among those that a member remembers (kMostHeard).
+constexpr int kMostSilentTold = 6;
+
+}  // namespace
+
 /// Does what the agreement asks for: tells the other members, ends what cannot end otherwise.
 void TeamEngine::settle() noexcept {
   if (const auto news = agreement_.take_news()) layer_.tell(*this, news->number, news->call);
@@ -36,6 +43,18 @@ void TeamEngine::saw_other(std::uint64_t number) noexcept {
   if (agreement_.broken() && agreement_.broken_at() <= number) return;
   static_cast<void>(agreement_.saw_other(number, kNoRank));
   settle();
+  tell_silent_before(number);
+}
+
+// A member that has made another call where this one has bound or ended a plan is behind in its numbers from there on. It
+// waits in a call for which this member has no counter, so only the news of the silent call ends it.
+void TeamEngine::tell_silent_before(std::uint64_t number) noexcept {
+  for (int told = 0; told < kMostSilentTold; ++told) {
+    const auto news = agreement_.silent_before(number);
+    if (!news) return;
+    layer_.tell(*this, news->number, news->call);
+    number = news->number;
+  }
 }
 
 }  // namespace aqueduct::coll

@@ -1,4 +1,5 @@
-// Calls about plans. They take their turn in the order of the team's calls, because places for plans depend on it.
+// Calls about plans. They send nothing, but count as calls of the team and take their turn in the order of its calls:
+// places for plans depend on it, and the numbers of all later calls.
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
@@ -6,6 +7,14 @@
 #include <new>
 
 namespace aqueduct::coll {
+
+namespace {
+
+CallDescription description_about(const Plan& plan, std::uint8_t about) noexcept {
+  return call_about_plan(plan.call->request.description, about);
+}
+
+}  // namespace
 
 Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   if (!broken_.ok()) return broken_;
@@ -17,21 +26,28 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
     return call.status();
   }
   plan->call = *call;
-  // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
-  if (const Method* const method = (*call)->method; method != nullptr && method->runs == 1) {
-    CallRecord* const turn = layer_.operations().take();
-    if (turn == nullptr) {
+  if (ranks_ > 1) {
+    // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
+    const bool takes_place = plan->call->method->runs == 1;
+    CallRecord* const turn = takes_place ? layer_.operations().take() : nullptr;
+    const Status status = takes_place && turn == nullptr
+                              ? Status(ErrorCode::no_memory)
+                              : note(description_about(*plan, CallDescription::kBinds));
+    if (!status) {
+      if (turn != nullptr) layer_.operations().give_back(*turn);
       give_up(**call);
       delete plan;
-      return ErrorCode::no_memory;
+      return status;
     }
-    turn->kind = CallRecord::Kind::bind;
-    turn->call = nullptr;
-    turn->op = nullptr;
-    turn->plan = plan;
-    turn->number = calls_ + 1;
-    enqueue(*turn);
-    pump();
+    if (turn != nullptr) {
+      turn->kind = CallRecord::Kind::bind;
+      turn->call = nullptr;
+      turn->op = nullptr;
+      turn->plan = plan;
+      turn->number = calls_;
+      enqueue(*turn);
+      pump();
+    }
   }
   plan->engine = this;
   plan->next = plans_;
@@ -56,11 +72,15 @@ Status TeamEngine::end(Plan& plan) noexcept {
   CallRecord* const turn = in_turn ? layer_.operations().take() : nullptr;
   if (in_turn && turn == nullptr) return ErrorCode::no_memory;
   if (turn != nullptr) {
+    if (const Status status = note(description_about(plan, CallDescription::kEnds)); !status) {
+      layer_.operations().give_back(*turn);
+      return status;
+    }
     turn->kind = CallRecord::Kind::end;
     turn->call = nullptr;
     turn->op = nullptr;
     turn->plan = &plan;
-    turn->number = calls_ + 1;
+    turn->number = calls_;
     enqueue(*turn);
   }
   plan.dropped = true;

@@ -91,12 +91,21 @@ Status TeamAgreement::saw_other(std::uint64_t number, Rank from) noexcept {
   return status();
 }
 
+std::optional<CallNews> TeamAgreement::silent_before(std::uint64_t number) noexcept {
+  if (number <= 1 || made_ - (number - 1) >= kKept) return std::nullopt;
+  Own& own = own_[(number - 1) % kKept];
+  if (!is_silent(own.call) || own.call.refused != 0 || own.told) return std::nullopt;
+  own.told = true;
+  return CallNews{number - 1, own.call};
+}
+
 // Requires: this member has made the call.
 Verdict TeamAgreement::compare(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
   if (made_ - number >= kKept) return compare_with_forgotten(from, number, theirs);
   Own& own = own_[number % kKept];
   const bool same = theirs.refused != kForgotten && same_call(own.call, theirs);
-  if (same && theirs.refused != 0) return Verdict::agrees;
+  // Silent calls are told though nothing is known to be wrong with them (silent_before).
+  if (same && (theirs.refused != 0 || is_silent(theirs))) return Verdict::agrees;
   const Verdict verdict = breaks(number, from, &theirs, &own.call);
   if (same)
     own.told = true;  // by the sender, whose call is the same

@@ -62,6 +62,10 @@ class TeamAgreement {
   /// kNoRank. Requires: this member has made the call. Always mismatch.
   Status saw_other(std::uint64_t number, Rank from) noexcept;
 
+  /// After saw_other: what else this member has to tell, because the members may have disagreed from there on. That is its
+  /// call before call `number`, if it is silent and not told yet; empty otherwise, and if it has been forgotten.
+  std::optional<CallNews> silent_before(std::uint64_t number) noexcept;
+
   bool broken() const noexcept { return broken_at_ != 0; }
   /// The least number of a call of which the members are known to disagree; 0: none.
   std::uint64_t broken_at() const noexcept { return broken_at_; }

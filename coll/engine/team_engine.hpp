@@ -168,6 +168,7 @@ class TeamEngine {
     return status;
   }
   void settle() noexcept;
+  void tell_silent_before(std::uint64_t number) noexcept;
 
   // plan_calls.cpp
   Event start_slowly(Plan& plan) noexcept;

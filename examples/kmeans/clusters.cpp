@@ -1,5 +1,7 @@
 #include "kmeans/clusters.hpp"
 
+#include "common/mixed.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -7,13 +9,7 @@ namespace kmeans {
 
 namespace {
 
-/// splitmix64: a number that depends on every bit of `value`.
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15u;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
-}
+using example::mixed;
 
 std::int32_t distance_squared(const Point& a, const Point& b) {
   static_assert(std::int64_t{kDimensions} * kSide * kSide <= std::numeric_limits<std::int32_t>::max());

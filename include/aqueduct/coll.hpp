@@ -199,8 +199,11 @@ class [[nodiscard]] CollPlan {
   /// Begins it and waits. Errors: those of `start`; timed_out, with the limit of the options that the plan was made
   /// with.
   Status run() noexcept;
-  /// Gives back what the plan holds; the plan is then empty.
-  /// Errors: invalid_argument (the last start is not over; the plan is empty), closed (the team has ended), in_handler.
+  /// Gives back what the plan holds; the plan is then empty. To bind and to end a plan sends nothing, but both are calls
+  /// of the team: all members make them in the same order among its calls. A plan that is destroyed without `end` makes no
+  /// call, and its place in the team's memory stays taken until the team ends.
+  /// Errors: invalid_argument (the last start is not over; the plan is empty), closed (the team has ended), in_handler;
+  ///         mismatch (another member has made another call; the plan keeps what it holds).
   Status end() noexcept;
 
   explicit CollPlan(void* record) noexcept : record_(record) {}

@@ -122,7 +122,9 @@ struct Reducer {
 /// neither in part. If the operator is not commutative, `left` holds partial results of members that come earlier in
 /// the team. Associative, unless the order is `exact`.
 ///
-/// Threads: runs inside progress, on any thread that makes it. It must not use the library, and not throw.
+/// Threads: runs inside progress, on any thread that makes it, one at a time for each endpoint; with
+///          AQUEDUCT_COLL_PROGRESS also on a thread of the library's. It must not use the library, and not throw, and
+///          takes no lock under which a thread calls the endpoint.
 using CombineFunction = void (*)(void* to, const void* left, const void* right, std::size_t count,
                                  void* context);
 struct UserOperator {

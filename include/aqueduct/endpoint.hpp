@@ -141,7 +141,7 @@ class Endpoint {
   int progress() noexcept;
   /// Whether this thread is inside one of this endpoint's handlers or continuations, where nothing may wait.
   bool in_handler() const noexcept;
-  /// Which threads may use this endpoint: the job's setting.
+  /// Which threads may use this endpoint: the job's setting, or `multiple` if AQUEDUCT_COLL_PROGRESS is set.
   Threads threads() const noexcept;
 
   /// Waits until the event is done. Returns the outcome of its operation.

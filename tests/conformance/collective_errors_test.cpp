@@ -300,6 +300,82 @@ TEST_P(CollectiveErrors, ACallThatAMemberLeavesOutIsAMismatch) {
   });
 }
 
+/// Member `other` binds or ends a plan where the others start an operation; then all start another one.
+void expect_plan_mismatch(Endpoint& me, Team& team, Rank other, bool ends) {
+  std::array<std::uint32_t, 4> planned{}, data{}, more{};
+  std::optional<CollPlan> plan;
+  if (ends) {
+    auto bound = all_reduce_plan(team, planned, ReduceOp::sum);
+    ASSERT_TRUE(bound) << bound.status().text();
+    plan.emplace(*std::move(bound));
+    ASSERT_TRUE(plan->run());
+  }
+  Event first;
+  ErrorCode about = ErrorCode::ok;
+  if (team.index() != other) {
+    first = all_reduce_nb(team, data, ReduceOp::sum);
+  } else if (ends) {
+    about = plan->end().code();
+  } else {
+    auto bound = all_reduce_plan(team, planned, ReduceOp::sum);
+    about = bound.status().code();
+    if (bound) plan.emplace(*std::move(bound));
+  }
+  // It may have been told of the others' calls already.
+  EXPECT_TRUE(about == ErrorCode::ok || about == ErrorCode::mismatch) << describe(about).name;
+  const ErrorCode last = ends_soon(me, all_reduce_nb(team, more, ReduceOp::sum));
+  EXPECT_EQ(last, ErrorCode::mismatch) << describe(last).name;
+  const ErrorCode before = ends_soon(me, std::move(first));
+  EXPECT_EQ(before, team.index() == other ? ErrorCode::ok : ErrorCode::mismatch) << describe(before).name;
+  ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
+}
+
+// To bind and to end a plan are calls like others, though they send nothing.
+TEST_P(CollectiveErrors, ABindWhereOthersStartIsAMismatch) {
+  with_teams(3, [](Endpoint& me, Team& team, std::size_t which) {
+    expect_plan_mismatch(me, team, static_cast<Rank>(which), false);
+  });
+}
+
+TEST_P(CollectiveErrors, AnEndOfAPlanWhereOthersStartIsAMismatch) {
+  with_teams(3, [](Endpoint& me, Team& team, std::size_t which) {
+    expect_plan_mismatch(me, team, static_cast<Rank>(which), true);
+  });
+}
+
+TEST_P(CollectiveErrors, BindsOfDifferentPlansAreAMismatch) {
+  with_teams(1, [](Endpoint& me, Team& team, std::size_t) {
+    std::array<std::uint32_t, 4> data{};
+    auto plan = team.index() == 1 ? all_reduce_plan(team, data, ReduceOp::max)
+                                  : all_reduce_plan(team, data, ReduceOp::min);
+    if (!plan) {
+      EXPECT_EQ(plan.status().code(), ErrorCode::mismatch);
+    } else {
+      const ErrorCode started = ends_soon(me, plan->start());
+      EXPECT_EQ(started, ErrorCode::mismatch) << describe(started).name;
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
+  });
+}
+
+// A member that destroys its plan makes no call.
+TEST_P(CollectiveErrors, APlanMayBeDestroyedOnSomeMembers) {
+  with_teams(1, [](Endpoint&, Team& team, std::size_t) {
+    std::array<std::uint32_t, 4> planned{1, 2, 3, 4};
+    std::uint64_t word = 1;
+    {
+      auto plan = all_reduce_plan(team, planned, ReduceOp::sum);
+      ASSERT_TRUE(plan) << plan.status().text();
+      ASSERT_TRUE(plan->run());
+      if (team.index() != 1) *plan = CollPlan();
+      ASSERT_TRUE(all_reduce(team, std::span(&word, 1), ReduceOp::sum));
+      EXPECT_EQ(word, 3u);
+    }
+    ASSERT_TRUE(all_reduce(team, std::span(&word, 1), ReduceOp::sum));
+    EXPECT_EQ(word, 9u);
+  });
+}
+
 TEST_P(CollectiveErrors, ATeamThatHasEndedIsClosed) {
   as_each_of(2, 4096, [](Endpoint& me) {
     auto team = me.world().split(0, me.rank());

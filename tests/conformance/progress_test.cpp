@@ -1,13 +1,19 @@
 // Which calls make progress, and what happens while a rank only computes. The numbers are those of docs/progress.md.
 
+#include <aqueduct/coll.hpp>
+
 #include "tests/conformance/attached.hpp"
 #include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/forms.hpp"
 #include "tests/conformance/pattern.hpp"
+#include "tests/conformance/shared.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
 
 namespace aqueduct::conformance {
 namespace {
@@ -193,6 +199,109 @@ TEST_P(Progress, P7_WordsArriveAndAreReadWhileTheOwnerOnlyComputes) {
         EXPECT_EQ(std::atomic_ref(words[1]).load(std::memory_order_relaxed), 7u) << where;
       }
     }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+/// What the ranks of P13 share beside the library.
+struct CollectivesOver {
+  std::atomic<std::uint32_t> begun{0};
+  std::atomic<std::uint32_t> over{0};
+};
+
+/// Adds, as a program's operator.
+void add_words(void* to, const void* left, const void* right, std::size_t count, void*) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t words[2];
+    std::memcpy(&words[0], static_cast<const std::byte*>(left) + i * sizeof words[0], sizeof words[0]);
+    std::memcpy(&words[1], static_cast<const std::byte*>(right) + i * sizeof words[1], sizeof words[1]);
+    const std::uint64_t sum = words[0] + words[1];
+    std::memcpy(static_cast<std::byte*>(to) + i * sizeof sum, &sum, sizeof sum);
+  }
+}
+
+// Rank 1 begins its part, and makes no call until all calls of all ranks are over. A message that comes meanwhile waits
+// for it.
+TEST_P(Progress, P13_CollectivesGoOnByTheThreadWhileARankOnlyComputes) {
+  // One rank's turn belongs to one thread there, so it would compute with the turn.
+  for (const auto& [name, value] : fabric().settings)
+    if (name == "loop_seed") return;
+  const Rank ranks = std::min<Rank>(many(), 4);
+  if (ranks < 2) return;
+  Shared<CollectivesOver> shared;
+  run({.ranks = ranks, .segment_bytes = 4096, .settings = {{"coll_progress", "200us"}}}, [&](Endpoint& me) {
+    EXPECT_EQ(me.threads(), Threads::multiple);
+    ASSERT_TRUE(add_operator(me, 3, {add_words, nullptr, sizeof(std::uint64_t), true}));
+    int handled = 0;
+    std::thread::id handled_by;
+    const auto handler = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) {
+      ++handled;
+      handled_by = std::this_thread::get_id();
+    });
+    ASSERT_TRUE(handler);
+    ASSERT_TRUE(me.barrier());
+    constexpr std::size_t kCalls = 12;
+    std::array<std::vector<std::uint64_t>, kCalls> words;
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+      words[i].assign(i % 2 == 0 ? 1 : 1000, me.rank() + i);
+      const Reducer reducer = i % 3 == 0 ? Reducer::user(3) : Reducer(ReduceOp::sum);
+      events.push_back(i % 4 == 3 ? broadcast_nb(me.world(), std::span(words[i]), 0)
+                                  : all_reduce_nb(me.world(), std::span(words[i]), reducer));
+    }
+    ++shared->begun;
+    const auto all_done = [&] { return std::ranges::all_of(events, [](Event& one) { return one.done(); }); };
+    if (me.rank() == 1) {
+      const int before = handled;
+      EXPECT_TRUE(loops_until([&] { return shared->over == me.ranks() - 1 && all_done(); }))
+          << shared->over << " other ranks are through";
+      EXPECT_EQ(handled, before) << "a handler ran while this rank made no call";
+    } else {
+      // Rank 1 has left the library before it is needed, so the calls are not over by its own.
+      ASSERT_TRUE(loops_until([&] { return shared->begun == me.ranks(); }));
+      if (me.rank() == 0) {
+        ASSERT_TRUE(request(me, 1, *handler));
+      }
+      EXPECT_TRUE(progress_until(me, all_done, kProgressLimit));
+      ++shared->over;
+    }
+    std::uint64_t sum = 0;
+    for (Rank rank = 0; rank < me.ranks(); ++rank) sum += rank;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+      ASSERT_TRUE(me.wait(events[i])) << "call " << i;
+      const std::uint64_t expected = i % 4 == 3 ? i : sum + me.ranks() * i;
+      EXPECT_EQ(std::ranges::count(words[i], expected), std::ssize(words[i])) << "call " << i;
+    }
+    if (me.rank() == 1) {
+      ASSERT_TRUE(progress_until(
+          me, [&] { return handled == 1; }, kProgressLimit));
+      EXPECT_EQ(handled_by, std::this_thread::get_id());
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+/// A rank that uses the endpoint all the time, beside the thread: calls of every kind, none of which it disturbs.
+TEST_P(Progress, P13_TheThreadGivesWayToTheProgram) {
+  for (const auto& [name, value] : fabric().settings)
+    if (name == "loop_seed") return;
+  const Rank ranks = std::min<Rank>(many(), 4);
+  run({.ranks = ranks, .segment_bytes = 4096, .settings = {{"coll_progress", "1us"}}}, [](Endpoint& me) {
+    int handled = 0;
+    const auto handler = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) { ++handled; });
+    ASSERT_TRUE(handler);
+    ASSERT_TRUE(me.barrier());
+    for (std::uint64_t turn = 1; turn <= 100; ++turn) {
+      std::uint64_t word = turn;
+      Event event = all_reduce_nb(me.world(), std::span(&word, 1), ReduceOp::sum);
+      ASSERT_TRUE(request(me, next(me), *handler));
+      ASSERT_TRUE(put_value(me, GlobalPtr<std::uint64_t>{next(me), 8 * me.rank()}, turn));
+      if (turn % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+      ASSERT_TRUE(me.wait(event));
+      EXPECT_EQ(word, turn * me.ranks());
+    }
+    ASSERT_TRUE(progress_until(
+        me, [&] { return handled == 100; }, kProgressLimit));
     ASSERT_TRUE(me.barrier());
   });
 }

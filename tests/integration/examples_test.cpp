@@ -144,6 +144,32 @@ TEST_P(Examples, KmeansEqualsTheSerialResult) {
   }
 }
 
+/// Not multiples of the ranks; fewer lines than ranks; lengths that are prime, or have all kinds of factors.
+const std::string kFftSizes[] = {"24 20", "5 9", "1 60", "31 1", "1", "30 49", "150 200"};
+
+TEST_P(Examples, TransposeFftAgreesWithTheSerialTransform) {
+  for (const std::string& size : kFftSizes) {
+    const ExampleAnswer answer = start("transpose_fft --steps 2 --size " + size);
+    ASSERT_EQ(answer.status, 0) << size << "\n" << answer.text;
+    EXPECT_THAT(answer.text,
+                AllOf(HasSubstr(" array, " + ranks() + " ranks, 2 steps: "), HasSubstr(" GFLOP/s\n"),
+                      HasSubstr("transpose_fft: agrees with the serial transform\n")));
+  }
+}
+
+/// Some ranks without keys; equal keys only; parts of very different sizes.
+const std::string kSorts[] = {"--keys 60001", "--keys 3", "--keys 1000 --distinct 1",
+                              "--keys 500 --distinct 7 --samples 1"};
+
+TEST_P(Examples, SampleSortPutsAllKeysInOrder) {
+  for (const std::string& sort : kSorts) {
+    const ExampleAnswer answer = start("sample_sort " + sort);
+    ASSERT_EQ(answer.status, 0) << sort << "\n" << answer.text;
+    EXPECT_THAT(answer.text, AllOf(HasSubstr(" keys, " + ranks() + " ranks: "), HasSubstr(" million keys/s"),
+                                   HasSubstr("sample_sort: all keys are there, in order\n")));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Jobs, Examples,
                          ::testing::Values(Start{"1", 1, "-n 1"}, Start{"2", 2, "-n 2"},
                                            Start{"4", 4, "-n 4"}, Start{"7", 7, "-n 7"},
@@ -171,10 +197,38 @@ TEST(ExampleCoroutineGets, KeepsAThousandGetsInFlight) {
   EXPECT_THAT(answer.text, HasSubstr("coroutine_gets: all words are right\n"));
 }
 
+// Where nothing is mapped, blocks and pieces travel as packets. Three ranks get unequal shares of most sizes.
+TEST(ExampleExchanges, AreRightOverUdp) {
+  const auto over_udp = [](const std::string& what) {
+    return shell("AQUEDUCT_NEAR=off timeout -k 5 60 " + program("aqrun") + " -n 3 --conduit udp " +
+                 program(what));
+  };
+  for (const std::string& size : kFftSizes) {
+    const ExampleAnswer answer = over_udp("transpose_fft --steps 2 --size " + size);
+    ASSERT_EQ(answer.status, 0) << size << "\n" << answer.text;
+    EXPECT_THAT(answer.text, HasSubstr("transpose_fft: agrees with the serial transform\n"));
+  }
+  for (const std::string& sort : kSorts) {
+    const ExampleAnswer answer = over_udp("sample_sort " + sort);
+    ASSERT_EQ(answer.status, 0) << sort << "\n" << answer.text;
+    EXPECT_THAT(answer.text, HasSubstr("sample_sort: all keys are there, in order\n"));
+  }
+}
+
+// At most (1 + ranks / samples) times the fair share, which is 1.11 here, but for rounding.
+TEST(ExampleSampleSort, GivesRanksEqualSharesOfEqualKeys) {
+  for (const std::string distinct : {"0", "1", "2"}) {
+    const ExampleAnswer answer = run("-n 7", "sample_sort --keys 20000 --samples 64 --distinct " + distinct);
+    ASSERT_EQ(answer.status, 0) << answer.text;
+    EXPECT_THAT(answer.text, ContainsRegex("fullest rank 1\\.[01][0-9] of its fair share"));
+  }
+}
+
 TEST(ExamplesAlone, RunWithoutALauncher) {
   for (const std::string name :
        {"hello", "heat2d --size 32", "gups --log2-words 12", "ring_am --laps 3", "pointer_chase --nodes 20",
-        "halo3d --cells 8", "coroutine_gets --tasks 50", "kmeans --points 300"}) {
+        "halo3d --cells 8", "coroutine_gets --tasks 50", "kmeans --points 300", "transpose_fft --size 20",
+        "sample_sort --keys 300"}) {
     for (const std::string endpoints : {"1", "3"}) {
       const ExampleAnswer answer =
           shell("AQUEDUCT_ENDPOINTS=" + endpoints + " timeout -k 5 60 " + program(name));
@@ -232,6 +286,26 @@ TEST(ExampleHeat2d, RefusesMoreRanksThanRows) {
   EXPECT_NE(answer.status, 0);
   EXPECT_NE(answer.status, 124) << "took too long";
   EXPECT_THAT(answer.text, AllOf(HasSubstr("3 rows"), HasSubstr("larger --size"), Not(HasSubstr("equal"))));
+}
+
+TEST(ExampleExchanges, NameTheArgumentThatTheyRefuse) {
+  const auto refused = [](const std::string& what, const std::string& says) {
+    const ExampleAnswer answer = run("-n 2", what);
+    EXPECT_NE(answer.status, 0) << what;
+    EXPECT_NE(answer.status, 124) << what << " took too long";
+    EXPECT_THAT(answer.text, AllOf(HasSubstr(says), Not(HasSubstr("agrees")), Not(HasSubstr("in order"))));
+  };
+  refused("transpose_fft --size 0", "--size");
+  refused("transpose_fft --size 65537 2", "--size");
+  refused("transpose_fft --size four", "--size");
+  refused("transpose_fft --steps 0", "--steps");
+  refused("transpose_fft --size 8192 8193",
+          "--size 8192 8193: 67117056 elements, and the limit is 67108864 (2^26); try --size 8192");
+  refused("sample_sort --keys 0", "--keys");
+  refused("sample_sort --keys -1", "--keys");
+  refused("sample_sort --samples 0", "--samples");
+  refused("sample_sort --samples 4097", "--samples");
+  refused("sample_sort --distinct few", "--distinct");
 }
 
 TEST(ExampleGups, RefusesAnUnknownMode) {

@@ -36,6 +36,10 @@ const Example kExamples[] = {
     {"gups", {"--log2-words", "12", "--mode", "am"}, "gups: 0 wrong words, 0 allowed\n"},
     {"ring_am", {"--laps", "10"}, "ring_am: all sums are right\n"},
     {"pointer_chase", {"--nodes", "100", "--chains", "2"}, "ns a hop"},
+    {"transpose_fft",
+     {"--size", "24", "20", "--steps", "2"},
+     "transpose_fft: agrees with the serial transform\n"},
+    {"sample_sort", {"--keys", "5000"}, "sample_sort: all keys are there, in order\n"},
 };
 
 // ------------------------------------------------------------------------------------------------- over hosts

@@ -10,8 +10,8 @@
 //         and the computation one after the other; 0 if the call does not wait.
 // beside_work: `both` / (computing + processor time), which is 1 where nothing is waited for.
 //
-// For a network with delay: AQUEDUCT_UDP_FAULTS=delay=2ms. The progress thread of udp acts after AQUEDUCT_UDP_PROGRESS
-// without a call, by default 10 ms, so give it a short one, as 100us.
+// For a network with delay: AQUEDUCT_UDP_FAULTS=delay=2ms. Steps go on beside the computation only with
+// AQUEDUCT_COLL_PROGRESS, as 100us: so long after the last call its thread begins to act. The four contenders have it alike.
 
 #include "tools/aqperf/benches/coll_ground.hpp"
 #include "tools/aqperf/raw/raw_memory.hpp"
