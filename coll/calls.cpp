@@ -60,15 +60,22 @@ bool all_learn_of(Status status) noexcept {
          status.code() == ErrorCode::peer_lost;
 }
 
-Event event_of(coll::Collectives::Begun begun) noexcept {
-  return begun.status ? std::move(begun.event) : Event(begun.status);
+/// A call that is none of the team's latest ones.
+[[gnu::noinline]] Event begin_unknown(TeamState& team, coll::TeamEngine& engine, const CollCall& call,
+                                      bool blocking) noexcept {
+  const auto request = request_of(team, call);
+  return request ? engine.begin(*request, call, blocking) : Event(request.status());
 }
 
-Event begin_call(TeamState& team, const CollCall& call, bool blocking) noexcept {
+[[gnu::always_inline]] inline Event begin_call(TeamState& team, const CollCall& call,
+                                               bool blocking) noexcept {
   const coll::OneCaller one(team);
-  auto request = request_of(team, call);
-  if (request) request->blocking = blocking;
-  return request ? event_of(engine_of(team).begin(team, *request)) : Event(request.status());
+  coll::TeamEngine* const engine = coll::Collectives::engine_of(team);
+  if (engine == nullptr) return Event(Status(ErrorCode::closed));
+  coll::CallMemory memory;
+  coll::KnownCall* const known = engine->find(call, memory);
+  return known != nullptr ? engine->begin(*known, memory, blocking)
+                          : begin_unknown(team, *engine, call, blocking);
 }
 
 }  // namespace

@@ -30,10 +30,9 @@ void drop_plan(void* record) noexcept {
 }
 
 /// Requires: an Entry.
-Event start_plan(coll::PlanRecord& plan) noexcept {
+inline Event start_plan(coll::PlanRecord& plan) noexcept {
   const coll::OneCaller one(plan.team);
-  auto begun = plan.engine.start(plan.bound);
-  return begun.status ? std::move(begun.event) : Event(begun.status);
+  return coll::Collectives::start(*plan.bound);
 }
 
 }  // namespace

@@ -47,15 +47,18 @@ void TeamEngine::prepare_barriers() noexcept {
   Method& method = barrier_method_;
   method.asked = method.shape = method.run = choice.shape;
   method.piece = shape.bytes;
-  method.needs = needs_of(barrier_request_, *choice.algorithm, method.run, method.temp_at, method.stage_at);
+  method.needs =
+      needs_of(barrier_call_.request, *choice.algorithm, method.run, method.temp_at, method.stage_at);
   if (scratch_->refusal(method.needs) != nullptr) return;
   method.algorithm = choice.algorithm;
   method.index = Collectives::index_of(*choice.algorithm);
   method.hash = hash_of(method);
   method.kept = true;  // it is never one of the pool
-  barrier_request_.shape = shape;
-  barrier_request_.combiner.combine = merge_votes;
-  barrier_request_.description = {};  // says barrier
+  barrier_call_.request.shape = shape;
+  barrier_call_.request.combiner.combine = merge_votes;
+  barrier_call_.request.description = {};  // says barrier
+  barrier_call_.uses = 1;                  // likewise
+  have_method(barrier_call_, &method);
 }
 
 std::string TeamEngine::explain_barrier() const {
@@ -67,8 +70,8 @@ std::string TeamEngine::explain_barrier() const {
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {
   if (!broken_.ok()) return broken_;
-  barrier_request_.in.mine = barrier_request_.out.mine = reinterpret_cast<std::byte*>(&vote);
-  const Status status = begin_on(op, barrier_request_, barrier_method_, nullptr);
+  auto* const votes = reinterpret_cast<std::byte*>(&vote);
+  const Status status = begin_on(op, barrier_call_, {votes, votes}, nullptr);
   if (status) ++layer_.counts().operations;
   return status;
 }

@@ -98,21 +98,20 @@ std::string text_of(const CallDescription& call) {
   return std::string(text.view());
 }
 
-// Each step is one-to-one in the 64 bits, so two calls that differ in one word, or in their number alone, have different
-// 64 bits; folding these to 32 leaves a chance of 2^-32.
-std::uint32_t fingerprint(std::uint64_t number, const CallDescription& call) noexcept {
+std::uint64_t digest_of(const CallDescription& call) noexcept {
   static_assert(std::has_unique_object_representations_v<CallDescription>);
   std::array<std::uint64_t, sizeof(CallDescription) / 8> words;
   std::memcpy(words.data(), &call, sizeof call);
-  std::uint64_t hash = (number + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-  hash ^= hash >> 31;
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
   for (const std::uint64_t word : words) {
     hash = (hash ^ word) * 0x94d049bb133111ebu;
     hash ^= hash >> 32;
   }
-  hash *= 0xbf58476d1ce4e5b9u;
-  const auto folded = static_cast<std::uint32_t>(hash >> 32);
-  return folded != 0 ? folded : 1;
+  return hash;
+}
+
+std::uint32_t fingerprint(std::uint64_t number, const CallDescription& call) noexcept {
+  return fingerprint(number, digest_of(call));
 }
 
 }  // namespace aqueduct::coll

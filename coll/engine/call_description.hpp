@@ -61,5 +61,16 @@ std::string text_of(const CallDescription& call);
 /// A number of 32 bits, never 0, that differs between different calls, or between two calls of a team, with high
 /// probability. `number` counts the team's calls.
 std::uint32_t fingerprint(std::uint64_t number, const CallDescription& call) noexcept;
+/// The same, in two parts: what of it depends on the call alone, and the rest.
+std::uint64_t digest_of(const CallDescription& call) noexcept;
+// Each step is one-to-one in the 64 bits, so two calls that differ in one word, or in their number alone, have different
+// 64 bits; folding these to 32 leaves a chance of 2^-32.
+constexpr std::uint32_t fingerprint(std::uint64_t number, std::uint64_t digest) noexcept {
+  std::uint64_t hash = digest ^ number * 0x94d049bb133111ebu;
+  hash ^= hash >> 32;
+  hash *= 0xbf58476d1ce4e5b9u;
+  const auto folded = static_cast<std::uint32_t>(hash >> 32);
+  return folded != 0 ? folded : 1;
+}
 
 }  // namespace aqueduct::coll

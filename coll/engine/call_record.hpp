@@ -1,6 +1,6 @@
 #pragma once
 
-#include "coll/engine/request.hpp"
+#include "coll/engine/known_call.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/scratch/team_scratch.hpp"
 #include "core/op.hpp"
@@ -27,6 +27,9 @@ struct Method {
   std::uint64_t piece = 0;  ///< bytes of each block in one run
   std::uint32_t hash = 0;   ///< of algorithm, parameters and pieces: the same on all members
   std::size_t index = 0;    ///< of the algorithm in the list of all
+  std::uint32_t runs = 1;   ///< of a call
+  bool before = false;      ///< the first of these is the pass before the pieces
+  bool after = false;       ///< the last one is the pass after them
 
   // Of a run of a whole piece.
   Shape run;
@@ -43,8 +46,8 @@ struct Method {
   std::array<std::uint32_t, kMostLanes> first{};  ///< [lane] in `steps`
   std::vector<Step> steps;
 
-  std::uint32_t uses = 0;   ///< calls and plans that name it
-  std::uint32_t calls = 0;  ///< of these: calls, whose runs may use the steps
+  std::uint32_t uses = 0;   ///< known calls that name it
+  std::uint32_t calls = 0;  ///< calls in flight, whose runs may use the steps
   bool kept = false;        ///< in the team's table
   Method* next = nullptr;   ///< in the pool
 };
@@ -96,24 +99,23 @@ struct CallRecord {
   CallRecord* next = nullptr;  ///< of the team, in the order of the calls; or in the pool
   core::Op* op = nullptr;      ///< the caller's; null when it has ended
   struct Plan* plan = nullptr;
-  Request request;
-  Method* method = nullptr;
+  KnownCall* call = nullptr;  ///< null: it is about a plan
+  CallMemory memory{};
   std::uint64_t number = 0;  ///< of the call; calls of a team are numbered 1, 2, …
   std::uint64_t unit = 1;    ///< what one raise of a counter adds
-  std::uint32_t runs = 0;
+  // How many of its runs are.
   std::uint32_t opened = 0;
   std::uint32_t completed = 0;
   std::uint32_t drained = 0;
-  bool before = false;  ///< the first run is the pass before the pieces
-  bool after = false;   ///< the last run is the pass after them
+
+  const Method& method() const noexcept { return *call->method; }
 };
 
 /// A call whose arguments are bound.
 struct Plan {
   TeamEngine* engine = nullptr;  ///< null: the team has ended
   Plan* next = nullptr;          ///< the plans of a team
-  Request request;
-  Method* method = nullptr;
+  KnownCall* call = nullptr;     ///< null: the team has ended
   std::optional<std::uint32_t> lease;
   std::uint32_t running = 0;  ///< 1 while an operation of it is not over
   std::uint32_t held = 0;     ///< operations and calls that still name it

@@ -78,7 +78,6 @@ std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const O
 }
 
 void Collectives::prepare(TeamState& team, const Offer& mine) {
-  busy_teams_.reserve(teams_.size() + 1);
   leaving_.reserve(teams_.size() + leaving_.size() + 1);
   auto engine = std::make_unique<TeamEngine>(*this, team);
   // As if all members offered the same: then there is nothing to change when their offers are known.
@@ -139,7 +138,11 @@ void Collectives::leave(TeamState& team, bool together) noexcept {
   const bool clean = engine->idle();
   engine->fail(ErrorCode::closed, 0);
   static_cast<void>(engine->advance());
-  std::erase(busy_teams_, engine);
+  for (TeamEngine** at = &first_busy_; *at != nullptr; at = &(*at)->next_busy_) {
+    if (*at != engine) continue;
+    unlist(at);
+    break;
+  }
   const auto at = teams_.find(team.id);
   Team gone = std::move(at->second);
   teams_.erase(at);
@@ -153,12 +156,6 @@ void Collectives::leave(TeamState& team, bool together) noexcept {
   set_busy(false);
 }
 
-Collectives::Begun Collectives::begin(TeamState& team, const Request& request) noexcept {
-  TeamEngine* const engine = engine_of(team);
-  return engine != nullptr ? engine->begin(request)
-                           : Begun{ErrorCode::closed, Event(Status(ErrorCode::closed))};
-}
-
 void Collectives::refuse(TeamState& team, const CallDescription& call) noexcept {
   if (TeamEngine* const engine = engine_of(team)) engine->refuse(call);
 }
@@ -169,12 +166,6 @@ Result<void*> Collectives::bind(TeamState& team, const Request& request) noexcep
   const auto plan = engine->bind(request);
   if (!plan) return plan.status();
   return static_cast<void*>(*plan);
-}
-
-Collectives::Begun Collectives::start(void* plan) noexcept {
-  Plan& bound = *static_cast<Plan*>(plan);
-  return bound.engine != nullptr ? bound.engine->start(bound)
-                                 : Begun{ErrorCode::closed, Event(Status(ErrorCode::closed))};
 }
 
 Status Collectives::end(void* plan) noexcept {
@@ -208,16 +199,18 @@ std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), &algorithm) - all.begin());
 }
 
-void Collectives::look_busy(TeamEngine& team) noexcept {
-  if (!team.busy()) return;
-  if (!std::exchange(team.listed_, true)) busy_teams_.push_back(&team);
-  set_busy(team.no_room_);
+/// Takes the team to which `at` points off the list.
+void Collectives::unlist(TeamEngine** at) noexcept {
+  TeamEngine& team = **at;
+  team.listed_ = false;
+  *at = team.next_busy_;
+  if (*at == nullptr) busy_end_ = at;
 }
 
 /// `soon`: something waits for room, so a sleep must be short.
 void Collectives::set_busy(bool soon) noexcept {
   busy_.set(soon || aborts_.busy());
-  watching_.set(!busy_teams_.empty() || !leaving_.empty());
+  watching_.set(first_busy_ != nullptr || !leaving_.empty());
 }
 
 void Collectives::tell(const TeamEngine& team, std::uint64_t number, const CallDescription& call) noexcept {
@@ -251,16 +244,14 @@ bool Collectives::last_call(void* self, std::uint64_t id, Rank asker, std::uint6
 
 void Collectives::advance() noexcept {
   bool soon = aborts_.advance();
-  for (std::size_t i = 0; i < busy_teams_.size();) {
-    TeamEngine& team = *busy_teams_[i];
+  // Others may join the end of the list meanwhile.
+  for (TeamEngine** at = &first_busy_; *at != nullptr;) {
+    TeamEngine& team = **at;
     soon |= team.advance();
-    if (team.busy()) {
-      ++i;
-      continue;
-    }
-    team.listed_ = false;
-    busy_teams_[i] = busy_teams_.back();
-    busy_teams_.pop_back();
+    if (team.busy())
+      at = &team.next_busy_;
+    else
+      unlist(at);
   }
   if (!leaving_.empty()) [[unlikely]] {
     std::erase_if(leaving_, [](const auto& team) {
@@ -284,7 +275,8 @@ void Collectives::peer_lost(Rank peer) noexcept {
 }
 
 void Collectives::describe(std::string& text, Rank) const {
-  for (const TeamEngine* team : busy_teams_) team->describe(text, questions_);
+  for (const TeamEngine* team = first_busy_; team != nullptr; team = team->next_busy_)
+    team->describe(text, questions_);
 }
 
 }  // namespace aqueduct::coll

@@ -22,7 +22,6 @@ namespace aqueduct::coll {
 /// The collective operations of an endpoint: an engine for each team, and what they share.
 class Collectives final : public core::Layer {
  public:
-  using Begun = TeamEngine::Begun;
   using Offer = TeamOffer;
   struct Counts {
     std::uint64_t operations = 0;
@@ -61,10 +60,11 @@ class Collectives final : public core::Layer {
 
   // Calls: see TeamEngine.
 
-  Begun begin(TeamState& team, const Request& request) noexcept;
   void refuse(TeamState& team, const CallDescription& call) noexcept;
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
-  Begun start(void* plan) noexcept;
+  static Event start(Plan& plan) noexcept {
+    return plan.engine != nullptr ? plan.engine->start(plan) : Event(Status(ErrorCode::closed));
+  }
   Status end(void* plan) noexcept;
   void drop(void* plan) noexcept;
   std::string explain(TeamState& team, const Shape& shape);
@@ -76,13 +76,16 @@ class Collectives final : public core::Layer {
   EndpointState& state() noexcept { return state_; }
   Pool<Run>& runs() noexcept { return runs_; }
   Pool<CallRecord>& operations() noexcept { return operations_; }
+  Pool<KnownCall>& known_calls() noexcept { return known_calls_; }
   Pool<Method>& methods() noexcept { return methods_; }
   const Chooser& chooser() const noexcept { return *chooser_; }
   Counts& counts() noexcept { return counts_; }
   static std::size_t index_of(const Algorithm& algorithm) noexcept;
   void count(std::size_t algorithm) noexcept { ++counts_.operations, ++uses_[algorithm]; }
   /// The team may have something to do.
-  void look_busy(TeamEngine& team) noexcept;
+  void look_busy(TeamEngine& team) noexcept {
+    if (team.busy() && (!team.listed_ || team.no_room_)) list(team);
+  }
   /// Tells all other members of this one's call.
   void tell(const TeamEngine& team, std::uint64_t number, const CallDescription& call) noexcept;
 
@@ -100,6 +103,18 @@ class Collectives final : public core::Layer {
   void give_scratch(TeamEngine& engine, const std::optional<ScratchSizes>& sizes, const Offer& mine);
   std::optional<ScratchSizes> sizes_of(const TeamState& team, const Offer& mine,
                                        std::span<const Offer> all) noexcept;
+  /// The team is advanced in each progress from now on, until it is not busy any more.
+  void list(TeamEngine& team) noexcept {
+    if (!team.listed_) {
+      team.listed_ = true;
+      team.next_busy_ = nullptr;
+      *busy_end_ = &team;
+      busy_end_ = &team.next_busy_;
+    }
+    watching_.set(true);
+    if (team.no_room_) busy_.set(true);
+  }
+  void unlist(TeamEngine** at) noexcept;
   void set_busy(bool soon) noexcept;
   static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);
@@ -115,9 +130,11 @@ class Collectives final : public core::Layer {
   mutable CallQuestions questions_;
   Pool<Run> runs_;
   Pool<CallRecord> operations_;
+  Pool<KnownCall> known_calls_;
   Pool<Method> methods_;
   std::map<std::uint64_t, Team> teams_;  ///< by id
-  std::vector<TeamEngine*> busy_teams_;
+  TeamEngine* first_busy_ = nullptr;
+  TeamEngine** busy_end_ = &first_busy_;
   std::vector<std::unique_ptr<TeamEngine>>
       leaving_;  ///< whose Team is gone, and whose puts are still in flight
   Counts counts_;

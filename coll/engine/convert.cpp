@@ -21,25 +21,25 @@ struct UserPart {
 }  // namespace
 
 void TeamEngine::convert_in(Run& run) const noexcept {
-  const Request& request = run.operation->request;
-  if (request.combiner.wide_element == 0 || request.in.mine == nullptr) return;
+  const Request& request = run.operation->call->request;
+  if (run.operation->memory.in == nullptr) return;
   const UserPart part(run, request);
   if (part.count == 0) return;
   for (Rank block = 0; block < blocks_in(request.shape, position_); ++block) {
-    request.combiner.widen(run.in + block * run.bytes, request.in.mine + block * part.pitch + part.shift,
-                           part.count);
+    request.combiner.widen(run.in + block * run.bytes,
+                           run.operation->memory.in + block * part.pitch + part.shift, part.count);
   }
 }
 
 void TeamEngine::convert_out(Run& run) const noexcept {
-  const Request& request = run.operation->request;
-  if (request.combiner.wide_element == 0 || request.out.mine == nullptr) return;
+  const Request& request = run.operation->call->request;
+  if (run.operation->memory.out == nullptr) return;
   const UserPart part(run, request);
   const bool nothing = request.shape.operation == Collective::exscan && position_ == 0;
   if (part.count == 0 || nothing) return;
   for (Rank block = 0; block < blocks_out(request.shape, position_); ++block) {
-    request.combiner.narrow(request.out.mine + block * part.pitch + part.shift, run.out + block * run.bytes,
-                            part.count);
+    request.combiner.narrow(run.operation->memory.out + block * part.pitch + part.shift,
+                            run.out + block * run.bytes, part.count);
   }
 }
 

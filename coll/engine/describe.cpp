@@ -25,7 +25,7 @@ void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
   if (run == nullptr) return;
   const CallRecord& operation = *run->operation;
   text += fmt::format("; call {} of a team of {} ranks, {}", operation.number, ranks_,
-                      text_of(operation.request.description));
+                      text_of(operation.call->request.description));
   if (run == held_) text += ", is held until its scratch is free";
   for (std::uint32_t i = 0; i < run->lane_count && run != held_; ++i) {
     const Run::Lane& lane = run->lanes[i];

@@ -12,13 +12,6 @@ constexpr int kMostSilentTold = 6;
 
 }  // namespace
 
-/// This member's next call: counted, and compared with what others have told of theirs.
-Status TeamEngine::note(const CallDescription& call) noexcept {
-  const Status status = agreement_.calls(++calls_, call);
-  settle();
-  return status;
-}
-
 /// Does what the agreement asks for: tells the other members, ends what cannot end otherwise.
 void TeamEngine::settle() noexcept {
   if (const auto news = agreement_.take_news()) layer_.tell(*this, news->number, news->call);

@@ -97,6 +97,14 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
         text.view(), ranks_, kMostPieces, method.piece);
     return ErrorCode::too_large;
   }
+  const bool in_pieces = method.piece < asked.bytes;
+  method.before = in_pieces && method.shape.in == Sync::all;
+  method.after = in_pieces && method.shape.out == Sync::all;
+  method.runs = 1;
+  if (in_pieces) {
+    method.runs = static_cast<std::uint32_t>((asked.bytes - 1) / method.piece + 1) + (method.before ? 1 : 0) +
+                  (method.after ? 1 : 0);
+  }
   method.hash = hash_of(method);
   return {};
 }
@@ -140,7 +148,7 @@ Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
   return method;
 }
 
-/// A call or plan names the method no longer.
+/// A known call names the method no longer.
 void TeamEngine::give_up(Method& method) noexcept {
   if (--method.uses == 0 && !method.kept) layer_.methods().give_back(method);
 }

@@ -11,9 +11,7 @@ namespace aqueduct::coll {
 namespace {
 
 CallDescription description_about(const Plan& plan, std::uint8_t about) noexcept {
-  CallDescription call = call_about_plan(plan.request.description, about);
-  call.algorithm = plan.method->hash;
-  return call;
+  return call_about_plan(plan.call->request.description, about);
 }
 
 }  // namespace
@@ -22,35 +20,33 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   if (!broken_.ok()) return broken_;
   Plan* const plan = new (std::nothrow) Plan;
   if (plan == nullptr) return ErrorCode::no_memory;
-  plan->request = request;
+  const auto call = know(request);
+  if (!call) {
+    delete plan;
+    return call.status();
+  }
+  plan->call = *call;
   if (ranks_ > 1) {
-    if (!scratch_) log_no_scratch(request);
-    Status status = scratch_ ? Status{} : Status(ErrorCode::no_memory);
-    CallRecord* turn = nullptr;
-    if (status) {
-      const auto method = method_of(request);
-      status = method.status();
-      if (method) ++(plan->method = *method)->uses;
-    }
-    if (status && (turn = layer_.operations().take()) == nullptr) status = ErrorCode::no_memory;
-    if (status) status = note(description_about(*plan, CallDescription::kBinds));
+    // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
+    const bool takes_place = plan->call->method->runs == 1;
+    CallRecord* const turn = takes_place ? layer_.operations().take() : nullptr;
+    const Status status = takes_place && turn == nullptr
+                              ? Status(ErrorCode::no_memory)
+                              : note(description_about(*plan, CallDescription::kBinds));
     if (!status) {
       if (turn != nullptr) layer_.operations().give_back(*turn);
-      if (plan->method != nullptr) give_up(*plan->method);
+      give_up(**call);
       delete plan;
       return status;
     }
-    // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
-    if (plan->method->piece >= plan->method->shape.bytes) {
+    if (turn != nullptr) {
       turn->kind = CallRecord::Kind::bind;
-      turn->method = nullptr;
+      turn->call = nullptr;
       turn->op = nullptr;
       turn->plan = plan;
       turn->number = calls_;
       enqueue(*turn);
       pump();
-    } else {
-      layer_.operations().give_back(*turn);
     }
   }
   plan->engine = this;
@@ -59,14 +55,15 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   return plan;
 }
 
-TeamEngine::Begun TeamEngine::start(Plan& plan) noexcept {
-  if (!broken_.ok()) return {broken_, Event(broken_)};
+/// A start that begins nothing: it is refused, or the team has one member.
+Event TeamEngine::start_slowly(Plan& plan) noexcept {
+  if (!broken_.ok()) return Event(broken_);
   if (plan.running != 0) {
     // Told to the others: if their last start is over, they count this one, and would take the next one here for it.
-    refuse(refused_call(plan.request.description, ErrorCode::invalid_argument));
-    return {ErrorCode::invalid_argument, Event(Status(ErrorCode::invalid_argument))};
+    refuse(refused_call(plan.call->request.description, ErrorCode::invalid_argument));
+    return Event(Status(ErrorCode::invalid_argument));
   }
-  return ranks_ == 1 ? alone(plan.request) : begin_with(plan.request, *plan.method, &plan);
+  return alone(plan.call->request);
 }
 
 Status TeamEngine::end(Plan& plan) noexcept {
@@ -80,7 +77,7 @@ Status TeamEngine::end(Plan& plan) noexcept {
       return status;
     }
     turn->kind = CallRecord::Kind::end;
-    turn->method = nullptr;
+    turn->call = nullptr;
     turn->op = nullptr;
     turn->plan = &plan;
     turn->number = calls_;
@@ -106,7 +103,7 @@ void TeamEngine::release(Plan& plan) noexcept {
   for (Plan** at = &plans_; *at != nullptr; at = &(*at)->next) {
     if (*at != &plan) continue;
     *at = plan.next;
-    if (plan.method != nullptr) give_up(*plan.method);
+    give_up(*plan.call);
     delete &plan;
     return;
   }

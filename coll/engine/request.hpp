@@ -47,7 +47,6 @@ struct Request {
   Buffer out;
   Combiner combiner;
   CallDescription description;
-  bool blocking = false;  ///< the caller waits for the end, and holds no Event afterwards
 };
 
 }  // namespace aqueduct::coll

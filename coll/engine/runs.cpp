@@ -21,26 +21,23 @@ void set_lane(Run::Lane& lane, std::uint32_t length, const Step* kept) noexcept 
   lane.strided = nullptr;
   lane.told = lane.ended = false;
 }
-// Chosen: a few microseconds of looks, beside which one at all counters is little.
-constexpr std::uint32_t kLooksAtAll = 256;
 
 }  // namespace
 
 /// The shape of one of an operation's runs.
 Shape TeamEngine::shape_of(const CallRecord& operation, std::uint32_t index) const noexcept {
-  const Method& method = *operation.method;
-  Shape shape = method.run;
-  shape.root = operation.request.shape.root;
-  if (operation.runs == 1) return shape;
-  const bool before = operation.before && index == 0;
-  const bool after = operation.after && index + 1 == operation.runs;
+  const Method& method = operation.method();
+  Shape shape = operation.call->run;
+  if (method.runs == 1) return shape;
+  const bool before = method.before && index == 0;
+  const bool after = method.after && index + 1 == method.runs;
   if (before || after) {
     shape.bytes = shape.pitch = 0;
     shape.in = before ? Sync::all : Sync::none;
     shape.out = after ? Sync::all : Sync::none;
     return shape;
   }
-  const std::uint64_t piece = index - (operation.before ? 1 : 0);
+  const std::uint64_t piece = index - (method.before ? 1 : 0);
   shape.bytes = std::min(method.piece, method.shape.bytes - piece * method.piece);
   if (method.wide) shape.pitch = shape.bytes;  // as they are staged
   return shape;
@@ -63,92 +60,20 @@ Needs TeamEngine::needs_of(const Request& request, const Algorithm& algorithm, c
   return needs;
 }
 
-/// Opens what can be opened, and starts what can start, in the team's order.
-void TeamEngine::pump() noexcept {
-  while (true) {
-    if (held_ != nullptr) {
-      if (cancelled(*held_->operation) || !scratch_->may_start(held_->portion)) return;
-      scratch_->start(held_->portion);
-      activate(*std::exchange(held_, nullptr));
-      continue;
-    }
-    if (opening_ == nullptr || cancelled(*opening_)) return;
-    CallRecord& operation = *opening_;
-    if (operation.kind == CallRecord::Kind::call) {
-      if (!open_next(operation)) return;
-      if (operation.opened == operation.runs) opening_ = operation.next;
-      continue;
-    }
-    opening_ = operation.next;
-    Plan& plan = *operation.plan;
-    if (operation.kind == CallRecord::Kind::bind) {
-      plan.lease = scratch_->lease(plan.method->shape, plan.method->needs);
-    } else if (plan.lease) {
-      scratch_->end(*std::exchange(plan.lease, std::nullopt));
-    }
-    forget(operation);
-  }
-}
-
-/// Opens the next run of an operation. False: there is no memory now.
-bool TeamEngine::open_next(CallRecord& operation) noexcept {
-  Run* const run = layer_.runs().take();
-  if (run == nullptr) {
-    no_room_ = true;
-    return false;
-  }
-  Method& method = *operation.method;
-  const Request& request = operation.request;
-  const Plan* const plan = operation.plan;
-  const Shape shape = shape_of(operation, operation.opened);
-  run->operation = &operation;
-  run->index = operation.opened++;
-  run->begun = run->complete = false;
-  run->looks = run->own = run->ended = run->failures = 0;
-  run->shift = 0;
-  if (operation.runs == 1 || shape.bytes == method.piece) [[likely]] {
-    run->temp_at = method.temp_at;
-    run->stage_at = method.stage_at;
-    run->portion = plan != nullptr && plan->lease && operation.runs == 1
-                       ? scratch_->open_leased(*plan->lease, *method.algorithm, shape, method.ticket)
-                       : scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
-    keep_steps(method, shape);
-    set_lanes(*run, method, shape);
-  } else {
-    open_rest(*run, shape);
-  }
-  run->element = shape.element;
-  run->bytes = shape.bytes;
-  if (shape.bytes != 0 && operation.runs > 1)
-    run->shift = (run->index - (operation.before ? 1 : 0)) * method.piece;
-  run->sources.kind = &core::kSource;
-  run->sources.pool = &state_.ops;
-  run->sources.parts = 1;
-  run->sources.outcome = {};
-  if (request.combiner.wide_element == 0) {
-    run->in = request.in.mine != nullptr ? request.in.mine + run->shift : nullptr;
-    run->out = request.out.mine != nullptr ? request.out.mine + run->shift : nullptr;
-  } else {
-    const Rank blocks = shape.operation == Collective::reduce_scatter ? ranks_ : 1;
-    run->in = base_ + run->portion.offset + run->stage_at;
-    run->out = run->in + whole_lines(blocks * shape.bytes);
-  }
-  held_ = run;
-  return true;
-}
-
 /// Opens a run that is no whole piece: the passes before and after, and the rest.
 void TeamEngine::open_rest(Run& run, const Shape& shape) noexcept {
-  const Algorithm& algorithm = *run.operation->method->algorithm;
+  const KnownCall& call = *run.operation->call;
+  const Algorithm& algorithm = *call.method->algorithm;
   Senders::Ticket none;
-  const Needs needs = needs_of(run.operation->request, algorithm, shape, run.temp_at, run.stage_at);
+  run.element = shape.element;
+  run.bytes = shape.bytes;
+  const Needs needs = needs_of(call.request, algorithm, shape, run.temp_at, run.stage_at);
   run.portion = scratch_->open(algorithm, shape, needs, none);
   compute_steps(run, algorithm, shape);
 }
 
-/// Writes down this member's steps, if there are few, and no run uses those of another root.
+/// Writes down this member's steps, if there are few. Requires: no run uses those of another root.
 void TeamEngine::keep_steps(Method& method, const Shape& shape) noexcept {
-  if (method.seen_root == shape.root || method.calls != 1) return;
   method.seen_root = shape.root;
   const Schedule schedule(*method.algorithm, shape, position_);
   method.root = kNoRank;
@@ -172,13 +97,6 @@ void TeamEngine::keep_steps(Method& method, const Shape& shape) noexcept {
   method.root = shape.root;
 }
 
-void TeamEngine::set_lanes(Run& run, const Method& method, const Shape& shape) noexcept {
-  if (method.root != shape.root) return compute_steps(run, *method.algorithm, shape);
-  run.lane_count = run.untold = method.lanes;
-  for (std::uint32_t lane = 0; lane < method.lanes; ++lane)
-    set_lane(run.lanes[lane], method.lengths[lane], method.steps.data() + method.first[lane]);
-}
-
 void TeamEngine::compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept {
   run.schedule.emplace(algorithm, shape, position_);
   run.lane_count = run.untold = run.schedule->lanes();
@@ -186,50 +104,117 @@ void TeamEngine::compute_steps(Run& run, const Algorithm& algorithm, const Shape
     set_lane(run.lanes[lane], run.schedule->length(lane), nullptr);
 }
 
-void TeamEngine::activate(Run& run) noexcept {
+inline void TeamEngine::set_lanes(Run& run, const Method& method, const Shape& shape) noexcept {
+  if (method.root != shape.root) return compute_steps(run, *method.algorithm, shape);
+  run.lane_count = run.untold = method.lanes;
+  for (std::uint32_t lane = 0; lane < method.lanes; ++lane)
+    set_lane(run.lanes[lane], method.lengths[lane], method.steps.data() + method.first[lane]);
+}
+
+/// Opens a run of a whole piece: all that there is to know of it was found when the method was chosen.
+inline void TeamEngine::open_whole(Run& run, const Shape& shape) noexcept {
+  const CallRecord& operation = *run.operation;
+  const Plan* const plan = operation.plan;
+  Method& method = *operation.call->method;
+  run.element = shape.element;
+  run.bytes = shape.bytes;
+  run.temp_at = method.temp_at;
+  run.stage_at = method.stage_at;
+  run.portion = plan != nullptr && plan->lease && method.runs == 1
+                    ? scratch_->open_leased(*plan->lease, *method.algorithm, shape, method.ticket)
+                    : scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
+  if (method.seen_root != shape.root && method.calls == 1) keep_steps(method, shape);
+  set_lanes(run, method, shape);
+}
+
+/// Opens the next run of an operation. False: there is no memory now.
+inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
+  Run* const run = layer_.runs().take();
+  if (run == nullptr) {
+    no_room_ = true;
+    return false;
+  }
+  const KnownCall& call = *operation.call;
+  const Method& method = *call.method;
+  run->operation = &operation;
+  run->index = operation.opened++;
+  run->complete = false;
+  run->looks = run->own = run->ended = run->failures = 0;
+  run->shift = 0;
+  if (method.runs == 1) [[likely]] {
+    open_whole(*run, call.run);
+  } else {
+    const Shape shape = shape_of(operation, run->index);
+    if (shape.bytes == method.piece)
+      open_whole(*run, shape);
+    else
+      open_rest(*run, shape);
+    if (shape.bytes != 0) run->shift = (run->index - (method.before ? 1 : 0)) * method.piece;
+  }
+  run->sources.kind = &core::kSource;
+  run->sources.pool = &state_.ops;
+  run->sources.parts = 1;
+  run->sources.outcome = {};
+  if (call.request.combiner.wide_element == 0) [[likely]] {
+    run->begun = method.runs == 1;  // it waits for no other run, and converts nothing
+    run->in = operation.memory.in != nullptr ? operation.memory.in + run->shift : nullptr;
+    run->out = operation.memory.out != nullptr ? operation.memory.out + run->shift : nullptr;
+  } else {
+    const Rank blocks = call.run.operation == Collective::reduce_scatter ? ranks_ : 1;
+    run->begun = false;
+    run->in = base_ + run->portion.offset + run->stage_at;
+    run->out = run->in + whole_lines(blocks * run->bytes);
+  }
+  held_ = run;
+  return true;
+}
+
+inline void TeamEngine::activate(Run& run) noexcept {
   run.next = nullptr;
   *active_end_ = &run;
   active_end_ = &run.next;
   newest_ = &run;
 }
 
-/// Whether the lanes may run: a piece waits for the pass before it, and the pass at the end for all pieces.
-bool TeamEngine::may_begin(const Run& run) const noexcept {
-  const CallRecord& operation = *run.operation;
-  if (operation.runs == 1) return true;
-  if (operation.after && run.index + 1 == operation.runs) return operation.completed + 1 == operation.runs;
-  return !operation.before || run.index == 0 || operation.completed != 0;
+/// Starts the run that was opened last. False: it may not start yet.
+inline bool TeamEngine::start_held() noexcept {
+  Run& run = *held_;
+  if (cancelled(*run.operation) || !scratch_->may_start(run.portion)) return false;
+  scratch_->start(run.portion);
+  held_ = nullptr;
+  activate(run);
+  return true;
 }
 
-void TeamEngine::look(Run& run) noexcept {
-  if (!run.begun) {
-    if (!may_begin(run)) return;
-    run.begun = true;
-    convert_in(run);
-  }
-  // A lane may wait for what a later one does.
-  do {
-    raised_own_ = false;
-    for (std::uint32_t i = 0; i < run.lane_count; ++i) {
-      Run::Lane& lane = run.lanes[i];
-      if (lane.ended) continue;
-      const Did did = go_on(run, lane);
-      if (did == Did::no_room) no_room_ = true;
-      if (cancelled(*run.operation)) [[unlikely]]
-        return;
+/// Opens what can be opened, and starts what can start, in the team's order.
+void TeamEngine::pump() noexcept {
+  if (held_ != nullptr && !start_held()) return;
+  while (opening_ != nullptr && !cancelled(*opening_)) {
+    CallRecord& operation = *opening_;
+    if (operation.kind == CallRecord::Kind::call) [[likely]] {
+      if (!open_next(operation)) return;
+      if (operation.opened == operation.method().runs) opening_ = operation.next;
+      if (!start_held()) return;
+      continue;
     }
-  } while (raised_own_ && run.ended != run.lane_count);
-  if (++run.looks % kLooksAtAll == 0) [[unlikely]]
-    look_for_others(run);
-  if (!run.complete && run.untold == 0 && run.own == 0 && run.sources.parts == 1) completed(run);
+    opening_ = operation.next;
+    Plan& plan = *operation.plan;
+    if (operation.kind == CallRecord::Kind::bind) {
+      const Method& method = *plan.call->method;
+      plan.lease = scratch_->lease(method.shape, method.needs);
+    } else if (plan.lease) {
+      scratch_->end(*std::exchange(plan.lease, std::nullopt));
+    }
+    forget(operation);
+  }
 }
 
 void TeamEngine::completed(Run& run) noexcept {
   run.complete = true;
-  convert_out(run);
+  if (run.operation->call->request.combiner.wide_element != 0) convert_out(run);
   CallRecord& operation = *run.operation;
   // The pass before the pieces is counted too, so that they see that it is over.
-  if (++operation.completed == operation.runs) over(operation, {});
+  if (++operation.completed == operation.method().runs) over(operation, {});
 }
 
 /// The caller's operation ends.
@@ -244,7 +229,7 @@ void TeamEngine::drained(Run& run) noexcept {
   CallRecord& operation = *run.operation;
   run.schedule.reset();
   layer_.runs().give_back(run);
-  if (++operation.drained == operation.runs) forget(operation);
+  if (++operation.drained == operation.method().runs) forget(operation);
 }
 
 /// Takes an operation off the list.
@@ -262,9 +247,9 @@ void TeamEngine::forget(CallRecord& operation) noexcept {
     --operation.plan->held;
     release(*operation.plan);
   }
-  if (Method* const method = std::exchange(operation.method, nullptr)) {
-    --method->calls;
-    give_up(*method);
+  if (KnownCall* const call = std::exchange(operation.call, nullptr)) {
+    --call->method->calls;
+    give_up(*call);
   }
   layer_.operations().give_back(operation);
 }
@@ -319,7 +304,7 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
 /// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.
 void TeamEngine::fail_and_tell(Status why) noexcept {
   if (first_ != nullptr && first_->kind == CallRecord::Kind::call && why.code() != ErrorCode::peer_lost) {
-    layer_.tell(*this, first_->number, refused_call(first_->request.description, why.code()));
+    layer_.tell(*this, first_->number, refused_call(first_->call->request.description, why.code()));
   }
   fail(why, 0);
 }

@@ -44,7 +44,7 @@ std::byte* TeamEngine::here(const Run& run, const Place& place) const noexcept {
 
 GlobalPtr<std::byte> TeamEngine::there(const Run& run, Rank peer, const Place& place) const noexcept {
   const Rank rank = team_.members[peer];
-  const Request& request = run.operation->request;
+  const Request& request = run.operation->call->request;
   if (place.space == Space::scratch)
     return {rank, places_[peer].offset + run.portion.offset + place.offset, core::kSignalSegment};
   const GlobalPtr<std::byte> buffer = (place.space == Space::in ? request.in : request.out).of(peer, rank);
@@ -63,70 +63,11 @@ Signal TeamEngine::signal_for(const Run& run, const Step& step) const noexcept {
   return {static_cast<SignalSlot>(slot), marked ? step.add * run.operation->unit : step.add};
 }
 
-/// Whether what a counter holds comes from members that have made this call. Each raise adds more than a number: a mark
-/// of its call in the upper 48 bits, unless its network cannot carry it.
-bool TeamEngine::fits(const Run& run, std::uint64_t sum) const noexcept {
-  const std::uint64_t unit = run.operation->unit;
-  const std::uint64_t count = sum & 0xffff;
-  if (sum == count * unit) [[likely]]
-    return true;
-  constexpr std::uint64_t kUpper = (std::uint64_t{1} << 48) - 1;
-  for (std::uint64_t marked = 0; marked <= count; ++marked) {
-    if (((marked * (unit >> 16)) & kUpper) == sum >> 16) return true;
-  }
-  return false;
-}
-
-/// Whether a counter has all that the step waits for.
-bool TeamEngine::arrived(const Run& run, Counter counter, std::uint32_t until) noexcept {
-  const std::uint64_t sum = scratch_->count(run.portion, counter);
-  if (!fits(run, sum)) [[unlikely]] {
-    saw_other(run.operation->number);
-    return false;
-  }
-  return (sum & 0xffff) >= until;
-}
-
-/// A run has waited for long: perhaps a member has made another call, and has raised other counters than this waits for.
-void TeamEngine::look_for_others(const Run& run) noexcept {
-  for (std::uint32_t counter = 0; counter < run.portion.counters; ++counter) {
-    if (fits(run, scratch_->count(run.portion, static_cast<Counter>(counter)))) continue;
-    saw_other(run.operation->number);
-    return;
-  }
-}
-
 void TeamEngine::raise_own(const Run& run, Counter counter) noexcept {
   const std::uint64_t slot = places_[position_].first_counter + run.portion.first_counter + counter;
   core::my_counter(state_, static_cast<SignalSlot>(slot))
       .fetch_add(run.operation->unit, std::memory_order_release);
   raised_own_ = true;
-}
-
-/// Runs a lane until it has to wait, or has ended.
-TeamEngine::Did TeamEngine::go_on(Run& run, Run::Lane& lane) noexcept {
-  while (true) {
-    if (lane.step == nullptr) {
-      if (lane.next == lane.length) {
-        ++run.ended;
-        if (!lane.told) --run.untold;
-        lane.told = lane.ended = true;
-        return Did::step;
-      }
-      if (lane.kept != nullptr) [[likely]] {
-        lane.step = lane.kept + lane.next;
-      } else {
-        const auto index = static_cast<std::uint32_t>(&lane - run.lanes.data());
-        lane.computed = run.schedule->step(index, lane.next);
-        lane.step = &lane.computed;
-      }
-    }
-    const Step& step = *lane.step;
-    if (step.wait_for != kNoCounter && !arrived(run, step.wait_for, step.wait_until)) return Did::waits;
-    if (const Did did = execute(run, lane); did != Did::step) return did;
-    lane.step = nullptr;
-    ++lane.next;
-  }
 }
 
 TeamEngine::Did TeamEngine::execute(Run& run, Run::Lane& lane) noexcept {
@@ -152,7 +93,7 @@ void TeamEngine::copy(Run& run, const Step& step) noexcept {
 }
 
 void TeamEngine::reduce(Run& run, const Step& step) noexcept {
-  const Combiner& combiner = run.operation->request.combiner;
+  const Combiner& combiner = run.operation->call->request.combiner;
   const std::uint64_t count = step.bytes / run.element;
   std::byte* const to = here(run, step.to);
   const std::byte* const left = here(run, step.from);

@@ -47,7 +47,8 @@ class TeamAgreement {
   ///         that member if it is known.
   Status calls(std::uint64_t number, const CallDescription& call) noexcept {
     Own& own = own_[number % kKept];
-    own = {call, false};
+    own.call = call;
+    own.told = false;
     made_ = number;
     if (heard_count_ == 0 && call.refused == 0 && !broken()) [[likely]]
       return {};
@@ -76,6 +77,7 @@ class TeamAgreement {
   /// What this member has to tell all others now: at most one thing after each of `calls`, `heard` and `saw_other`, and
   /// each number once. The next of these calls replaces it.
   std::optional<CallNews> take_news() noexcept;
+  bool has_news() const noexcept { return news_.has_value(); }
 
   /// The number of this member's last call, and the call itself. Requires: it has made one.
   std::uint64_t made() const noexcept { return made_; }

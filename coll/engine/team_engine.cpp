@@ -47,6 +47,9 @@ void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.
 TeamEngine::~TeamEngine() {
+  for (KnownCall* const call : known_) {
+    if (call != nullptr) give_up(*call);
+  }
   for (Method* const method : methods_) {
     if (method == nullptr) continue;
     method->kept = false;
@@ -56,27 +59,25 @@ TeamEngine::~TeamEngine() {
   for (Plan* plan = plans_; plan != nullptr;) {
     Plan* const next = plan->next;
     plan->engine = nullptr;
-    if (plan->method != nullptr) give_up(*std::exchange(plan->method, nullptr));
+    give_up(*std::exchange(plan->call, nullptr));
     if (plan->dropped) delete plan;
     plan = next;
   }
 }
 
-TeamEngine::Begun TeamEngine::begin(const Request& request) noexcept {
-  if (!broken_.ok()) return {broken_, Event(broken_)};
+Event TeamEngine::begin(const Request& request, const CollCall& given, bool blocking) noexcept {
+  if (!broken_.ok()) return Event(broken_);
   if (ranks_ == 1) return alone(request);
-  if (!scratch_) {
+  const auto call = know(request);
+  if (!call) {
     // The others are told, since this member may be without scratch alone.
-    log_no_scratch(request);
-    refuse(refused_call(request.description, ErrorCode::no_memory));
-    return {ErrorCode::no_memory, Event(Status(ErrorCode::no_memory))};
+    refuse(refused_call(request.description, call.status().code()));
+    return Event(call.status());
   }
-  const auto method = method_of(request);
-  if (!method) {
-    refuse(refused_call(request.description, method.status().code()));
-    return {method.status(), Event(method.status())};
-  }
-  return begin_with(request, **method, nullptr);
+  if (may_be_known(given, request)) keep(**call, given);
+  Event event = begin_with(**call, {request.in.mine, request.out.mine}, blocking, nullptr);
+  give_up(**call);
+  return event;
 }
 
 void TeamEngine::log_no_scratch(const Request& request) noexcept {
@@ -91,7 +92,7 @@ void TeamEngine::log_no_scratch(const Request& request) noexcept {
 }
 
 // A member alone copies. Its input is its output's first block, if it has any.
-TeamEngine::Begun TeamEngine::alone(const Request& request) noexcept {
+Event TeamEngine::alone(const Request& request) noexcept {
   const Shape& shape = request.shape;
   const bool nothing = shape.operation == Collective::barrier || shape.operation == Collective::exscan;
   if (!nothing && request.in.mine != request.out.mine && shape.bytes != 0)
@@ -99,27 +100,11 @@ TeamEngine::Begun TeamEngine::alone(const Request& request) noexcept {
   return {};
 }
 
-TeamEngine::Begun TeamEngine::begin_with(const Request& request, Method& method, Plan* plan) noexcept {
-  core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
-  // A blocking call gives its record back by itself, so it may be one of the library's.
-  if (op == nullptr && request.blocking) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
-  if (op == nullptr) return {ErrorCode::refused, Event(Status(ErrorCode::refused))};
-  const std::size_t algorithm = method.index;
-  if (const Status status = begin_on(*op, request, method, plan); !status) {
-    state_.ops.take_back(*op);
-    return {status, Event(status)};
-  }
-  layer_.count(algorithm);
-  return {{}, Event(op)};
-}
-
 /// Begins a call that ends `op`, perhaps at once. On failure `op` is as it was.
-Status TeamEngine::begin_on(core::Op& op, const Request& request, Method& method, Plan* plan) noexcept {
+inline Status TeamEngine::begin_now(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
   CallRecord* const record = layer_.operations().take();
   if (record == nullptr) return ErrorCode::refused;
-  CallDescription call = request.description;
-  call.algorithm = method.hash;
-  if (const Status status = note(call); !status) {
+  if (const Status status = note(call.request.description); !status) {
     layer_.operations().give_back(*record);
     return status;
   }
@@ -127,43 +112,43 @@ Status TeamEngine::begin_on(core::Op& op, const Request& request, Method& method
   operation.kind = CallRecord::Kind::call;
   operation.op = &op;
   operation.plan = plan;
-  operation.request = request;
-  operation.method = &method;
-  ++method.uses;
-  ++method.calls;
+  operation.call = &call;
+  operation.memory = memory;
+  ++call.uses;
+  ++call.method->calls;
   operation.number = calls_;
-  operation.unit = std::uint64_t{1} | std::uint64_t{fingerprint(calls_, call)} << 16;
+  operation.unit = std::uint64_t{1} | std::uint64_t{fingerprint(calls_, call.digest)} << 16;
   operation.opened = operation.completed = operation.drained = 0;
-  const Shape& shape = method.shape;
-  const bool in_pieces = method.piece < shape.bytes;
-  operation.before = in_pieces && shape.in == Sync::all;
-  operation.after = in_pieces && shape.out == Sync::all;
-  operation.runs = 1;
-  if (in_pieces) {
-    // choose_into has seen to it that they can be counted.
-    operation.runs = static_cast<std::uint32_t>((shape.bytes - 1) / method.piece + 1) +
-                     (operation.before ? 1 : 0) + (operation.after ? 1 : 0);
-  }
+  const bool in_pieces = call.method->runs != 1;
   if (plan != nullptr) plan->running = 1;
   enqueue(operation);
-  if (first_ == &operation) {
+  // Not the earlier ones: with many in flight, each call would look at all of them.
+  newest_ = nullptr;
+  pump();
+  if (newest_ != nullptr) look(*newest_);
+  // With none before it, all that its start has made possible goes on at once.
+  if (first_ == &operation && (in_pieces || scratch_busy() || (newest_ != nullptr && is_drained(*newest_))))
     static_cast<void>(advance());
-  } else {
-    // Not the earlier ones: with many in flight, each call would look at all of them.
-    newest_ = nullptr;
-    pump();
-    if (newest_ != nullptr) look(*newest_);
-  }
   layer_.look_busy(*this);
   return {};
 }
 
-void TeamEngine::enqueue(CallRecord& operation) noexcept {
-  operation.next = nullptr;
-  if (operation.plan != nullptr) ++operation.plan->held;
-  (last_ != nullptr ? last_->next : first_) = &operation;
-  last_ = &operation;
-  if (opening_ == nullptr) opening_ = &operation;
+Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
+  return begin_now(op, call, memory, plan);
+}
+
+Event TeamEngine::begin_with(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept {
+  core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
+  // A blocking call gives its record back by itself, so it may be one of the library's.
+  if (op == nullptr && blocking) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
+  if (op == nullptr) return Event(Status(ErrorCode::refused));
+  const std::size_t algorithm = call.method->index;
+  if (const Status status = begin_now(*op, call, memory, plan); !status) {
+    state_.ops.take_back(*op);
+    return Event(status);
+  }
+  layer_.count(algorithm);
+  return Event(op);
 }
 
 }  // namespace aqueduct::coll

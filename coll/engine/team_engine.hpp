@@ -18,6 +18,7 @@
 
 namespace aqueduct::coll {
 
+using aqueduct::detail::CollCall;
 using aqueduct::detail::EndpointState;
 using aqueduct::detail::TeamState;
 
@@ -52,14 +53,26 @@ class TeamEngine {
   /// Where the other members' scratch is.
   void know(TeamPlaces places) noexcept { places_ = std::move(places); }
 
-  struct Begun {
-    Status status;
-    Event event;
-  };
-  Begun begin(const Request& request) noexcept;
+  /// A call of the team that differs from this one in its addresses alone, if it is kept; null: it must be checked.
+  [[gnu::always_inline]] KnownCall* find(const CollCall& call, CallMemory& memory) const noexcept {
+    KnownCall* const known = known_[place_of(call)];
+    if (known == nullptr || !same_but_for_addresses(known->given, call)) return nullptr;
+    return find_addresses(*known, call, memory) ? known : nullptr;
+  }
+  /// Begins a call: one that find() has found, or one that was checked. `blocking`: the caller waits for the end, and
+  /// holds no Event afterwards.
+  Event begin(KnownCall& call, CallMemory memory, bool blocking) noexcept {
+    return broken_.ok() ? begin_with(call, memory, blocking, nullptr) : Event(broken_);
+  }
+  Event begin(const Request& request, const CollCall& given, bool blocking) noexcept;
   void refuse(const CallDescription& call) noexcept;
   Result<Plan*> bind(const Request& request) noexcept;
-  Begun start(Plan& plan) noexcept;
+  Event start(Plan& plan) noexcept {
+    if (!broken_.ok() || plan.running != 0 || ranks_ == 1) [[unlikely]]
+      return start_slowly(plan);
+    const Request& request = plan.call->request;
+    return begin_with(*plan.call, {request.in.mine, request.out.mine}, /*blocking=*/false, &plan);
+  }
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
   std::string explain(const Shape& shape) const;
@@ -110,15 +123,34 @@ class TeamEngine {
  private:
   friend class Collectives;
   static constexpr std::size_t kMethods = 16;
+  static constexpr std::size_t kKnown = 16;  // chosen, as kMethods
   static constexpr std::uint64_t kNotBroken = ~std::uint64_t{0};
 
   // team_engine.cpp: calls
-  Begun begin_with(const Request& request, Method& method, Plan* plan) noexcept;
-  Status begin_on(core::Op& op, const Request& request, Method& method, Plan* plan) noexcept;
-  Begun alone(const Request& request) noexcept;
+  Event begin_with(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept;
+  [[gnu::always_inline]] inline Status begin_now(core::Op& op, KnownCall& call, CallMemory memory,
+                                                 Plan* plan) noexcept;
+  Status begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept;
+  static Event alone(const Request& request) noexcept;
   void log_no_scratch(const Request& request) noexcept;
-  void enqueue(CallRecord& operation) noexcept;
+  void enqueue(CallRecord& operation) noexcept {
+    operation.next = nullptr;
+    if (operation.plan != nullptr) ++operation.plan->held;
+    (last_ != nullptr ? last_->next : first_) = &operation;
+    last_ = &operation;
+    if (opening_ == nullptr) opening_ = &operation;
+  }
   bool scratch_busy() const noexcept { return scratch_ && scratch_->busy(); }
+
+  // known_calls.cpp
+  Result<KnownCall*> know(const Request& request) noexcept;
+  static void have_method(KnownCall& call, Method* method) noexcept;
+  void keep(KnownCall& call, const CollCall& given) noexcept;
+  void give_up(KnownCall& call) noexcept;
+  static std::size_t place_of(const CollCall& call) noexcept {
+    return (static_cast<std::size_t>(call.operation) + call.root + (call.in.bytes + call.out.bytes) / 8) %
+           kKnown;
+  }
 
   // methods.cpp
   Result<Method*> method_of(const Request& request) noexcept;
@@ -128,11 +160,18 @@ class TeamEngine {
   void give_up(Method& method) noexcept;
 
   // disagreements.cpp
-  Status note(const CallDescription& call) noexcept;
+  /// This member's next call: counted, and compared with what others have told of theirs.
+  Status note(const CallDescription& call) noexcept {
+    const Status status = agreement_.calls(++calls_, call);
+    if (!status || agreement_.has_news()) [[unlikely]]
+      settle();
+    return status;
+  }
   void settle() noexcept;
   void tell_silent_before(std::uint64_t number) noexcept;
 
   // plan_calls.cpp
+  Event start_slowly(Plan& plan) noexcept;
   void release(Plan& plan) noexcept;
 
   // barrier_calls.cpp
@@ -140,16 +179,18 @@ class TeamEngine {
 
   // runs.cpp: pieces, portions, ends
   void pump() noexcept;
-  bool open_next(CallRecord& operation) noexcept;
+  // Inline, as all that each start passes once: its calls would be a quarter of its instructions.
+  [[gnu::always_inline]] inline bool start_held() noexcept;
+  [[gnu::always_inline]] inline bool open_next(CallRecord& operation) noexcept;
+  [[gnu::always_inline]] inline void open_whole(Run& run, const Shape& shape) noexcept;
   Shape shape_of(const CallRecord& operation, std::uint32_t index) const noexcept;
   Needs needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
                  std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept;
   void open_rest(Run& run, const Shape& shape) noexcept;
   void keep_steps(Method& method, const Shape& shape) noexcept;
-  void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
+  [[gnu::always_inline]] inline void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
   void compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept;
-  void activate(Run& run) noexcept;
-  void look(Run& run) noexcept;
+  inline void activate(Run& run) noexcept;
   bool cancelled(const CallRecord& operation) const noexcept { return operation.number >= broken_from_; }
   Status why_cancelled(const CallRecord& operation) const noexcept {
     return operation.number >= first_broken_ ? broken_ : earlier_;
@@ -157,23 +198,27 @@ class TeamEngine {
   static bool is_drained(const Run& run) noexcept {
     return run.complete && run.ended == run.lane_count && run.own == 0 && run.sources.parts == 1;
   }
-  bool may_begin(const Run& run) const noexcept;
   void completed(Run& run) noexcept;
   void drained(Run& run) noexcept;
   void over(CallRecord& operation, Status outcome) noexcept;
   void forget(CallRecord& operation) noexcept;
+  // convert.cpp: only if the call's elements are converted
   void convert_in(Run& run) const noexcept;
   void convert_out(Run& run) const noexcept;
-  bool send_raises() noexcept;
+  bool send_raises() noexcept;  // steps.cpp
   void reap() noexcept;
   void fail_and_tell(Status why) noexcept;
 
-  // steps.cpp: what a step does
+  // lanes.cpp: when a step runs
   enum class Did : std::uint8_t { step, waits, no_room, failed };
-  Did go_on(Run& run, Run::Lane& lane) noexcept;
-  bool fits(const Run& run, std::uint64_t sum) const noexcept;
+  void look(Run& run) noexcept;
+  inline bool may_begin(const Run& run) const noexcept;
+  inline Did go_on(Run& run, Run::Lane& lane) noexcept;
+  inline bool fits(const Run& run, std::uint64_t sum) const noexcept;
   void look_for_others(const Run& run) noexcept;
-  bool arrived(const Run& run, Counter counter, std::uint32_t until) noexcept;
+  inline bool arrived(const Run& run, Counter counter, std::uint32_t until) noexcept;
+
+  // steps.cpp: what a step does
   Did execute(Run& run, Run::Lane& lane) noexcept;
   Did put(Run& run, Run::Lane& lane) noexcept;
   template <class First, class Transfer>
@@ -222,12 +267,14 @@ class TeamEngine {
   Run* active_ = nullptr;          ///< have started
   Run** active_end_ = &active_;
   Run* newest_ = nullptr;  ///< the latest to start
-  bool listed_ = false;    ///< among the layer's busy teams
+  bool listed_ = false;    ///< among the layer's busy teams, and
+  TeamEngine* next_busy_ = nullptr;
   Plan* plans_ = nullptr;
   std::uint64_t calls_ = 0;
   core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
-  Request barrier_request_;
+  std::array<KnownCall*, kKnown> known_{};   ///< [place_of]; null: none yet
+  KnownCall barrier_call_;
   Method barrier_method_;  ///< without an algorithm: the engine carries out no barriers
 };
 

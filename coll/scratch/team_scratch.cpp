@@ -49,16 +49,9 @@ bool TeamScratch::ends_by_barrier() const noexcept {
   return pairs > std::uint64_t{ranks_} * layout_.rounds();
 }
 
-Portion TeamScratch::open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
-                          Senders::Ticket& ticket) noexcept {
-  const std::uint64_t before = banks_.epoch();
-  Portion portion = banks_.open(needs);
-  if (portion.epoch != before) {
-    epochs_.begin(portion.epoch, ends_by_barrier());
-    for (Members& senders : pairs_) senders = 0;
-  }
-  enter(portion, algorithm, shape, ticket);
-  return portion;
+void TeamScratch::begin_epoch(std::uint64_t epoch) noexcept {
+  epochs_.begin(epoch, ends_by_barrier());
+  for (Members& senders : pairs_) senders = 0;
 }
 
 Portion TeamScratch::open_leased(std::uint32_t lease, const Algorithm& algorithm, const Shape& shape,
@@ -73,18 +66,6 @@ Portion TeamScratch::open_leased(std::uint32_t lease, const Algorithm& algorithm
                   .lease = lease};
   enter(portion, algorithm, shape, ticket);
   return portion;
-}
-
-void TeamScratch::enter(Portion& portion, const Algorithm& algorithm, const Shape& shape,
-                        Senders::Ticket& ticket) noexcept {
-  if (layout_.clears() && ranks_ > 1) {
-    Senders::Entry& known = senders_.of(algorithm, shape, ticket);
-    const Rank root = Senders::counted_from(shape);
-    portion.senders = senders_.from_root(known.rows[relative(position_, root, ranks_)], root);
-    if (known.noted_in != portion.epoch || (known.noted_roots >> root & 1) == 0) note(known, root);
-  }
-  epochs_.opened(portion.senders);
-  ++opened_;
 }
 
 /// Adds an operation's pairs to those of the present epoch.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/schedule/passes.hpp"
 #include "coll/scratch/banks.hpp"
 #include "coll/scratch/counter_words.hpp"
 #include "coll/scratch/epochs.hpp"
@@ -43,8 +44,15 @@ class TeamScratch {
   bool may_open() const noexcept { return opened_ == started_; }
   /// The portion of the next operation. Requires: may_open(), and refusal(needs) is null; `needs` are
   /// Schedule::needs(algorithm, shape); `ticket` is empty or was used for this shape before, with any root.
-  Portion open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
-               Senders::Ticket& ticket) noexcept;
+  [[gnu::always_inline]] Portion open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
+                                      Senders::Ticket& ticket) noexcept {
+    const std::uint64_t before = banks_.epoch();
+    Portion portion = banks_.open(needs);
+    if (portion.epoch != before) [[unlikely]]
+      begin_epoch(portion.epoch);
+    enter(portion, algorithm, shape, ticket);
+    return portion;
+  }
 
   /// Whether the operation may start: the bank's former use is over here. If not, it is held, and those behind it.
   bool may_start(const Portion& portion) const noexcept {
@@ -98,8 +106,18 @@ class TeamScratch {
   std::uint64_t finished() const noexcept { return epochs_.finished(); }
 
  private:
-  void enter(Portion& portion, const Algorithm& algorithm, const Shape& shape,
-             Senders::Ticket& ticket) noexcept;
+  void begin_epoch(std::uint64_t epoch) noexcept;
+  [[gnu::always_inline]] void enter(Portion& portion, const Algorithm& algorithm, const Shape& shape,
+                                    Senders::Ticket& ticket) noexcept {
+    if (layout_.clears() && ranks_ > 1) {
+      Senders::Entry& known = senders_.of(algorithm, shape, ticket);
+      const Rank root = Senders::counted_from(shape);
+      portion.senders = senders_.from_root(known.rows[relative(position_, root, ranks_)], root);
+      if (known.noted_in != portion.epoch || (known.noted_roots >> root & 1) == 0) note(known, root);
+    }
+    epochs_.opened(portion.senders);
+    ++opened_;
+  }
   void note(Senders::Entry& known, Rank root) noexcept;
   bool ends_by_barrier() const noexcept;
 

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <aqueduct/coll.hpp>
+
+#include "coll/engine/request.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace aqueduct::coll {
+
+struct Method;
+
+/// What a collective call has turned out to be: its checked arguments, and how it is carried out. Calls in flight and plans
+/// name it instead of having copies. A team keeps its latest ones, so that a call that differs from one of them in the
+/// addresses of its buffers alone needs no check but that of the addresses.
+///
+/// One whose buffers lie at places that all members know is never kept: its places serve one call, or one plan.
+struct KnownCall {
+  aqueduct::detail::CollCall given;  ///< as the program made it; only of one that is kept
+  Request request;                   ///< with the addresses of the first such call
+  Method* method = nullptr;
+  Shape run;                  ///< Method::run with this call's root
+  std::uint64_t digest = 0;   ///< of the description, with the algorithm
+  std::uint32_t uses = 0;     ///< calls, plans and the team's table that name it
+  KnownCall* next = nullptr;  ///< in the pool
+};
+
+/// Where the buffers of a call are on this member; null: it has none.
+struct CallMemory {
+  std::byte* in;
+  std::byte* out;
+};
+
+/// Whether a call that was made as `given` may be made again from what is known of it: its addresses are all that its
+/// checks would have to look at.
+bool may_be_known(const aqueduct::detail::CollCall& given, const Request& request) noexcept;
+
+/// Whether two calls differ at most in the addresses of their buffers, and in `limit`. Requires: may_be_known(known).
+inline bool same_but_for_addresses(const aqueduct::detail::CollCall& known,
+                                   const aqueduct::detail::CollCall& call) noexcept {
+  return known.operation == call.operation && known.type == call.type && known.element == call.element &&
+         known.root == call.root && known.in.where == call.in.where && known.in.bytes == call.in.bytes &&
+         known.out.where == call.out.where && known.out.bytes == call.out.bytes &&
+         known.reducer == call.reducer && known.options.in == call.options.in &&
+         known.options.out == call.options.out && known.options.order == call.options.order;
+}
+
+/// Finds the buffers of a call that differs from a known one in its addresses alone. False: the checks must look at them.
+inline bool find_addresses(const KnownCall& known, const aqueduct::detail::CollCall& call,
+                           CallMemory& found) noexcept {
+  using aqueduct::detail::CollBuffer;
+  // Null, or beyond the last address: its check names the argument.
+  const auto is_memory = [](const CollBuffer& buffer) {
+    const auto first = reinterpret_cast<std::uintptr_t>(buffer.memory);
+    return first != 0 && first + buffer.bytes > first;
+  };
+  const Request& before = known.request;
+  found = {nullptr, nullptr};
+  if (before.out.mine != nullptr) {
+    if (!is_memory(call.out)) [[unlikely]]
+      return false;
+    found.out = static_cast<std::byte*>(call.out.memory);
+  }
+  if (before.in.mine == nullptr) return true;
+  if (call.in.where == CollBuffer::Where::nowhere) {
+    found.in = found.out + (before.in.mine - before.out.mine);
+    return true;
+  }
+  if (!is_memory(call.in)) [[unlikely]]
+    return false;
+  found.in = static_cast<std::byte*>(call.in.memory);
+  // Two ranges that have no common bytes, or lie as those of the known call do, are as good as these.
+  const auto in = reinterpret_cast<std::uintptr_t>(found.in);
+  const auto out = reinterpret_cast<std::uintptr_t>(found.out);
+  return out == 0 || in + call.in.bytes <= out || out + call.out.bytes <= in ||
+         in - out == reinterpret_cast<std::uintptr_t>(before.in.mine) -
+                         reinterpret_cast<std::uintptr_t>(before.out.mine);
+}
+
+}  // namespace aqueduct::coll

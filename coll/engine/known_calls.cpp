@@ -1,0 +1,61 @@
+// What a team keeps of its latest calls, and what calls and plans name.
+
+#include "coll/engine/checked_buffers.hpp"
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+
+#include <utility>
+
+namespace aqueduct::coll {
+
+// Empty buffers may have any address, so there the next call may differ in more than this.
+bool may_be_known(const aqueduct::detail::CollCall& given, const Request& request) noexcept {
+  return request.shape.bytes != 0 && !is_known(given.in) && !is_known(given.out);
+}
+
+/// A call that is about to be made, or bound. The caller gives it up.
+Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
+  Method* method = nullptr;
+  if (ranks_ > 1) {
+    if (!scratch_) {
+      log_no_scratch(request);
+      return ErrorCode::no_memory;
+    }
+    const auto found = method_of(request);
+    if (!found) return found.status();
+    method = *found;
+  }
+  KnownCall* const call = layer_.known_calls().take();
+  if (call == nullptr) return ErrorCode::no_memory;
+  call->request = request;
+  call->uses = 1;
+  have_method(*call, method);
+  return call;
+}
+
+/// `method`: null on a team of one member.
+void TeamEngine::have_method(KnownCall& call, Method* method) noexcept {
+  call.method = method;
+  if (method == nullptr) return;
+  ++method->uses;
+  call.request.description.algorithm = method->hash;
+  call.digest = digest_of(call.request.description);
+  call.run = method->run;
+  call.run.root = call.request.shape.root;
+}
+
+/// Keeps a call for the next one that differs from it in its addresses alone. Requires: may_be_known.
+void TeamEngine::keep(KnownCall& call, const CollCall& given) noexcept {
+  call.given = given;
+  ++call.uses;
+  if (KnownCall* const before = std::exchange(known_[place_of(given)], &call)) give_up(*before);
+}
+
+/// A call, a plan or the table names it no longer.
+void TeamEngine::give_up(KnownCall& call) noexcept {
+  if (--call.uses != 0) return;
+  if (call.method != nullptr) give_up(*call.method);
+  layer_.known_calls().give_back(call);
+}
+
+}  // namespace aqueduct::coll
