@@ -1,8 +1,10 @@
 // Collective calls: what happens before the engine sees one, and after it.
 
 #include <aqueduct/coll.hpp>
+#include <aqueduct/coll_v.hpp>
 
 #include "coll/barriers.hpp"
+#include "coll/engine/checked_blocks.hpp"
 #include "coll/engine/checked_request.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/may_call.hpp"
@@ -16,6 +18,7 @@
 
 namespace aqueduct {
 
+using detail::CollBlocksCall;
 using detail::CollCall;
 using detail::EndpointState;
 using detail::TeamState;
@@ -60,6 +63,26 @@ Event event_of(coll::Collectives::Begun begun) noexcept {
   return begun.status ? std::move(begun.event) : Event(begun.status);
 }
 
+/// The same for a call whose blocks may differ. The record is of the engine's pool.
+Result<coll::BlocksCall*> request_of(TeamState& team, const CollBlocksCall& call) noexcept {
+  auto& pool = engine_of(team).blocks_calls();
+  coll::BlocksCall* const checked = pool.take();
+  std::string why;
+  const Status status =
+      checked != nullptr ? coll::check_blocks(team, call, *checked, why) : Status(ErrorCode::no_memory);
+  if (status) return checked;
+  if (checked != nullptr) pool.give_back(*checked);
+  return refuse_call(team, coll::description_of(call, team.size()), status, why);
+}
+
+Event begin_call(TeamState& team, const CollBlocksCall& call, bool blocking) noexcept {
+  const coll::OneCaller one(team);
+  const auto checked = request_of(team, call);
+  if (!checked) return Event(checked.status());
+  (*checked)->request.blocking = blocking;
+  return event_of(engine_of(team).begin(team, **checked));
+}
+
 Event begin_call(TeamState& team, const CollCall& call, bool blocking) noexcept {
   const coll::OneCaller one(team);
   auto request = request_of(team, call);
@@ -67,10 +90,8 @@ Event begin_call(TeamState& team, const CollCall& call, bool blocking) noexcept 
   return request ? event_of(engine_of(team).begin(team, *request)) : Event(request.status());
 }
 
-}  // namespace
-
-Status detail::coll_run(Team& team, const CollCall& call) noexcept {
-  TeamState& state = team.state();
+template <class Call>
+Status run_call(TeamState& state, const Call& call) noexcept {
   if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;  // its endpoint may be gone
   const core::Entry entry(state.endpoint);
   if (const Status status = coll::may_wait(state); !status) return status;
@@ -79,16 +100,34 @@ Status detail::coll_run(Team& team, const CollCall& call) noexcept {
   return coll::wait_for_call(state.endpoint, event, call.options.limit);
 }
 
-Event detail::coll_begin(Team& team, const CollCall& call) noexcept {
-  TeamState& state = team.state();
+template <class Call>
+Event begin_without_waiting(TeamState& state, const Call& call) noexcept {
   if (coll::barrier_of(state) == nullptr) return Event(Status(ErrorCode::closed));
   const core::Entry entry(state.endpoint);
   if (const Status status = coll::may_begin(state); !status) return Event(status);
   return begin_call(state, call, false);
 }
 
-Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
-  TeamState& state = team.state();
+Result<void*> bound_by(coll::Collectives& engine, TeamState& team, const coll::Request& request) noexcept {
+  return engine.bind(team, request);
+}
+Result<void*> bound_by(coll::Collectives& engine, TeamState& team, coll::BlocksCall* checked) noexcept {
+  return engine.bind(team, *checked);
+}
+const coll::CallDescription& description_in(const coll::Request& request) noexcept {
+  return request.description;
+}
+const coll::CallDescription& description_in(const coll::BlocksCall* checked) noexcept {
+  return checked->request.description;
+}
+/// Gives up what request_of has made.
+void drop_request(coll::Collectives&, const coll::Request&) noexcept {}
+void drop_request(coll::Collectives& engine, coll::BlocksCall* checked) noexcept {
+  engine.blocks_calls().give_back(*checked);
+}
+
+template <class Call>
+Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
   if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;
   const core::Entry entry(state.endpoint);
   if (const Status status = coll::may_begin(state); !status) return status;
@@ -96,17 +135,39 @@ Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
   coll::Collectives& engine = engine_of(state);
   const auto request = request_of(state, call);
   if (!request) return request.status();
+  const coll::CallDescription description = description_in(*request);
   auto* const record = new (std::nothrow) coll::PlanRecord{state.endpoint, state, engine, call.options.limit};
-  if (record == nullptr)
-    return refuse_call(state, request->description, ErrorCode::no_memory, "no memory for a plan");
-  const auto plan = engine.bind(state, *request);
+  if (record == nullptr) {
+    drop_request(engine, *request);
+    return refuse_call(state, description, ErrorCode::no_memory, "no memory for a plan");
+  }
+  const auto plan = bound_by(engine, state, *request);
   if (!plan) {
     delete record;
     if (all_learn_of(plan.status())) return plan.status();
-    return refuse_call(state, request->description, plan.status(), "the plan cannot be bound");
+    return refuse_call(state, description, plan.status(), "the plan cannot be bound");
   }
   record->bound = static_cast<coll::Plan*>(*plan);
   return CollPlan(record);
+}
+
+}  // namespace
+
+Status detail::coll_run(Team& team, const CollCall& call) noexcept { return run_call(team.state(), call); }
+Event detail::coll_begin(Team& team, const CollCall& call) noexcept {
+  return begin_without_waiting(team.state(), call);
+}
+Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
+  return bind_call(team.state(), call);
+}
+Status detail::coll_run(Team& team, const CollBlocksCall& call) noexcept {
+  return run_call(team.state(), call);
+}
+Event detail::coll_begin(Team& team, const CollBlocksCall& call) noexcept {
+  return begin_without_waiting(team.state(), call);
+}
+Result<CollPlan> detail::coll_bind(Team& team, const CollBlocksCall& call) noexcept {
+  return bind_call(team.state(), call);
 }
 
 Status add_operator(Endpoint& ep, std::uint32_t number, const UserOperator& with) noexcept {

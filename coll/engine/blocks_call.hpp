@@ -33,7 +33,7 @@ struct BlocksCall {
   enum class Stage : std::uint8_t { comparing, asking, moving };
 
   BlocksCall* next = nullptr;  ///< in the pool
-  Request request;             ///< shape.bytes is 0, but of a permute
+  Request request;             ///< shape.bytes is 0
   std::vector<BlockAt> sends;  ///< [receiver], in bytes of `in`; of a permute: the only one. None to itself
   std::vector<BlockAt> receives;   ///< [sender], in bytes of `out`; likewise
   BlockAt own_from;                ///< the block that this member has for itself

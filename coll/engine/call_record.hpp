@@ -73,6 +73,7 @@ struct Run {
   std::uint32_t element = 1;
   std::uint64_t bytes = 0;  ///< of its part of a block
   Portion portion;
+  MemberBlocks blocks;         ///< of a call whose blocks may differ: what its steps are computed from
   std::uint64_t temp_at = 0;   ///< from the beginning of the portion; scratch is at 0
   std::uint64_t stage_at = 0;  ///< likewise: wide elements of input and output
   std::byte* in = nullptr;     ///< the run's part of the input, without offset of the block
@@ -92,14 +93,16 @@ struct Run {
 
 /// A collective call under way on this member, or a call about a plan that waits for its turn.
 struct CallRecord {
-  enum class Kind : std::uint8_t { call, bind, end } kind = Kind::call;
+  /// `blocks`: a call whose blocks may differ; it opens its runs by itself. `bind` and `end` are about plans.
+  enum class Kind : std::uint8_t { call, blocks, bind, end } kind = Kind::call;
   CallRecord* next = nullptr;  ///< of the team, in the order of the calls; or in the pool
   core::Op* op = nullptr;      ///< the caller's; null when it has ended
   struct Plan* plan = nullptr;
   Request request;
   Method* method = nullptr;
-  std::uint64_t number = 0;  ///< of the call; calls of a team are numbered 1, 2, …
-  std::uint64_t unit = 1;    ///< what one raise of a counter adds
+  struct BlocksCall* blocks = nullptr;  ///< of the kind `blocks`, which has no method
+  std::uint64_t number = 0;             ///< of the call; calls of a team are numbered 1, 2, …
+  std::uint64_t unit = 1;               ///< what one raise of a counter adds
   std::uint32_t runs = 0;
   std::uint32_t opened = 0;
   std::uint32_t completed = 0;
@@ -114,6 +117,7 @@ struct Plan {
   Plan* next = nullptr;          ///< the plans of a team
   Request request;
   Method* method = nullptr;
+  struct BlocksCall* blocks = nullptr;  ///< bound in place of a method: the plan's own
   std::optional<std::uint32_t> lease;
   std::uint32_t running = 0;  ///< 1 while an operation of it is not over
   std::uint32_t held = 0;     ///< operations and calls that still name it

@@ -171,6 +171,20 @@ Result<void*> Collectives::bind(TeamState& team, const Request& request) noexcep
   return static_cast<void*>(*plan);
 }
 
+Collectives::Begun Collectives::begin(TeamState& team, BlocksCall& call) noexcept {
+  if (TeamEngine* const engine = engine_of(team)) return engine->begin_blocks(call, nullptr);
+  blocks_calls_.give_back(call);
+  return {ErrorCode::closed, Event(Status(ErrorCode::closed))};
+}
+
+Result<void*> Collectives::bind(TeamState& team, BlocksCall& call) noexcept {
+  TeamEngine* const engine = engine_of(team);
+  const Result<Plan*> plan = engine != nullptr ? engine->bind_blocks(call) : Result<Plan*>(ErrorCode::closed);
+  if (plan) return static_cast<void*>(*plan);
+  blocks_calls_.give_back(call);
+  return plan.status();
+}
+
 Collectives::Begun Collectives::start(void* plan) noexcept {
   Plan& bound = *static_cast<Plan*>(plan);
   return bound.engine != nullptr ? bound.engine->start(bound)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/engine/abort_messages.hpp"
+#include "coll/engine/blocks_call.hpp"
 #include "coll/engine/call_questions.hpp"
 #include "coll/engine/team_engine.hpp"
 #include "coll/engine/team_offers.hpp"
@@ -64,6 +65,9 @@ class Collectives final : public core::Layer {
   Begun begin(TeamState& team, const Request& request) noexcept;
   void refuse(TeamState& team, const CallDescription& call) noexcept;
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
+  /// A call whose blocks may differ: from blocks_calls(). Both take it, whatever they answer.
+  Begun begin(TeamState& team, BlocksCall& call) noexcept;
+  Result<void*> bind(TeamState& team, BlocksCall& call) noexcept;
   Begun start(void* plan) noexcept;
   Status end(void* plan) noexcept;
   void drop(void* plan) noexcept;
@@ -77,6 +81,7 @@ class Collectives final : public core::Layer {
   Pool<Run>& runs() noexcept { return runs_; }
   Pool<CallRecord>& operations() noexcept { return operations_; }
   Pool<Method>& methods() noexcept { return methods_; }
+  Pool<BlocksCall>& blocks_calls() noexcept { return blocks_calls_; }
   const Chooser& chooser() const noexcept { return *chooser_; }
   Counts& counts() noexcept { return counts_; }
   static std::size_t index_of(const Algorithm& algorithm) noexcept;
@@ -116,6 +121,7 @@ class Collectives final : public core::Layer {
   Pool<Run> runs_;
   Pool<CallRecord> operations_;
   Pool<Method> methods_;
+  Pool<BlocksCall> blocks_calls_;
   std::map<std::uint64_t, Team> teams_;  ///< by id
   std::vector<TeamEngine*> busy_teams_;
   std::vector<std::unique_ptr<TeamEngine>>

@@ -53,7 +53,7 @@ TeamEngine::Begun TeamEngine::start(Plan& plan) noexcept {
     refuse(refused_call(plan.request.description, ErrorCode::invalid_argument));
     return {ErrorCode::invalid_argument, Event(Status(ErrorCode::invalid_argument))};
   }
-  return ranks_ == 1 ? alone(plan.request) : begin_with(plan.request, *plan.method, &plan);
+  return plan.method == nullptr ? start_without_method(plan) : begin_with(plan.request, *plan.method, &plan);
 }
 
 Status TeamEngine::end(Plan& plan) noexcept {
@@ -90,6 +90,7 @@ void TeamEngine::release(Plan& plan) noexcept {
     if (*at != &plan) continue;
     *at = plan.next;
     if (plan.method != nullptr) give_up(*plan.method);
+    if (plan.blocks != nullptr) layer_.blocks_calls().give_back(*plan.blocks);
     delete &plan;
     return;
   }

@@ -79,6 +79,10 @@ void TeamEngine::pump() noexcept {
       if (operation.opened == operation.runs) opening_ = operation.next;
       continue;
     }
+    if (operation.kind == CallRecord::Kind::blocks) {
+      if (!open_blocks(operation)) return;
+      continue;
+    }
     opening_ = operation.next;
     Plan& plan = *operation.plan;
     if (operation.kind == CallRecord::Kind::bind) {
@@ -234,7 +238,7 @@ void TeamEngine::completed(Run& run) noexcept {
 
 /// The caller's operation ends.
 void TeamEngine::over(CallRecord& operation, Status outcome) noexcept {
-  if (operation.plan != nullptr && operation.kind == CallRecord::Kind::call) operation.plan->running = 0;
+  if (operation.plan != nullptr && operation.kind <= CallRecord::Kind::blocks) operation.plan->running = 0;
   if (core::Op* const op = std::exchange(operation.op, nullptr)) state_.ops.part_ended(*op, outcome);
 }
 
@@ -265,6 +269,8 @@ void TeamEngine::forget(CallRecord& operation) noexcept {
   if (Method* const method = std::exchange(operation.method, nullptr)) {
     --method->calls;
     give_up(*method);
+  } else if (BlocksCall* const blocks = std::exchange(operation.blocks, nullptr)) {
+    if (operation.plan == nullptr) layer_.blocks_calls().give_back(*blocks);
   }
   layer_.operations().give_back(operation);
 }
@@ -318,7 +324,7 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
 
 /// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.
 void TeamEngine::fail_and_tell(Status why) noexcept {
-  if (first_ != nullptr && first_->kind == CallRecord::Kind::call && why.code() != ErrorCode::peer_lost) {
+  if (first_ != nullptr && first_->kind <= CallRecord::Kind::blocks && why.code() != ErrorCode::peer_lost) {
     layer_.tell(*this, first_->number, refused_call(first_->request.description, why.code()));
   }
   fail(why, 0);

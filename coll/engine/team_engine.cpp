@@ -1,5 +1,7 @@
 #include "coll/engine/team_engine.hpp"
 
+#include "coll/engine/blocks_call.hpp"
+#include "coll/engine/blocks_methods.hpp"
 #include "coll/engine/call_text.hpp"
 #include "coll/engine/collectives.hpp"
 
@@ -57,6 +59,7 @@ TeamEngine::~TeamEngine() {
     Plan* const next = plan->next;
     plan->engine = nullptr;
     if (plan->method != nullptr) give_up(*std::exchange(plan->method, nullptr));
+    if (plan->blocks != nullptr) layer_.blocks_calls().give_back(*std::exchange(plan->blocks, nullptr));
     if (plan->dropped) delete plan;
     plan = next;
   }

@@ -21,7 +21,9 @@ namespace aqueduct::coll {
 using aqueduct::detail::EndpointState;
 using aqueduct::detail::TeamState;
 
+struct BlocksMethods;
 class CallQuestions;
+class CallText;
 class Collectives;
 
 /// The collective operations of one team, on one member.
@@ -62,6 +64,11 @@ class TeamEngine {
   Begun start(Plan& plan) noexcept;
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
+  /// A call whose blocks may differ. Takes `call`, which is of the layer's pool, also on failure; of a plan it stays the
+  /// plan's.
+  Begun begin_blocks(BlocksCall& call, Plan* plan) noexcept;
+  /// Binds such a call. On failure `call` stays the caller's.
+  Result<Plan*> bind_blocks(BlocksCall& call) noexcept;
   std::string explain(const Shape& shape) const;
   /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch.
   Choice choice(const Shape& shape) const noexcept;
@@ -133,6 +140,20 @@ class TeamEngine {
 
   // plan_calls.cpp
   void release(Plan& plan) noexcept;
+
+  // blocks_calls.cpp, blocks_differ.cpp
+  Status prepare_blocks(const Request& request) noexcept;
+  std::uint64_t& piece_of_blocks(Collective operation) noexcept;
+  Begun start_without_method(Plan& plan) noexcept;
+  bool open_blocks(CallRecord& operation) noexcept;
+  bool decide(CallRecord& operation) noexcept;
+  void open_comparing(Run& run, BlocksCall& call) noexcept;
+  void open_asking(Run& run, BlocksCall& call) noexcept;
+  void open_moving(Run& run, BlocksCall& call) noexcept;
+  void end_blocks(CallRecord& operation, Status outcome) noexcept;
+  Status differing_ends(const CallRecord& operation) const noexcept;
+  Rank differing_lengths(const BlocksCall& call, const CallText& text) const noexcept;
+  Rank differing_permutation(const BlocksCall& call, const CallText& text) const noexcept;
 
   // barrier_calls.cpp
   void prepare_barriers() noexcept;
@@ -227,7 +248,8 @@ class TeamEngine {
   core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
   Request barrier_request_;
-  Method barrier_method_;  ///< without an algorithm: the engine carries out no barriers
+  Method barrier_method_;                  ///< without an algorithm: the engine carries out no barriers
+  std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ
 };
 
 }  // namespace aqueduct::coll
