@@ -378,8 +378,12 @@ void TeamEngine::open_moving(Run& run, BlocksCall& call) noexcept {
 void TeamEngine::end_blocks(CallRecord& operation, Status outcome) noexcept {
   operation.runs = operation.opened;
   opening_ = operation.next;
+  if (operation.drained != operation.runs) return over(operation, outcome);
+  // Its runs are gone, so the record goes too; before the caller's operation ends, which may begin others.
+  core::Op* const op = std::exchange(operation.op, nullptr);
   over(operation, outcome);
-  if (operation.drained == operation.runs) forget(operation);
+  forget(operation);
+  if (op != nullptr) state_.ops.part_ended(*op, outcome);
 }
 
 }  // namespace aqueduct::coll
