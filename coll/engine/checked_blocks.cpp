@@ -207,7 +207,9 @@ class BlocksCheck {
     for (Rank i = 0; i < ranks_; ++i) {
       if (blocks[i].bytes != 0) order.push_back(i);
     }
-    std::sort(order.begin(), order.end(), [&](Rank a, Rank b) { return blocks[a].at < blocks[b].at; });
+    std::sort(order.begin(), order.end(), [&](Rank a, Rank b) {
+      return blocks[a].at != blocks[b].at ? blocks[a].at < blocks[b].at : a < b;
+    });
     for (std::size_t i = 1; i < order.size(); ++i) {
       const BlockAt& before = blocks[order[i - 1]];
       if (before.at + before.bytes > blocks[order[i]].at)
