@@ -2,6 +2,7 @@
 
 #include <aqueduct/coll_v.hpp>
 
+#include "coll/tune/operation_word.hpp"
 #include "tests/conformance/collective.hpp"
 #include "tests/conformance/pattern.hpp"
 
@@ -35,8 +36,10 @@ struct BlocksCase {
   CollForm form = CollForm::blocking;
 };
 inline std::string text_of(const BlocksCase& made) {
-  return text_of(CollectiveCall{.operation = made.operation, .count = made.most, .root = made.root}) +
-         ", call " + std::to_string(made.number) + (made.packed ? ", packed" : "") +
+  const auto mode = [](Sync sync) { return std::to_string(static_cast<int>(sync)); };
+  return std::string(coll::operation_word(made.operation)) + " of at most " + std::to_string(made.most) +
+         " elements, root " + std::to_string(made.root) + ", call " + std::to_string(made.number) + ", in " +
+         mode(made.options.in) + ", out " + mode(made.options.out) + (made.packed ? ", packed" : "") +
          (made.in_place ? ", in place" : "") + (made.known ? ", sources known" : "");
 }
 constexpr bool has_blocks_root(Collective operation) noexcept {
