@@ -107,8 +107,7 @@ TEST_F(BlocksJobs, SendAMessageForEachBlockThatIsNotEmpty) {
     for (Rank from = 0; from < kRanks; ++from) {
       for (Rank to = 0; to < kRanks; ++to) blocks += from != to && model.length(from, to) != 0 ? 1 : 0;
     }
-    ASSERT_GT(blocks, 0u);
-    EXPECT_EQ(sent_by(made), comparing + blocks + kPass) << text_of(made);
+    EXPECT_EQ(sent_by(made), comparing + blocks + (blocks != 0 ? kPass : 0)) << text_of(made);
   }
   EXPECT_TRUE(job_->finish());
 }
