@@ -40,7 +40,7 @@ struct Shape {
   std::array<std::uint32_t, 3> parameters{};
   /// Of an operation whose blocks differ: this member's view of them. Not the same on all members. No blocks: all have
   /// `bytes` bytes, `pitch` apart, and a permute sends to the next member.
-  BlocksView blocks;
+  BlocksView blocks{};
 
   friend bool operator==(const Shape&, const Shape&) = default;
 };
