@@ -69,7 +69,7 @@ TEST_F(BlocksJobs, NeedLittleScratch) {
     ASSERT_TRUE(team && *team);
     std::uint64_t number = 50;
     for (const Collective operation : kBlocksCollectives) {
-      for (const std::uint64_t most : {1u, 31u, 500u, 3000u}) {
+      for (const std::uint64_t most : {1u, 31u, 500u, 1500u}) {
         BlocksCase made{.operation = operation, .number = ++number, .most = most, .root = 4};
         made.options.out = number % 2 == 0 ? Sync::all : Sync::mine;
         ASSERT_NO_FATAL_FAILURE(conformance::try_blocks<double>(ep, **team, made));
