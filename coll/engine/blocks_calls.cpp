@@ -97,6 +97,7 @@ std::byte* bytes_of(T& object) noexcept {
 /// Chooses how calls of this operation are carried out. The settings of all-reduces do not count.
 Status TeamEngine::prepare_blocks(const Request& request) noexcept {
   const Collective operation = request.shape.operation;
+  if (blocks_ != nullptr && piece_of_blocks(operation) != 0) return {};
   CallText text;
   add_call(text, request.description);
   if (blocks_ == nullptr) blocks_.reset(new (std::nothrow) BlocksMethods);
@@ -129,8 +130,6 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
     comparing.algorithm = choice.algorithm;
     comparing.hash = hash_of(comparing);
   }
-  std::uint64_t& piece = piece_of_blocks(operation);
-  if (piece != 0) return {};
   Shape shape;
   shape.operation = operation;
   shape.in = Sync::none;
@@ -139,7 +138,7 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
   shape.bytes = shape.pitch = kNominalBlock;
   const Fit how = fit(moving_algorithm(operation), {}, shape, traits_, scratch_->layout());
   if (how.refusal != nullptr) return no_scratch();
-  piece = how.piece;
+  piece_of_blocks(operation) = how.piece;
   return {};
 }
 
