@@ -132,6 +132,7 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
         for (const Addresses addresses : {Addresses::local, Addresses::single}) {
           if (grid.light && !barrier && (in != out || addresses != Addresses::single)) continue;
           if (barrier && (in != Sync::none || out != Sync::none || addresses != Addresses::local)) continue;
+          if (made.blocks != nullptr && addresses != Addresses::local) continue;  // they use no addresses
           for (const bool in_place : {false, true}) {
             shape.in = in;
             shape.out = out;
