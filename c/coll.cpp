@@ -1,4 +1,5 @@
 #include <aqueduct/coll.hpp>
+#include <aqueduct/coll_v.hpp>
 
 #include "c/convert.hpp"
 
@@ -100,30 +101,66 @@ detail::CollCall coll_call_of(Collective operation, aq_team* team, const aq_buff
 
 constexpr aq_reducer kNoReducer{};
 
+/// The blocks of a buffer. C gives no lengths, so the arrays have a number for each member, if they are there.
+CollBlocks coll_blocks_of(aq_team* team, const aq_blocks& from) noexcept {
+  const std::size_t members = whole_caller(team).size();
+  CollBlocks blocks;
+  if (from.counts != nullptr) blocks.counts = {from.counts, members};
+  if (from.displacements != nullptr) blocks.displacements = {from.displacements, members};
+  return blocks;
+}
+
+/// A call whose blocks may differ, as C++ makes it. A buffer with blocks is as long as memory is: its end is not known.
+detail::CollBlocksCall coll_blocks_call_of(Collective operation, aq_team* team, const aq_buffer& in,
+                                           const aq_blocks& in_blocks, const aq_buffer& out,
+                                           const aq_blocks& out_blocks, const aq_block& block,
+                                           std::uint32_t root, const aq_coll_options* options) noexcept {
+  using enum Collective;
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  detail::CollBlocksCall call;
+  static_cast<detail::CollCall&>(call) =
+      coll_call_of(operation, team, in, out, block, root, kNoReducer, options);
+  const std::uint64_t bytes = product_of(block.count, call.element);
+  const bool whole_in = operation == gather_v || operation == all_gather_v || operation == permute;
+  const bool whole_out = operation == scatter_v || operation == permute;
+  call.in.bytes = whole_in ? bytes : kMost;
+  call.out.bytes = whole_out ? bytes : kMost;
+  call.in_blocks = coll_blocks_of(team, in_blocks);
+  call.out_blocks = coll_blocks_of(team, out_blocks);
+  return call;
+}
+detail::CollBlocksCall coll_permute_of(aq_team* team, const aq_buffer& in, const aq_buffer& out,
+                                       const aq_block& block, std::uint32_t to, std::uint32_t from,
+                                       const aq_coll_options* options) noexcept {
+  detail::CollBlocksCall call =
+      coll_blocks_call_of(Collective::permute, team, in, {}, out, {}, block, 0, options);
+  call.to = to;
+  call.from = from == AQ_ANY_SOURCE ? kNoRank : from;
+  return call;
+}
+
 }  // namespace
 }  // namespace aqueduct::c
 
-// The three forms of an operation, from the call that C++ makes for it.
-#define AQ_COLL_FORMS(name, root, reducer, ...)                                                             \
-  aq_status aq_##name(aq_team* team, __VA_ARGS__, const aq_coll_options* options) {                         \
-    return c::plain(                                                                                        \
-        detail::coll_run(c::whole_caller(team),                                                             \
-                         c::coll_call_of(Collective::name, team, in, out, block, root, reducer, options))); \
-  }                                                                                                         \
-  aq_event aq_##name##_nb(aq_team* team, __VA_ARGS__, const aq_coll_options* options) {                     \
-    return c::plain(detail::coll_begin(                                                                     \
-        c::whole_caller(team),                                                                              \
-        c::coll_call_of(Collective::name, team, in, out, block, root, reducer, options)));                  \
-  }                                                                                                         \
-  aq_status aq_##name##_plan(aq_team* team, __VA_ARGS__, const aq_coll_options* options, aq_plan** made) {  \
-    return c::guarded([&] {                                                                                 \
-      const auto bind = [&] {                                                                               \
-        return detail::coll_bind(c::whole_caller(team), c::coll_call_of(Collective::name, team, in, out,    \
-                                                                        block, root, reducer, options));    \
-      };                                                                                                    \
-      return c::hand_over(bind, made);                                                                      \
-    });                                                                                                     \
+// The three forms of an operation, from the call that C++ makes for it. `parameters` in brackets.
+#define AQ_COLL_UNPACK(...) __VA_ARGS__
+#define AQ_COLL_FORMS_OF(name, parameters, ...)                                                        \
+  aq_status aq_##name(aq_team* team, AQ_COLL_UNPACK parameters, const aq_coll_options* options) {      \
+    return c::plain(detail::coll_run(c::whole_caller(team), __VA_ARGS__));                             \
+  }                                                                                                    \
+  aq_event aq_##name##_nb(aq_team* team, AQ_COLL_UNPACK parameters, const aq_coll_options* options) {  \
+    return c::plain(detail::coll_begin(c::whole_caller(team), __VA_ARGS__));                           \
+  }                                                                                                    \
+  aq_status aq_##name##_plan(aq_team* team, AQ_COLL_UNPACK parameters, const aq_coll_options* options, \
+                             aq_plan** made) {                                                         \
+    return c::guarded([&] {                                                                            \
+      const auto bind = [&] { return detail::coll_bind(c::whole_caller(team), __VA_ARGS__); };         \
+      return c::hand_over(bind, made);                                                                 \
+    });                                                                                                \
   }
+#define AQ_COLL_FORMS(name, root, reducer, ...) \
+  AQ_COLL_FORMS_OF(name, (__VA_ARGS__),         \
+                   c::coll_call_of(Collective::name, team, in, out, block, root, reducer, options))
 
 AQ_COLL_FORMS(broadcast, root, c::kNoReducer, aq_buffer in, aq_buffer out, aq_block block, uint32_t root)
 AQ_COLL_FORMS(scatter, root, c::kNoReducer, aq_buffer in, aq_buffer out, aq_block block, uint32_t root)
@@ -137,7 +174,25 @@ AQ_COLL_FORMS(reduce_scatter, 0, reducer, aq_buffer in, aq_buffer out, aq_block 
 AQ_COLL_FORMS(scan, 0, reducer, aq_buffer in, aq_buffer out, aq_block block, aq_reducer reducer)
 AQ_COLL_FORMS(exscan, 0, reducer, aq_buffer in, aq_buffer out, aq_block block, aq_reducer reducer)
 
+AQ_COLL_FORMS_OF(scatter_v, (aq_buffer in, aq_blocks in_blocks, aq_buffer out, aq_block block, uint32_t root),
+                 c::coll_blocks_call_of(Collective::scatter_v, team, in, in_blocks, out, {}, block, root,
+                                        options))
+AQ_COLL_FORMS_OF(gather_v, (aq_buffer in, aq_buffer out, aq_blocks out_blocks, aq_block block, uint32_t root),
+                 c::coll_blocks_call_of(Collective::gather_v, team, in, {}, out, out_blocks, block, root,
+                                        options))
+AQ_COLL_FORMS_OF(all_gather_v, (aq_buffer in, aq_buffer out, aq_blocks out_blocks, aq_block block),
+                 c::coll_blocks_call_of(Collective::all_gather_v, team, in, {}, out, out_blocks, block, 0,
+                                        options))
+AQ_COLL_FORMS_OF(all_to_all_v,
+                 (aq_buffer in, aq_blocks in_blocks, aq_buffer out, aq_blocks out_blocks, aq_block block),
+                 c::coll_blocks_call_of(Collective::all_to_all_v, team, in, in_blocks, out, out_blocks, block,
+                                        0, options))
+AQ_COLL_FORMS_OF(permute, (aq_buffer in, aq_buffer out, aq_block block, uint32_t to, uint32_t from),
+                 c::coll_permute_of(team, in, out, block, to, from, options))
+
 #undef AQ_COLL_FORMS
+#undef AQ_COLL_FORMS_OF
+#undef AQ_COLL_UNPACK
 
 aq_event aq_plan_start(aq_plan* plan) { return c::plain(c::whole_plan(plan)->start()); }
 aq_status aq_plan_run(aq_plan* plan) { return c::plain(c::whole_plan(plan)->run()); }

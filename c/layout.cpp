@@ -95,7 +95,11 @@ static_assert(same(AQ_COLL_BARRIER, Collective::barrier) && same(AQ_COLL_BROADCA
               same(AQ_COLL_ALL_TO_ALL, Collective::all_to_all) && same(AQ_COLL_REDUCE, Collective::reduce) &&
               same(AQ_COLL_ALL_REDUCE, Collective::all_reduce) &&
               same(AQ_COLL_REDUCE_SCATTER, Collective::reduce_scatter) &&
-              same(AQ_COLL_SCAN, Collective::scan) && same(AQ_COLL_EXSCAN, Collective::exscan));
+              same(AQ_COLL_SCAN, Collective::scan) && same(AQ_COLL_EXSCAN, Collective::exscan) &&
+              same(AQ_COLL_PERMUTE, Collective::permute) && same(AQ_COLL_SCATTER_V, Collective::scatter_v) &&
+              same(AQ_COLL_GATHER_V, Collective::gather_v) &&
+              same(AQ_COLL_ALL_GATHER_V, Collective::all_gather_v) &&
+              same(AQ_COLL_ALL_TO_ALL_V, Collective::all_to_all_v));
 constexpr bool same(int plain_number, ElementType type) { return plain_number == static_cast<int>(type); }
 static_assert(same(AQ_ELEMENT_BYTES, ElementType::bytes) && same(AQ_ELEMENT_I8, ElementType::i8) &&
               same(AQ_ELEMENT_I16, ElementType::i16) && same(AQ_ELEMENT_I32, ElementType::i32) &&

@@ -1,8 +1,10 @@
 // Collective calls: what happens before the engine sees one, and after it.
 
 #include <aqueduct/coll.hpp>
+#include <aqueduct/coll_v.hpp>
 
 #include "coll/barriers.hpp"
+#include "coll/engine/checked_blocks.hpp"
 #include "coll/engine/checked_request.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/may_call.hpp"
@@ -16,6 +18,7 @@
 
 namespace aqueduct {
 
+using detail::CollBlocksCall;
 using detail::CollCall;
 using detail::EndpointState;
 using detail::TeamState;
@@ -54,6 +57,20 @@ Result<coll::Request> request_of(TeamState& team, const CollCall& call, std::uin
   return request;
 }
 
+/// The same for a call whose blocks may differ. The record is of the engine's pool.
+Result<coll::BlocksCall*> request_of(TeamState& team, const CollBlocksCall& call,
+                                     std::uint8_t about = 0) noexcept {
+  auto& pool = engine_of(team).blocks_calls();
+  coll::BlocksCall* const checked = pool.take();
+  std::string why;
+  const Status status =
+      checked != nullptr ? coll::check_blocks(team, call, *checked, why) : Status(ErrorCode::no_memory);
+  if (status) return checked;
+  if (checked != nullptr) pool.give_back(*checked);
+  const auto asked = coll::call_about_plan(coll::description_of(call, team.size()), about);
+  return refuse_call(team, asked, status, why);
+}
+
 /// Whether the other members know why the engine has not bound a call, or will learn it without being told.
 bool all_learn_of(Status status) noexcept {
   return status.code() == ErrorCode::closed || status.code() == ErrorCode::mismatch ||
@@ -67,6 +84,14 @@ bool all_learn_of(Status status) noexcept {
   return request ? engine.begin(*request, call, blocking) : Event(request.status());
 }
 
+Event begin_call(TeamState& team, const CollBlocksCall& call, bool blocking) noexcept {
+  const coll::OneCaller one(team);
+  coll::TeamEngine* const engine = coll::Collectives::engine_of(team);
+  if (engine == nullptr) return Event(Status(ErrorCode::closed));
+  const auto checked = request_of(team, call);
+  return checked ? engine->begin(**checked, blocking) : Event(checked.status());
+}
+
 [[gnu::always_inline]] inline Event begin_call(TeamState& team, const CollCall& call,
                                                bool blocking) noexcept {
   const coll::OneCaller one(team);
@@ -78,10 +103,8 @@ bool all_learn_of(Status status) noexcept {
                           : begin_unknown(team, *engine, call, blocking);
 }
 
-}  // namespace
-
-Status detail::coll_run(Team& team, const CollCall& call) noexcept {
-  TeamState& state = team.state();
+template <class Call>
+Status run_call(TeamState& state, const Call& call) noexcept {
   if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;  // its endpoint may be gone
   const core::Entry entry(state.endpoint);
   if (const Status status = coll::may_wait(state); !status) return status;
@@ -90,16 +113,34 @@ Status detail::coll_run(Team& team, const CollCall& call) noexcept {
   return coll::wait_for_call(state.endpoint, event, call.options.limit);
 }
 
-Event detail::coll_begin(Team& team, const CollCall& call) noexcept {
-  TeamState& state = team.state();
+template <class Call>
+Event begin_without_waiting(TeamState& state, const Call& call) noexcept {
   if (coll::barrier_of(state) == nullptr) return Event(Status(ErrorCode::closed));
   const core::Entry entry(state.endpoint);
   if (const Status status = coll::may_begin(state); !status) return Event(status);
   return begin_call(state, call, false);
 }
 
-Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
-  TeamState& state = team.state();
+Result<void*> bound_by(coll::Collectives& engine, TeamState& team, const coll::Request& request) noexcept {
+  return engine.bind(team, request);
+}
+Result<void*> bound_by(coll::Collectives& engine, TeamState& team, coll::BlocksCall* checked) noexcept {
+  return engine.bind(team, *checked);
+}
+const coll::CallDescription& description_in(const coll::Request& request) noexcept {
+  return request.description;
+}
+const coll::CallDescription& description_in(const coll::BlocksCall* checked) noexcept {
+  return checked->request.description;
+}
+/// Gives up what request_of has made.
+void drop_request(coll::Collectives&, const coll::Request&) noexcept {}
+void drop_request(coll::Collectives& engine, coll::BlocksCall* checked) noexcept {
+  engine.blocks_calls().give_back(*checked);
+}
+
+template <class Call>
+Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
   if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;
   const core::Entry entry(state.endpoint);
   if (const Status status = coll::may_begin(state); !status) return status;
@@ -108,10 +149,13 @@ Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
   constexpr auto kBinds = coll::CallDescription::kBinds;
   const auto request = request_of(state, call, kBinds);
   if (!request) return request.status();
-  const auto bind = coll::call_about_plan(request->description, kBinds);
+  const auto bind = coll::call_about_plan(description_in(*request), kBinds);
   auto* const record = new (std::nothrow) coll::PlanRecord{state.endpoint, state, engine, call.options.limit};
-  if (record == nullptr) return refuse_call(state, bind, ErrorCode::no_memory, "no memory for a plan");
-  const auto plan = engine.bind(state, *request);
+  if (record == nullptr) {
+    drop_request(engine, *request);
+    return refuse_call(state, bind, ErrorCode::no_memory, "no memory for a plan");
+  }
+  const auto plan = bound_by(engine, state, *request);
   if (!plan) {
     delete record;
     if (all_learn_of(plan.status())) return plan.status();
@@ -119,6 +163,25 @@ Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
   }
   record->bound = static_cast<coll::Plan*>(*plan);
   return CollPlan(record);
+}
+
+}  // namespace
+
+Status detail::coll_run(Team& team, const CollCall& call) noexcept { return run_call(team.state(), call); }
+Event detail::coll_begin(Team& team, const CollCall& call) noexcept {
+  return begin_without_waiting(team.state(), call);
+}
+Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
+  return bind_call(team.state(), call);
+}
+Status detail::coll_run(Team& team, const CollBlocksCall& call) noexcept {
+  return run_call(team.state(), call);
+}
+Event detail::coll_begin(Team& team, const CollBlocksCall& call) noexcept {
+  return begin_without_waiting(team.state(), call);
+}
+Result<CollPlan> detail::coll_bind(Team& team, const CollBlocksCall& call) noexcept {
+  return bind_call(team.state(), call);
 }
 
 Status add_operator(Endpoint& ep, std::uint32_t number, const UserOperator& with) noexcept {

@@ -20,7 +20,7 @@ namespace {
 std::string why_no_call(Collective operation, std::uint64_t bytes, std::uint32_t element,
                         const CollOptions& options) {
   const auto number = [](auto value) { return static_cast<unsigned>(value); };
-  if (operation >= Collective::permute)
+  if (operation > Collective::all_to_all_v)
     return fmt::format("there is no such operation: {}\n", number(operation));
   if (options.in > Sync::all || options.out > Sync::all)
     return fmt::format("there is no such sync mode: {}\n", number(std::max(options.in, options.out)));

@@ -46,6 +46,11 @@ constexpr std::array kAll{
     &kScanChain,
     &kExscanDoubling,
     &kExscanChain,
+    &kPermuteSlots,
+    &kScatterVSlots,
+    &kGatherVSlots,
+    &kAllGatherVSlots,
+    &kAllToAllVSlots,
 };
 
 }  // namespace

@@ -47,6 +47,11 @@ extern const Algorithm kScanDoubling;
 extern const Algorithm kScanChain;
 extern const Algorithm kExscanDoubling;
 extern const Algorithm kExscanChain;
+extern const Algorithm kPermuteSlots;
+extern const Algorithm kScatterVSlots;
+extern const Algorithm kGatherVSlots;
+extern const Algorithm kAllGatherVSlots;
+extern const Algorithm kAllToAllVSlots;
 
 /// All algorithms, those of an operation one after the other.
 std::span<const Algorithm* const> all_algorithms() noexcept;

@@ -58,12 +58,12 @@ class CallDetails {
 void add_call(CallText& text, const CallDescription& call) noexcept {
   if ((call.facts & CallDescription::kBinds) != 0) text.add("bind of a plan of ");
   if ((call.facts & CallDescription::kEnds) != 0) text.add("end of a plan of ");
-  if (call.operation <= Collective::permute)
+  if (call.operation <= Collective::all_to_all_v)
     text.add("{}", operation_word(call.operation));
   else
     text.add("operation {}", static_cast<unsigned>(call.operation));
-  if (call.operation != Collective::barrier || call.bytes != 0)
-    text.add(" of {} {}", call.bytes, call.bytes == 1 ? "byte" : "bytes");
+  const bool of_bytes = call.operation != Collective::barrier && !has_counts(call.operation);
+  if (of_bytes || call.bytes != 0) text.add(" of {} {}", call.bytes, call.bytes == 1 ? "byte" : "bytes");
   CallDetails details(text);
   const bool combines = reduces(call.operation);
   if (call.type != ElementType::bytes) details.add("{}", call_word(kCallTypes, call.type));
@@ -78,6 +78,7 @@ void add_call(CallText& text, const CallDescription& call) noexcept {
   if (call.in != Sync::all || call.out != Sync::all)
     details.add("in {}, out {}", call_word(kCallSyncs, call.in), call_word(kCallSyncs, call.out));
   if ((call.facts & CallDescription::kKnownPlaces) != 0) details.add("places on all members");
+  if ((call.facts & CallDescription::kSourcesKnown) != 0) details.add("sources known");
   details.end();
 }
 

@@ -18,19 +18,20 @@ struct CallDescription {
   Sync in = Sync::all;
   Sync out = Sync::all;
   ReduceOrder order = ReduceOrder::any;
-  std::uint8_t facts = 0;  ///< bits: kKnownPlaces, kOrdered, kBinds, kEnds
+  std::uint8_t facts = 0;  ///< bits: kKnownPlaces, kOrdered, kBinds, kEnds, kSourcesKnown
   /// 0, or the ErrorCode with which this member has refused its own call: then the other fields are as they were given.
   std::uint8_t refused = 0;
   std::uint32_t number = 0;   ///< of a user's operator
   std::uint32_t element = 1;  ///< bytes
   Rank root = 0;
   std::uint32_t algorithm = 0;  ///< which algorithm and parameters the member has chosen: a hash; 0: none yet
-  std::uint64_t bytes = 0;      ///< of one block
+  std::uint64_t bytes = 0;      ///< of one block; 0 if blocks may differ
 
   static constexpr std::uint8_t kKnownPlaces = 1;  ///< the buffers lie at places that all members know
   static constexpr std::uint8_t kOrdered = 2;      ///< the user's operator is not commutative on this member
   static constexpr std::uint8_t kBinds = 4;        ///< no such operation, but a plan of it is bound
   static constexpr std::uint8_t kEnds = 8;         ///< likewise: such a plan is ended
+  static constexpr std::uint8_t kSourcesKnown = 16;  ///< of a permute: members say from whom they receive
 
   friend bool operator==(const CallDescription&, const CallDescription&) = default;
 };

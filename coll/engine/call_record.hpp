@@ -76,6 +76,7 @@ struct Run {
   std::uint32_t element = 1;
   std::uint64_t bytes = 0;  ///< of its part of a block
   Portion portion;
+  MemberBlocks blocks;         ///< of a call whose blocks may differ: what its steps are computed from
   std::uint64_t temp_at = 0;   ///< from the beginning of the portion; scratch is at 0
   std::uint64_t stage_at = 0;  ///< likewise: wide elements of input and output
   std::byte* in = nullptr;     ///< the run's part of the input, without offset of the block
@@ -95,7 +96,8 @@ struct Run {
 
 /// A collective call under way on this member, or a call about a plan that waits for its turn.
 struct CallRecord {
-  enum class Kind : std::uint8_t { call, bind, end } kind = Kind::call;
+  /// `blocks`: a call whose blocks may differ; it opens its runs by itself. `bind` and `end` are about plans.
+  enum class Kind : std::uint8_t { call, blocks, bind, end } kind = Kind::call;
   CallRecord* next = nullptr;  ///< of the team, in the order of the calls; or in the pool
   core::Op* op = nullptr;      ///< the caller's; null when it has ended
   struct Plan* plan = nullptr;
@@ -119,6 +121,7 @@ struct Plan {
   std::optional<std::uint32_t> lease;
   std::uint32_t running = 0;  ///< 1 while an operation of it is not over
   std::uint32_t held = 0;     ///< operations and calls that still name it
+  bool direct = false;        ///< each start is a call of `call`: not alone, and its blocks cannot differ
   bool dropped = false;       ///< the program has given it up
   bool team_gone = false;     ///< the Team object is gone or may go, though the engine is still there
 };

@@ -19,7 +19,11 @@ namespace {
 std::uint64_t block_of_call(const CollCall& call, Rank ranks) noexcept {
   switch (call.operation) {
     case Collective::barrier:
-    case Collective::permute: return 0;
+    case Collective::scatter_v:
+    case Collective::gather_v:
+    case Collective::all_gather_v:
+    case Collective::all_to_all_v: return 0;
+    case Collective::permute:
     case Collective::gather:
     case Collective::reduce: return call.in.bytes;
     case Collective::all_gather:
@@ -27,32 +31,6 @@ std::uint64_t block_of_call(const CollCall& call, Rank ranks) noexcept {
     case Collective::all_to_all: return call.out.bytes / ranks;
     default: return call.out.bytes;
   }
-}
-
-/// Enumerations may hold any number: the C face passes on what it was given.
-Status check_numbers(const CollCall& call, Rank ranks, std::string& why) noexcept {
-  const auto number = [](auto value) { return static_cast<unsigned>(value); };
-  if (call.operation >= Collective::permute)
-    return refusal(why, "no operation with number {} can be called: see enum Collective",
-                   number(call.operation));
-  if (call.options.in > Sync::all || call.options.out > Sync::all)
-    return refusal(why, "the options have sync mode {}, and the last one is {}: use one of enum Sync",
-                   number(std::max(call.options.in, call.options.out)), number(Sync::all));
-  if (call.options.order > ReduceOrder::exact)
-    return refusal(why, "the options have order {}, and the last one is {}: use one of enum ReduceOrder",
-                   number(call.options.order), number(ReduceOrder::exact));
-  if (call.type > ElementType::f64_index)
-    return refusal(why, "there is no element type {}: use one of enum ElementType", number(call.type));
-  const std::uint32_t usual = kernels::element_bytes(call.type);
-  if (call.element == 0) return refusal(why, "an element has 0 bytes: give the size of one element");
-  if (usual != 0 && usual != call.element)
-    return refusal(why, "an element has {} bytes, but one of its type has {}: give that size, or type bytes",
-                   call.element, usual);
-  if (has_root(call.operation) && call.root >= ranks)
-    return refusal(why,
-                   "root is {}, but the members of the team are 0 to {}: Team::index_of gives a rank's index",
-                   call.root, ranks - 1);
-  return {};
 }
 
 Shape shape_of_call(const TeamState& team, const CollCall& call) noexcept {
@@ -129,6 +107,29 @@ Status find_combiner(const CollCall& call, const UserOperators& operators, Reque
 
 }  // namespace
 
+/// Enumerations may hold any number: the C face passes on what it was given.
+Status check_options(const CollCall& call, Rank ranks, std::string& why) noexcept {
+  const auto number = [](auto value) { return static_cast<unsigned>(value); };
+  if (call.options.in > Sync::all || call.options.out > Sync::all)
+    return refusal(why, "the options have sync mode {}, and the last one is {}: use one of enum Sync",
+                   number(std::max(call.options.in, call.options.out)), number(Sync::all));
+  if (call.options.order > ReduceOrder::exact)
+    return refusal(why, "the options have order {}, and the last one is {}: use one of enum ReduceOrder",
+                   number(call.options.order), number(ReduceOrder::exact));
+  if (call.type > ElementType::f64_index)
+    return refusal(why, "there is no element type {}: use one of enum ElementType", number(call.type));
+  const std::uint32_t usual = kernels::element_bytes(call.type);
+  if (call.element == 0) return refusal(why, "an element has 0 bytes: give the size of one element");
+  if (usual != 0 && usual != call.element)
+    return refusal(why, "an element has {} bytes, but one of its type has {}: give that size, or type bytes",
+                   call.element, usual);
+  if (has_root(call.operation) && call.root >= ranks)
+    return refusal(why,
+                   "root is {}, but the members of the team are 0 to {}: Team::index_of gives a rank's index",
+                   call.root, ranks - 1);
+  return {};
+}
+
 CallDescription description_of(const CollCall& call, Rank ranks) noexcept {
   CallDescription description;
   description.operation = call.operation;
@@ -149,7 +150,10 @@ CallDescription description_of(const CollCall& call, Rank ranks) noexcept {
 
 Result<Request> checked_request(TeamState& team, const CollCall& call, const UserOperators& operators,
                                 std::string& why) noexcept {
-  if (const Status status = check_numbers(call, team.size(), why); !status) return status;
+  if (call.operation >= Collective::permute)
+    return refusal(why, "no operation with number {} can be called: see enum Collective",
+                   static_cast<unsigned>(call.operation));
+  if (const Status status = check_options(call, team.size(), why); !status) return status;
   Request request;
   request.shape = shape_of_call(team, call);
   request.description = description_of(call, team.size());

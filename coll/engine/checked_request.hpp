@@ -13,6 +13,9 @@ namespace aqueduct::coll {
 /// What a call says of itself, as it was given: also a call that is refused. `ranks`: of its team.
 CallDescription description_of(const aqueduct::detail::CollCall& call, Rank ranks) noexcept;
 
+/// The part of checked_request that is about numbers: options, element and root; not the operation.
+Status check_options(const aqueduct::detail::CollCall& call, Rank ranks, std::string& why) noexcept;
+
 /// Checks a call's arguments on this member, and finds the memory that they name. Sends nothing.
 ///
 /// If a call works in place, the request's buffers lie where the schedules expect them (proved by aqcheck):

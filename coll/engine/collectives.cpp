@@ -168,6 +168,17 @@ Result<void*> Collectives::bind(TeamState& team, const Request& request) noexcep
   return static_cast<void*>(*plan);
 }
 
+Result<void*> Collectives::bind(TeamState& team, BlocksCall& call) noexcept {
+  TeamEngine* const engine = engine_of(team);
+  if (engine == nullptr) {
+    blocks_calls_.give_back(call);
+    return ErrorCode::closed;
+  }
+  const auto plan = engine->bind(call);
+  if (!plan) return plan.status();
+  return static_cast<void*>(*plan);
+}
+
 Status Collectives::end(void* plan) noexcept {
   Plan& bound = *static_cast<Plan*>(plan);
   // A plan whose team has ended stays until `drop`: the caller keeps it after a failure.

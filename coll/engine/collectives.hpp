@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/engine/abort_messages.hpp"
+#include "coll/engine/blocks_call.hpp"
 #include "coll/engine/call_questions.hpp"
 #include "coll/engine/team_engine.hpp"
 #include "coll/engine/team_offers.hpp"
@@ -62,6 +63,8 @@ class Collectives final : public core::Layer {
 
   void refuse(TeamState& team, const CallDescription& call) noexcept;
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
+  /// A call whose blocks may differ, from blocks_calls(), which this takes also on failure.
+  Result<void*> bind(TeamState& team, BlocksCall& call) noexcept;
   static Event start(Plan& plan) noexcept {
     return plan.engine != nullptr ? plan.engine->start(plan) : Event(Status(ErrorCode::closed));
   }
@@ -78,6 +81,7 @@ class Collectives final : public core::Layer {
   Pool<CallRecord>& operations() noexcept { return operations_; }
   Pool<KnownCall>& known_calls() noexcept { return known_calls_; }
   Pool<Method>& methods() noexcept { return methods_; }
+  Pool<BlocksCall>& blocks_calls() noexcept { return blocks_calls_; }
   const Chooser& chooser() const noexcept { return *chooser_; }
   Counts& counts() noexcept { return counts_; }
   static std::size_t index_of(const Algorithm& algorithm) noexcept;
@@ -132,6 +136,7 @@ class Collectives final : public core::Layer {
   Pool<CallRecord> operations_;
   Pool<KnownCall> known_calls_;
   Pool<Method> methods_;
+  Pool<BlocksCall> blocks_calls_;
   std::map<std::uint64_t, Team> teams_;  ///< by id
   TeamEngine* first_busy_ = nullptr;
   TeamEngine** busy_end_ = &first_busy_;

@@ -9,6 +9,7 @@
 
 namespace aqueduct::coll {
 
+struct BlocksCall;
 struct Method;
 
 /// What a collective call has turned out to be: its checked arguments, and how it is carried out. Calls in flight and plans
@@ -19,10 +20,12 @@ struct Method;
 struct KnownCall {
   aqueduct::detail::CollCall given;  ///< as the program made it; only of one that is kept
   Request request;                   ///< with the addresses of the first such call
-  Method* method = nullptr;
-  Shape run;                  ///< Method::run with this call's root
-  std::uint64_t digest = 0;   ///< of the description, with the algorithm
-  std::uint32_t uses = 0;     ///< calls, plans and the team's table that name it
+  Method* method = nullptr;          ///< null: the team has one member, or `blocks`
+  Shape run;                         ///< Method::run with this call's root
+  std::uint64_t digest = 0;          ///< of the description, with the algorithm
+  std::uint32_t uses = 0;            ///< calls, plans and the team's table that name it
+  /// Of a call whose blocks may differ; then each start has a known call and a method of its own, and a plan no method.
+  BlocksCall* blocks = nullptr;
   KnownCall* next = nullptr;  ///< in the pool
 };
 

@@ -1,5 +1,6 @@
 // What a team keeps of its latest calls, and what calls and plans name.
 
+#include "coll/engine/blocks_call.hpp"
 #include "coll/engine/checked_buffers.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
@@ -29,6 +30,7 @@ Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
   if (call == nullptr) return ErrorCode::no_memory;
   call->request = request;
   call->uses = 1;
+  call->blocks = nullptr;
   have_method(*call, method);
   return call;
 }
@@ -55,6 +57,7 @@ void TeamEngine::keep(KnownCall& call, const CollCall& given) noexcept {
 void TeamEngine::give_up(KnownCall& call) noexcept {
   if (--call.uses != 0) return;
   if (call.method != nullptr) give_up(*call.method);
+  if (call.blocks != nullptr && --call.blocks->uses == 0) layer_.blocks_calls().give_back(*call.blocks);
   layer_.known_calls().give_back(call);
 }
 

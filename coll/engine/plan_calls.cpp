@@ -18,24 +18,38 @@ CallDescription description_about(const Plan& plan, std::uint8_t about) noexcept
 
 Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   if (!broken_.ok()) return broken_;
-  Plan* const plan = new (std::nothrow) Plan;
-  if (plan == nullptr) return ErrorCode::no_memory;
   const auto call = know(request);
-  if (!call) {
-    delete plan;
-    return call.status();
+  return call ? bind_known(**call) : call.status();
+}
+
+Result<Plan*> TeamEngine::bind(BlocksCall& blocks) noexcept {
+  if (!broken_.ok()) {
+    give_back_unused(blocks);
+    return broken_;
   }
-  plan->call = *call;
+  const auto call = know(blocks);
+  return call ? bind_known(**call) : call.status();
+}
+
+/// Takes the caller's use of `call`, also on failure.
+Result<Plan*> TeamEngine::bind_known(KnownCall& call) noexcept {
+  Plan* const plan = new (std::nothrow) Plan;
+  if (plan == nullptr) {
+    give_up(call);
+    return ErrorCode::no_memory;
+  }
+  plan->call = &call;
+  plan->direct = call.method != nullptr;
   if (ranks_ > 1) {
     // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
-    const bool takes_place = plan->call->method->runs == 1;
+    const bool takes_place = call.method != nullptr && call.method->runs == 1;
     CallRecord* const turn = takes_place ? layer_.operations().take() : nullptr;
     const Status status = takes_place && turn == nullptr
                               ? Status(ErrorCode::no_memory)
                               : note(description_about(*plan, CallDescription::kBinds));
     if (!status) {
       if (turn != nullptr) layer_.operations().give_back(*turn);
-      give_up(**call);
+      give_up(call);
       delete plan;
       return status;
     }
@@ -55,7 +69,7 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   return plan;
 }
 
-/// A start that begins nothing: it is refused, or the team has one member.
+/// A start that begins nothing, since it is refused or the team has one member; or one whose blocks may differ.
 Event TeamEngine::start_slowly(Plan& plan) noexcept {
   if (!broken_.ok()) return Event(broken_);
   if (plan.running != 0) {
@@ -63,7 +77,8 @@ Event TeamEngine::start_slowly(Plan& plan) noexcept {
     refuse(refused_call(plan.call->request.description, ErrorCode::invalid_argument));
     return Event(Status(ErrorCode::invalid_argument));
   }
-  return alone(plan.call->request);
+  BlocksCall* const blocks = plan.call->blocks;
+  return blocks != nullptr ? begin_blocks(*blocks, /*blocking=*/false, &plan) : alone(plan.call->request);
 }
 
 Status TeamEngine::end(Plan& plan) noexcept {

@@ -197,6 +197,11 @@ void TeamEngine::pump() noexcept {
       if (!start_held()) return;
       continue;
     }
+    if (operation.kind == CallRecord::Kind::blocks) {
+      if (!open_blocks(operation)) return;
+      if (held_ != nullptr && !start_held()) return;
+      continue;
+    }
     opening_ = operation.next;
     Plan& plan = *operation.plan;
     if (operation.kind == CallRecord::Kind::bind) {
@@ -219,7 +224,7 @@ void TeamEngine::completed(Run& run) noexcept {
 
 /// The caller's operation ends.
 void TeamEngine::over(CallRecord& operation, Status outcome) noexcept {
-  if (operation.plan != nullptr && operation.kind == CallRecord::Kind::call) operation.plan->running = 0;
+  if (operation.plan != nullptr && operation.kind <= CallRecord::Kind::blocks) operation.plan->running = 0;
   if (core::Op* const op = std::exchange(operation.op, nullptr)) state_.ops.part_ended(*op, outcome);
 }
 
@@ -303,7 +308,7 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
 
 /// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.
 void TeamEngine::fail_and_tell(Status why) noexcept {
-  if (first_ != nullptr && first_->kind == CallRecord::Kind::call && why.code() != ErrorCode::peer_lost) {
+  if (first_ != nullptr && first_->kind <= CallRecord::Kind::blocks && why.code() != ErrorCode::peer_lost) {
     layer_.tell(*this, first_->number, refused_call(first_->call->request.description, why.code()));
   }
   fail(why, 0);

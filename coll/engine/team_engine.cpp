@@ -1,5 +1,7 @@
 #include "coll/engine/team_engine.hpp"
 
+#include "coll/engine/blocks_call.hpp"
+#include "coll/engine/blocks_methods.hpp"
 #include "coll/engine/call_text.hpp"
 #include "coll/engine/collectives.hpp"
 

@@ -22,7 +22,9 @@ using aqueduct::detail::CollCall;
 using aqueduct::detail::EndpointState;
 using aqueduct::detail::TeamState;
 
+struct BlocksMethods;
 class CallQuestions;
+class CallText;
 class Collectives;
 
 /// The collective operations of one team, on one member.
@@ -65,10 +67,13 @@ class TeamEngine {
     return broken_.ok() ? begin_with(call, memory, blocking, nullptr) : Event(broken_);
   }
   Event begin(const Request& request, const CollCall& given, bool blocking) noexcept;
+  /// A call whose blocks may differ. Takes `call`, which is of the layer's pool, also on failure.
+  Event begin(BlocksCall& call, bool blocking) noexcept { return begin_blocks(call, blocking, nullptr); }
   void refuse(const CallDescription& call) noexcept;
   Result<Plan*> bind(const Request& request) noexcept;
+  Result<Plan*> bind(BlocksCall& call) noexcept;  ///< takes it likewise
   Event start(Plan& plan) noexcept {
-    if (!broken_.ok() || plan.running != 0 || ranks_ == 1) [[unlikely]]
+    if (!broken_.ok() || plan.running != 0 || !plan.direct) [[unlikely]]
       return start_slowly(plan);
     const Request& request = plan.call->request;
     return begin_with(*plan.call, {request.in.mine, request.out.mine}, /*blocking=*/false, &plan);
@@ -171,8 +176,26 @@ class TeamEngine {
   void tell_silent_before(std::uint64_t number) noexcept;
 
   // plan_calls.cpp
+  Result<Plan*> bind_known(KnownCall& call) noexcept;
   Event start_slowly(Plan& plan) noexcept;
   void release(Plan& plan) noexcept;
+
+  // blocks_calls.cpp, blocks_differ.cpp
+  Status prepare_blocks(const Request& request) noexcept;
+  std::uint64_t& piece_of_blocks(Collective operation) noexcept;
+  Result<KnownCall*> know(BlocksCall& blocks) noexcept;
+  void give_back_unused(BlocksCall& blocks) noexcept;
+  Method* method_of_one(Collective operation) noexcept;
+  Event begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) noexcept;
+  bool open_blocks(CallRecord& operation) noexcept;
+  bool decide(CallRecord& operation) noexcept;
+  void open_comparing(Run& run, BlocksCall& call) noexcept;
+  void open_asking(Run& run, BlocksCall& call) noexcept;
+  void open_moving(Run& run, BlocksCall& call) noexcept;
+  void end_blocks(CallRecord& operation, Status outcome) noexcept;
+  Status differing_ends(const CallRecord& operation) const noexcept;
+  Rank differing_lengths(const BlocksCall& call, const CallText& text) const noexcept;
+  Rank differing_permutation(const BlocksCall& call, const CallText& text) const noexcept;
 
   // barrier_calls.cpp
   void prepare_barriers() noexcept;
@@ -275,7 +298,8 @@ class TeamEngine {
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
   std::array<KnownCall*, kKnown> known_{};   ///< [place_of]; null: none yet
   KnownCall barrier_call_;
-  Method barrier_method_;  ///< without an algorithm: the engine carries out no barriers
+  Method barrier_method_;                  ///< without an algorithm: the engine carries out no barriers
+  std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ
 };
 
 }  // namespace aqueduct::coll

@@ -2,6 +2,8 @@
 
 #include <aqueduct/coll_types.hpp>
 
+#include "coll/schedule/member_blocks.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +38,9 @@ struct Shape {
   std::uint64_t pitch = 0;
   /// Values of the algorithm's parameters, in the algorithm's order.
   std::array<std::uint32_t, 3> parameters{};
+  /// Of an operation whose blocks differ: this member's view of them. Not the same on all members. No blocks: all have
+  /// `bytes` bytes, `pitch` apart, and a permute sends to the next member.
+  BlocksView blocks{};
 
   friend bool operator==(const Shape&, const Shape&) = default;
 };
@@ -45,8 +50,10 @@ constexpr Rank blocks_in(const Shape& shape, Rank position) noexcept {
   switch (shape.operation) {
     case Operation::barrier: return 0;
     case Operation::broadcast: return position == shape.root ? 1 : 0;
-    case Operation::scatter: return position == shape.root ? shape.ranks : 0;
+    case Operation::scatter:
+    case Operation::scatter_v: return position == shape.root ? shape.ranks : 0;
     case Operation::all_to_all:
+    case Operation::all_to_all_v:
     case Operation::reduce_scatter: return shape.ranks;
     default: return 1;
   }
@@ -57,10 +64,13 @@ constexpr Rank blocks_in(const Shape& shape, Rank position) noexcept {
 constexpr Rank blocks_out(const Shape& shape, Rank position) noexcept {
   switch (shape.operation) {
     case Operation::barrier: return 0;
-    case Operation::gather: return position == shape.root ? shape.ranks : 0;
+    case Operation::gather:
+    case Operation::gather_v: return position == shape.root ? shape.ranks : 0;
     case Operation::reduce: return position == shape.root ? 1 : 0;
     case Operation::all_gather:
-    case Operation::all_to_all: return shape.ranks;
+    case Operation::all_gather_v:
+    case Operation::all_to_all:
+    case Operation::all_to_all_v: return shape.ranks;
     default: return 1;
   }
 }
@@ -68,7 +78,13 @@ constexpr Rank blocks_out(const Shape& shape, Rank position) noexcept {
 /// Whether one member is the root of the operation.
 constexpr bool has_root(Operation operation) noexcept {
   return operation == Operation::broadcast || operation == Operation::scatter ||
-         operation == Operation::gather || operation == Operation::reduce;
+         operation == Operation::gather || operation == Operation::reduce ||
+         operation == Operation::scatter_v || operation == Operation::gather_v;
+}
+
+/// Whether the blocks of the operation may have different lengths.
+constexpr bool has_counts(Operation operation) noexcept {
+  return operation >= Operation::scatter_v && operation <= Operation::all_to_all_v;
 }
 
 /// Whether the operation combines elements.

@@ -13,7 +13,7 @@ struct Forced {
 };
 
 /// [operation]
-using ForcedAlgorithms = std::array<Forced, 12>;
-static_assert(static_cast<std::size_t>(Operation::permute) + 1 == ForcedAlgorithms().size());
+using ForcedAlgorithms = std::array<Forced, 16>;
+static_assert(static_cast<std::size_t>(Operation::all_to_all_v) + 1 == ForcedAlgorithms().size());
 
 }  // namespace aqueduct::coll

@@ -21,6 +21,10 @@ constexpr std::string_view operation_word(Operation operation) noexcept {
     case Operation::scan: return "scan";
     case Operation::exscan: return "exscan";
     case Operation::permute: return "permute";
+    case Operation::scatter_v: return "scatter_v";
+    case Operation::gather_v: return "gather_v";
+    case Operation::all_gather_v: return "all_gather_v";
+    case Operation::all_to_all_v: return "all_to_all_v";
   }
   return "?";
 }

@@ -156,7 +156,11 @@ std::span<const Rule> rules_of(Operation operation) noexcept {
     case Operation::reduce_scatter: return kReduceScatterRules;
     case Operation::scan: return kScanRules;
     case Operation::exscan: return kExscanRules;
-    case Operation::permute: return {};
+    case Operation::permute:
+    case Operation::scatter_v:
+    case Operation::gather_v:
+    case Operation::all_gather_v:
+    case Operation::all_to_all_v: return {};  // one algorithm each: nothing to choose
   }
   return {};
 }

@@ -43,16 +43,17 @@ std::vector<Place> splitters(std::vector<Place> samples, std::size_t ranks) {
   return places;
 }
 
-std::vector<Piece> cut(std::span<const Key> sorted, std::uint64_t rank, std::span<const Place> splitters) {
-  std::vector<Piece> pieces;
+std::vector<std::uint64_t> cut(std::span<const Key> sorted, std::uint64_t rank,
+                               std::span<const Place> splitters) {
+  std::vector<std::uint64_t> counts;
   std::size_t first = 0;
   for (const Place& place : splitters) {
     const std::size_t end = keys_before(sorted, rank, place);
-    pieces.push_back({first, end - first});
+    counts.push_back(end - first);
     first = end;
   }
-  pieces.push_back({first, sorted.size() - first});
-  return pieces;
+  counts.push_back(sorted.size() - first);
+  return counts;
 }
 
 void merge(std::span<Key> keys, std::vector<std::size_t> ends) {

@@ -29,14 +29,9 @@ std::vector<Place> sample(std::span<const Key> sorted, std::uint64_t rank, std::
 /// the result. A part has at most (1 + ranks / samples of a rank) times its fair share, but for rounding.
 std::vector<Place> splitters(std::vector<Place> samples, std::size_t ranks);
 
-/// A stretch of a rank's sorted keys.
-struct Piece {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-
-/// The pieces of a rank's sorted keys, one for each part.
-std::vector<Piece> cut(std::span<const Key> sorted, std::uint64_t rank, std::span<const Place> splitters);
+/// How many of a rank's sorted keys belong to each part. They lie in the order of the parts.
+std::vector<std::uint64_t> cut(std::span<const Key> sorted, std::uint64_t rank,
+                               std::span<const Place> splitters);
 
 /// Sorts keys that consist of sorted runs. `ends` are the runs' ends, in order.
 void merge(std::span<Key> keys, std::vector<std::size_t> ends);

@@ -1,9 +1,10 @@
 // Sorts keys that are spread over all ranks. Each rank sorts its own keys and shows samples of them to all others
 // (all_gather): the samples say which part of the order becomes whose. Each rank cuts its keys into these parts, tells
-// the others how large they are (all_to_all), and gets its part from everyone. Then it merges what it has got.
+// the others how large they are (all_to_all), and sends them (all_to_all_v). Then it merges what it has received.
 
 #include <aqueduct/aqueduct.hpp>
 #include <aqueduct/coll.hpp>
+#include <aqueduct/coll_v.hpp>
 
 #include "common/board.hpp"
 #include "common/check.hpp"
@@ -25,9 +26,7 @@ namespace {
 using example::fail;
 using example::need;
 using sample_sort::Key;
-using sample_sort::Piece;
 using sample_sort::Place;
-using Keys = aqueduct::SegmentOf<Key>;
 
 struct Options {
   std::uint64_t keys = 2'000'000;  // of all ranks together
@@ -46,34 +45,24 @@ struct Received {
   std::vector<std::size_t> ends;  // of the runs
 };
 
-/// Gives piece i of my keys to rank i: an all-to-all whose pieces have different sizes. Collective.
+/// Gives each rank its part of my sorted keys: an all-to-all whose blocks have different lengths. Collective.
 ///
-/// The receivers learn the sizes first, make room, and get their pieces out of the others' segments.
-/// TODO(issue 18): all_to_all_v instead; then the keys need no segment.
-Received exchange(aqueduct::Endpoint& ep, const Keys& keys, const std::vector<Piece>& pieces) {
-  std::vector<Piece> theirs(pieces.size());
-  // Every member has sorted its keys before it calls, so the pieces that are announced here can be read.
-  need(aqueduct::all_to_all(ep.world(), pieces, theirs), "tell the sizes of the pieces");
+/// `counts`: how many keys go to each rank. The receivers learn them first, since they give the lengths of their blocks.
+Received exchange(aqueduct::Endpoint& ep, std::span<const Key> sorted,
+                  const std::vector<std::uint64_t>& counts) {
+  std::vector<std::uint64_t> theirs(counts.size());
+  need(aqueduct::all_to_all(ep.world(), counts, theirs), "tell how many keys go to each rank");
   Received received;
   std::size_t end = 0;
-  for (const Piece& piece : theirs) received.ends.push_back(end += piece.count);
+  for (const std::uint64_t count : theirs) received.ends.push_back(end += count);
   received.keys.resize(end);
-  // Each rank begins with the next one, so that not all read from the same rank at once.
-  for (aqueduct::Rank i = 1; i <= ep.ranks(); ++i) {
-    const aqueduct::Rank from = (ep.rank() + i) % ep.ranks();
-    const Piece& piece = theirs[from];
-    const auto room = std::span(received.keys).subspan(received.ends[from] - piece.count, piece.count);
-    if (!room.empty()) need(aqueduct::get_nbi(ep, room, keys.at(from, piece.first)), "begin to get a piece");
-  }
-  need(ep.wait_implicit(), "get the pieces");
-  need(ep.barrier(), "barrier");  // nobody reads my keys any more
+  need(aqueduct::all_to_all_v(ep.world(), sorted, {counts}, received.keys, {theirs}), "exchange the keys");
   return received;
 }
 
-/// Collective. My part of `keys` is sorted too.
-Sorted sort(aqueduct::Endpoint& ep, const Options& options, const Keys& keys) {
+/// Collective. Sorts `mine` too.
+Sorted sort(aqueduct::Endpoint& ep, const Options& options, std::span<Key> mine) {
   const example::Stopwatch watch;
-  const std::span<Key> mine = keys.mine();
   std::ranges::sort(mine);
 
   const std::vector<Place> samples = sample_sort::sample(mine, ep.rank(), options.samples);
@@ -82,7 +71,7 @@ Sorted sort(aqueduct::Endpoint& ep, const Options& options, const Keys& keys) {
   const std::vector<Place> splitters = sample_sort::splitters(std::move(of_all), ep.ranks());
 
   const example::Stopwatch exchange_watch;
-  Received received = exchange(ep, keys, sample_sort::cut(mine, ep.rank(), splitters));
+  Received received = exchange(ep, mine, sample_sort::cut(mine, ep.rank(), splitters));
   Sorted sorted;
   sorted.exchange_seconds = exchange_watch.seconds();
   sample_sort::merge(received.keys, std::move(received.ends));
@@ -119,11 +108,9 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
   example::Board board(ep);
   const std::uint64_t first = options.keys * ep.rank() / ep.ranks();
   const std::uint64_t end = options.keys * (ep.rank() + 1) / ep.ranks();
-  const auto keys = need(aqueduct::Segment::create<Key>(ep.world(), end - first),
-                         "allocate the keys; if there is no memory or space, try fewer --keys");
-  for (std::uint64_t i = first; i < end; ++i)
-    keys.mine()[i - first] = sample_sort::key_of(i, options.distinct);
-  const std::vector<std::uint64_t> given = fingerprint_of_all(ep, keys.mine());
+  std::vector<Key> keys(end - first);
+  for (std::uint64_t i = first; i < end; ++i) keys[i - first] = sample_sort::key_of(i, options.distinct);
+  const std::vector<std::uint64_t> given = fingerprint_of_all(ep, keys);
 
   need(ep.barrier(), "barrier");
   const Sorted sorted = sort(ep, options, keys);

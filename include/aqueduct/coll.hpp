@@ -17,7 +17,7 @@
 // Collective operations: all members of a team call the same function, in the same order.
 //
 // P is the number of members. A block is n elements, the same n on all members; n may be 0. Member i is the one with
-// Team::index() i.
+// Team::index() i. Operations whose blocks may have different lengths, and permute, are in coll_v.hpp.
 //
 // Forms:      `broadcast` waits and returns a Status. `broadcast_nb` returns an Event. `broadcast_plan` binds the
 //             arguments to a CollPlan, which can be started many times. Several operations may be in flight on a

@@ -11,7 +11,8 @@
 
 namespace aqueduct {
 
-/// The collective operations: coll.hpp has a call for each but `barrier` (Team::barrier) and `permute` (none yet).
+/// The collective operations. coll.hpp has the calls from `broadcast` to `exscan`; coll_v.hpp those whose blocks may have
+/// different lengths, and `permute`; `barrier` is Team::barrier.
 enum class Collective : std::uint8_t {
   barrier,
   broadcast,
@@ -25,6 +26,10 @@ enum class Collective : std::uint8_t {
   scan,
   exscan,
   permute,
+  scatter_v,
+  gather_v,
+  all_gather_v,
+  all_to_all_v,
 };
 
 /// When bytes may move, relative to the members' calls.

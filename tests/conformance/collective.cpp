@@ -18,6 +18,10 @@ const char* name_of_operation(Collective operation) noexcept {
     case Collective::scan: return "scan";
     case Collective::exscan: return "exscan";
     case Collective::permute: return "permute";
+    case Collective::scatter_v: return "scatter_v";
+    case Collective::gather_v: return "gather_v";
+    case Collective::all_gather_v: return "all_gather_v";
+    case Collective::all_to_all_v: return "all_to_all_v";
   }
   return "";
 }

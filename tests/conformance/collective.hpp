@@ -145,8 +145,7 @@ std::vector<T> coll_result(const CollectiveCall& call, Rank members, Rank member
     case Collective::reduce_scatter: fold(members, member * n); break;
     case Collective::scan: fold(member + 1, 0); break;
     case Collective::exscan: fold(member, 0); break;
-    case Collective::barrier:
-    case Collective::permute: break;
+    default: break;  // those of collective_v.hpp
   }
   return out;
 }
@@ -216,8 +215,7 @@ auto coll_call(Team& team, const CollectiveCall& c, In& in, Out& out) {
     case Collective::exscan:
       return c.in_place ? Form::exscan(team, out, c.reducer, c.options)
                         : Form::exscan(team, in, out, c.reducer, c.options);
-    case Collective::barrier:
-    case Collective::permute: break;
+    default: break;
   }
   return Form::none();
 }

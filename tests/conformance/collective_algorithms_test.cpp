@@ -93,6 +93,7 @@ std::vector<ForcedJob> forced_jobs(Rank ranks, bool awkward) {
   std::vector<ForcedJob> jobs;
   for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
     const auto operation = static_cast<std::size_t>(algorithm->operation);
+    if (operation >= kForcedOperations) continue;  // no setting names them
     std::vector<ForcedChoice> choices{{algorithm, {}}};
     if (awkward) choices = awkward_choices(*algorithm, ranks);
     for (const ForcedChoice& choice : choices) {

@@ -73,6 +73,12 @@ CASES = [
     ("std::vector<int> mine(1), all(1); static_cast<void>(all_to_all(ep.world(), mine, all));", ""),
     ("std::vector<int> mine(1); std::vector<float> all(1); static_cast<void>(all_to_all(ep.world(), mine, all));",
      "input and output have elements of the same type"),
+    # Blocks of different lengths lie in memory of the member.
+    ("std::vector<int> mine(1), all(1); std::vector<std::uint64_t> counts(1); "
+     "static_cast<void>(all_to_all_v(ep.world(), mine, {counts}, all, {counts}));", ""),
+    ("OnAll<int> places; static_cast<void>(permute(ep.world(), places, places, 0));", "no matching function"),
+    ("std::vector<int> mine(1); static_cast<void>(permute_nb(ep.world(), mine, std::vector<int>(1), 0));",
+     "no matching function"),
 ]
 
 

@@ -10,13 +10,25 @@ namespace aqueduct::aqcheck {
 
 namespace {
 
-constexpr std::array kOperations{"barrier",        "broadcast",  "scatter", "gather",
-                                 "all_gather",     "all_to_all", "reduce",  "all_reduce",
-                                 "reduce_scatter", "scan",       "exscan",  "permute"};
+constexpr std::array kOperations{"barrier",        "broadcast",  "scatter",      "gather",
+                                 "all_gather",     "all_to_all", "reduce",       "all_reduce",
+                                 "reduce_scatter", "scan",       "exscan",       "permute",
+                                 "scatter_v",      "gather_v",   "all_gather_v", "all_to_all_v"};
 constexpr std::array kModes{"none", "mine", "all"};
 constexpr std::array kOrders{"", ", the same everywhere", ", exact"};
 
 }  // namespace
+
+coll::BlockAt CaseBlocks::sent(Rank from, Rank to, std::uint64_t bytes) const noexcept {
+  const coll::MemberBlocks& view = views[from];
+  if (view.to != kNoRank && view.to != to) return {};
+  return view.part(sends[from][view.to != kNoRank ? 0 : to], bytes);
+}
+coll::BlockAt CaseBlocks::received(Rank from, Rank to, std::uint64_t bytes) const noexcept {
+  const coll::MemberBlocks& view = views[to];
+  if (views[from].to != kNoRank && views[from].to != to) return {};
+  return view.part(receives[to][view.to != kNoRank ? 0 : from], bytes);
+}
 
 Verdict check(const Case& checked, const Change& change) {
   thread_local Run run;  // its memory serves case after case
@@ -38,6 +50,13 @@ std::string describe(const Case& checked) {
                       shape.addresses == coll::Addresses::single ? "single" : "local",
                       kOrders[static_cast<std::size_t>(shape.order)],
                       shape.commutative ? "" : ", not commutative", checked.in_place ? ", in place" : "");
+  if (checked.blocks == nullptr) return text;
+  text += fmt::format(", blocks from byte {} on:", checked.blocks->views.front().begin);
+  for (const auto& row : checked.blocks->sends) {
+    text += " [";
+    for (const coll::BlockAt& block : row) text += fmt::format(" {}", block.bytes);
+    text += " ]";
+  }
   return text;
 }
 

@@ -4,12 +4,24 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace aqueduct::aqcheck {
 
 /// Changes a step of a schedule before it is checked: for mutations. It is given the member, the lane and the number.
 using Change = std::function<void(Rank position, std::uint32_t lane, std::uint32_t index, coll::Step&)>;
+
+/// Blocks of different lengths: what every member sends and receives, in one run.
+struct CaseBlocks {
+  std::vector<std::vector<coll::BlockAt>> sends;     ///< [sender][receiver]; of a permute: one
+  std::vector<std::vector<coll::BlockAt>> receives;  ///< [receiver][sender]; likewise
+  std::vector<coll::MemberBlocks> views;             ///< [member]
+  /// The run's part of the block from one member to another, at its source and at its target.
+  coll::BlockAt sent(Rank from, Rank to, std::uint64_t bytes) const noexcept;
+  coll::BlockAt received(Rank from, Rank to, std::uint64_t bytes) const noexcept;
+};
 
 struct Case {
   const coll::Algorithm* algorithm = nullptr;
@@ -17,6 +29,14 @@ struct Case {
   /// The output is where the input is: the same buffer; of a gather, the input is the member's block of the output; of a
   /// scatter and a reduce_scatter, the output is the member's block of the input.
   bool in_place = false;
+  std::shared_ptr<const CaseBlocks> blocks = nullptr;  ///< null: all blocks are alike
+
+  /// The shape as the member at `position` sees it.
+  coll::Shape shape_of(Rank position) const noexcept {
+    coll::Shape mine = shape;
+    if (blocks != nullptr) mine.blocks.of = &blocks->views[position];
+    return mine;
+  }
 };
 
 /// What a run has sent.

@@ -1,5 +1,7 @@
 #include "tools/aqcheck/grid.hpp"
 
+#include "tools/aqcheck/blocks.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -32,15 +34,10 @@ std::vector<std::uint32_t> values_of(const coll::Parameter& parameter, Rank rank
   return distinct(values);
 }
 
-bool has_root(Operation operation) noexcept {
-  return operation == Operation::broadcast || operation == Operation::scatter ||
-         operation == Operation::gather || operation == Operation::reduce;
-}
-
 /// A broadcast from root 0 stands for all. The other operations with a root have blocks, or an order, that begin with
 /// member 0 whoever is the root: a few roots about the ends.
 std::vector<Rank> roots(Operation operation, const Grid& grid) {
-  if (!has_root(operation) || grid.light) return {0};
+  if (!coll::has_root(operation) || grid.light) return {0};
   std::vector<Rank> out{0};
   if (grid.all_roots) {
     for (Rank root = 1; root < grid.ranks; ++root) out.push_back(root);
@@ -93,6 +90,12 @@ std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, 
   return out;
 }
 
+/// In place these would need a copy of the whole input.
+bool has_place(Operation operation) noexcept {
+  return operation != Operation::all_to_all && operation != Operation::all_to_all_v &&
+         operation != Operation::permute;
+}
+
 /// Whether the algorithm refuses the shape, or has other steps, if the operator is not commutative.
 bool differs_if_commutative(const coll::Algorithm& algorithm, const Shape& shape) {
   if (!coll::reduces(algorithm.operation)) return false;
@@ -129,13 +132,14 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
         for (const Addresses addresses : {Addresses::local, Addresses::single}) {
           if (grid.light && !barrier && (in != out || addresses != Addresses::single)) continue;
           if (barrier && (in != Sync::none || out != Sync::none || addresses != Addresses::local)) continue;
+          if (made.blocks != nullptr && addresses != Addresses::local) continue;  // they use no addresses
           for (const bool in_place : {false, true}) {
             shape.in = in;
             shape.out = out;
             shape.addresses = addresses;
             made.in_place = in_place;
-            // An all_to_all in place would need a copy of the whole input.
-            if (in_place && (barrier || grid.light || shape.operation == Operation::all_to_all)) continue;
+            if (in_place && (barrier || grid.light || made.blocks != nullptr || !has_place(shape.operation)))
+              continue;
             if (coll::Schedule::refusal(algorithm, shape) == nullptr) visit(made);
           }
         }
@@ -164,6 +168,25 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
         }
       }
       shape.root = 0;
+    }
+  }
+  if (!has_blocks(algorithm.operation) || grid.light) return;
+  // Blocks that differ: in one run, and the first and a later one of several.
+  struct Part {
+    std::uint64_t begin;
+    std::uint64_t bytes;
+  };
+  std::vector<Part> parts{{0, 7}};
+  if (grid.every_size) parts.insert(parts.end(), {{0, 3}, {3, 3}, {6, 3}});
+  shape.element = 1;
+  shape.order = Order::same_everywhere;
+  std::uint32_t seed = 0;
+  for (const Part& part : parts) {
+    for (const Rank root : roots(algorithm.operation, grid)) {
+      shape.root = root;
+      shape.bytes = shape.pitch = part.bytes;
+      made.blocks = chance_blocks(shape, 7, part.begin, ++seed);
+      with_modes();
     }
   }
 }

@@ -102,7 +102,7 @@ class LightRun {
   /// Looks at each step by itself, and sums up what is ever added to each counter.
   bool list_lanes() {
     for (Rank position = 0; position < case_.shape.ranks; ++position) {
-      const coll::Schedule schedule(*case_.algorithm, case_.shape, position);
+      const coll::Schedule schedule(*case_.algorithm, case_.shape_of(position), position);
       for (std::uint32_t number = 0; number < schedule.lanes(); ++number) {
         const std::size_t first = briefs_.size();
         const std::uint32_t length = schedule.length(number);

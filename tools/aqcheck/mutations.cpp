@@ -158,7 +158,7 @@ const std::vector<Mutation>& mutations() {
 Mutated mutate(const Case& checked) {
   Mutated out;
   for (Rank position = 0; position < checked.shape.ranks; ++position) {
-    const coll::Schedule schedule(*checked.algorithm, checked.shape, position);
+    const coll::Schedule schedule(*checked.algorithm, checked.shape_of(position), position);
     for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
       const std::uint32_t length = schedule.length(lane);
       for (std::uint32_t at = 0; at < length; ++at) {

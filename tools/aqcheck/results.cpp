@@ -41,10 +41,14 @@ void Run::check_leaving() {
 bool Run::check_piece(Rank position, Rank block, std::uint64_t offset, Value value) {
   switch (shape().operation) {
     case Operation::broadcast: return value == values_.input(shape().root, offset);
-    case Operation::scatter: return value == values_.input(shape().root, position * pitch_ + offset);
+    case Operation::scatter:
+    case Operation::scatter_v: return value == values_.input(shape().root, position * pitch_ + offset);
     case Operation::gather:
-    case Operation::all_gather: return value == values_.input(block, offset);
-    case Operation::all_to_all: return value == values_.input(block, position * pitch_ + offset);
+    case Operation::gather_v:
+    case Operation::all_gather:
+    case Operation::all_gather_v: return value == values_.input(block, offset);
+    case Operation::all_to_all:
+    case Operation::all_to_all_v: return value == values_.input(block, position * pitch_ + offset);
     case Operation::reduce: return is_result(value, shape().ranks, offset);
     case Operation::reduce_scatter: return is_result(value, shape().ranks, position * pitch_ + offset);
     case Operation::scan: return is_result(value, position + 1, offset);
@@ -58,8 +62,9 @@ bool Run::check_piece(Rank position, Rank block, std::uint64_t offset, Value val
       return shape().order != coll::Order::same_everywhere || position == 0 ||
              value == area(0, coll::Space::out).cells[offset].value;
     }
-    case Operation::barrier:
-    case Operation::permute: return false;  // no algorithm does it; a barrier has no output
+    case Operation::permute:  // to the next member
+      return value == values_.input((position + shape().ranks - 1) % shape().ranks, offset);
+    case Operation::barrier: return false;  // it has no output
   }
   return false;
 }
@@ -70,7 +75,28 @@ bool Run::is_result(Value value, Rank count, std::uint64_t offset) {
   return values_.is_sum(value, count, offset, shape().commutative);
 }
 
+/// The outputs of blocks that differ: each block is there, and nothing else is written.
+void Run::check_blocks() {
+  const CaseBlocks& blocks = *case_->blocks;
+  for (Rank position = 0; position < shape().ranks; ++position) {
+    const Area out = area(position, coll::Space::out);
+    std::vector<Value> expected(out.count, kUnwritten);
+    for (Rank from = 0; from < shape().ranks; ++from) {
+      const coll::BlockAt source = blocks.sent(from, position, shape().bytes);
+      const coll::BlockAt target = blocks.received(from, position, shape().bytes);
+      for (std::uint64_t i = 0; i < target.bytes; ++i)
+        expected[target.at + i] = values_.input(from, source.at + i);
+    }
+    for (std::uint64_t at = 0; at < out.count; ++at) {
+      if (out.cells[at].value == expected[at]) continue;
+      fail(fmt::format("member {} has a wrong byte {} in its output", position, at));
+      return;
+    }
+  }
+}
+
 void Run::check_results() {
+  if (case_->blocks != nullptr) return check_blocks();
   for (Rank position = 0; position < shape().ranks; ++position) {
     const Rank blocks = coll::blocks_out(shape(), position);
     const Area out = area(position, coll::Space::out);

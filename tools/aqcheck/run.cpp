@@ -26,6 +26,12 @@ Event mark_event(std::size_t mark) noexcept {
   return {Event::Kind::mark, static_cast<std::uint32_t>(mark), 0};
 }
 
+std::uint64_t end_of(const std::vector<coll::BlockAt>& blocks) noexcept {
+  std::uint64_t end = 0;
+  for (const coll::BlockAt& block : blocks) end = std::max(end, block.at + block.bytes);
+  return end;
+}
+
 constexpr std::array kSpaceNames{"nothing", "in", "out", "scratch", "temp"};
 const char* name_of(Space space) noexcept { return kSpaceNames[static_cast<std::size_t>(space)]; }
 
@@ -62,7 +68,7 @@ bool Run::prepare(const Change& change) {
   messages_ = 0;
   begun_ = 0;
   for (Rank position = 0; position < ranks; ++position) {
-    const coll::Schedule schedule(*case_->algorithm, shape(), position);
+    const coll::Schedule schedule(*case_->algorithm, case_->shape_of(position), position);
     if (schedule.lanes() < 1 || schedule.lanes() > 4) return fail("a member has no lane, or more than 4");
     for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
       Lane made{.position = position, .lane = lane, .begin = steps_.size()};
@@ -100,7 +106,7 @@ void Run::find_unit() {
     for (const Place* const place : {&step.from, &step.with, &step.to})
       unit_ = std::gcd(std::gcd(unit_, place->offset), step.runs > 1 ? place->pitch : 0);
   }
-  if (unit_ == 0) unit_ = 1;  // nothing is moved
+  if (unit_ == 0 || case_->blocks != nullptr) unit_ = 1;  // nothing is moved, or results begin anywhere
   pitch_ = shape().pitch / unit_;
   block_ = shape().bytes / unit_;
 }
@@ -114,6 +120,10 @@ void Run::lay_out() {
     Spaces made{};
     made.in_count = pieces(coll::blocks_in(shape(), position));
     made.out_count = pieces(coll::blocks_out(shape(), position));
+    if (case_->blocks != nullptr) {
+      made.in_count = end_of(case_->blocks->sends[position]);
+      made.out_count = end_of(case_->blocks->receives[position]) + 1;  // a byte that stays as it is
+    }
     made.in = all;
     made.out = made.in + made.in_count;
     made.scratch = made.out + made.out_count;
@@ -242,7 +252,8 @@ void Run::raise(Rank position, coll::Counter number, std::uint64_t add, Orders::
 
 /// In place, the output of these operations is the member's own block of its input.
 bool Run::out_is_in_input() const noexcept {
-  return shape().operation == Operation::scatter || shape().operation == Operation::reduce_scatter;
+  return shape().operation == Operation::scatter || shape().operation == Operation::scatter_v ||
+         shape().operation == Operation::reduce_scatter;
 }
 
 Run::Area Run::area(Rank position, Space space) noexcept {
@@ -252,7 +263,8 @@ Run::Area Run::area(Rank position, Space space) noexcept {
     case Space::in:
       if (case_->in_place && of.out_count > 0 && !out_is_in_input()) {
         const bool gathers =
-            shape().operation == Operation::all_gather || shape().operation == Operation::gather;
+            shape().operation == Operation::all_gather || shape().operation == Operation::gather ||
+            shape().operation == Operation::all_gather_v || shape().operation == Operation::gather_v;
         return {all + of.out + (gathers ? position * pitch_ : 0), of.in_count};
       }
       return {all + of.in, of.in_count};

@@ -91,6 +91,7 @@ class Run {
   void raise(Rank position, coll::Counter number, std::uint64_t add, Orders::Row before, std::uint32_t depth);
   void check_leaving();
   void check_results();
+  void check_blocks();
   bool check_piece(Rank position, Rank block, std::uint64_t offset, Value value);
   bool is_result(Value value, Rank count, std::uint64_t offset);
   void check_costs();

@@ -131,6 +131,10 @@ Studied blocks_direct(const Shape& shape) {
   return with_readiness(shape, {.messages = others(shape), .bytes = others(shape) * shape.bytes, .depth = 1});
 }
 
+/// The root with each other member.
+Studied to_each_other(const Shape& shape) {
+  return {.messages = others(shape), .bytes = others(shape) * shape.bytes, .depth = 1};
+}
 Studied to_everybody(const Shape& shape) {
   return {.messages = pairs(shape), .bytes = pairs(shape) * shape.bytes, .depth = 1};
 }
@@ -161,6 +165,10 @@ Studied all_to_all_bruck(const Shape& shape) {
     out.less_depth = true;
   }
   return out;
+}
+
+Studied permuted(const Shape& shape) {
+  return {.messages = shape.ranks, .bytes = shape.ranks * shape.bytes, .depth = 1};
 }
 
 Studied vectors(const Shape& shape, std::uint64_t edges, std::uint64_t wanted, std::uint32_t depth) {
@@ -275,6 +283,11 @@ constexpr std::array kStudy{
     StudyEntry{Operation::exscan, "doubling", scan_doubling,
                "lg are rounds; a chain of d messages ends at member 2^d - 1 or behind it"},
     StudyEntry{Operation::exscan, "chain", scan_chain, kSame},
+    StudyEntry{Operation::permute, "slots", permuted, kSame},
+    StudyEntry{Operation::scatter_v, "slots", to_each_other, kSame},
+    StudyEntry{Operation::gather_v, "slots", to_each_other, kSame},
+    StudyEntry{Operation::all_gather_v, "slots", to_everybody, kSame},
+    StudyEntry{Operation::all_to_all_v, "slots", to_everybody, kSame},
 };
 
 /// The signals of Sync::all: the barrier's dissemination, or, where nothing begins before the root or ends after it, half
@@ -282,6 +295,24 @@ constexpr std::array kStudy{
 void add_pass(Studied& to, const Shape& shape, bool on_tree) {
   to.messages += on_tree ? others(shape) : std::uint64_t{shape.ranks} * lg(shape);
   to.depth += on_tree ? deepest(shape, 4) : lg(shape);
+}
+
+/// The cost of blocks that differ: a message for each that is not empty, and the passes.
+coll::Cost cost_of_blocks(const Case& checked) {
+  Shape passes = checked.shape;
+  passes.bytes = 0;
+  coll::Cost cost = coll::Schedule::cost(*checked.algorithm, passes);
+  const std::uint64_t signals = cost.messages;
+  for (Rank from = 0; from < passes.ranks; ++from) {
+    for (Rank to = 0; to < passes.ranks; ++to) {
+      const std::uint64_t bytes = from == to ? 0 : checked.blocks->sent(from, to, checked.shape.bytes).bytes;
+      cost.messages += bytes != 0 ? 1 : 0;
+      cost.bytes += bytes;
+    }
+  }
+  cost.depth += cost.messages != signals ? 1 : 0;
+  cost.depth_is_limit = true;
+  return cost;
 }
 
 }  // namespace
@@ -310,14 +341,15 @@ std::string wrong_costs(const Case& checked, const Counted& counted) {
   const auto agrees = [](std::uint64_t found, std::uint64_t expected, bool limit) {
     return limit ? found <= expected : found == expected;
   };
-  const coll::Cost cost = coll::Schedule::cost(*checked.algorithm, checked.shape);
+  const coll::Cost cost = checked.blocks != nullptr ? cost_of_blocks(checked)
+                                                    : coll::Schedule::cost(*checked.algorithm, checked.shape);
   if (counted.messages != cost.messages || counted.bytes != cost.bytes ||
       !agrees(counted.depth, cost.depth, cost.depth_is_limit)) {
     return fmt::format("the formula says {} messages, {} bytes, depth {}; counted are {}, {}, {}",
                        cost.messages, cost.bytes, cost.depth, counted.messages, counted.bytes, counted.depth);
   }
   const StudyEntry* const entry = find_in_study(*checked.algorithm);
-  if (entry == nullptr) return {};
+  if (entry == nullptr || checked.blocks != nullptr) return {};
   const Studied said = studied(*entry, checked.shape);
   if (agrees(counted.messages, said.messages, said.fewer_messages) && counted.bytes == said.bytes &&
       agrees(counted.depth, said.depth, said.less_depth))

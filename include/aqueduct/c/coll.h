@@ -1,6 +1,6 @@
 #pragma once
 
-// The C face of aqueduct/coll.hpp and aqueduct/coll_types.hpp: collective operations. All members of a team call the
+// The C face of aqueduct/coll.hpp, aqueduct/coll_v.hpp and aqueduct/coll_types.hpp: collective operations. All members of a team call the
 // same function, in the same order.
 
 #include <aqueduct/c/team.h>
@@ -21,7 +21,12 @@ enum aq_collective {
   AQ_COLL_ALL_REDUCE,
   AQ_COLL_REDUCE_SCATTER,
   AQ_COLL_SCAN,
-  AQ_COLL_EXSCAN
+  AQ_COLL_EXSCAN,
+  AQ_COLL_PERMUTE,
+  AQ_COLL_SCATTER_V,
+  AQ_COLL_GATHER_V,
+  AQ_COLL_ALL_GATHER_V,
+  AQ_COLL_ALL_TO_ALL_V
 };
 
 /// The values of aqueduct::ElementType. A half and a bfloat16 are a uint16_t with their bits.
@@ -156,6 +161,24 @@ static inline aq_buffer aq_on_each(const aq_ptr* each) {
   return places;
 }
 
+/// Where the blocks of a buffer lie, in elements: block i belongs to member i. Arrays as long as the team has members, needed
+/// until the function returns. `displacements` may be null: then the blocks lie one after the other. See
+/// aqueduct/coll_v.hpp.
+typedef struct aq_blocks {
+  const uint64_t* counts;
+  const uint64_t* displacements;
+} aq_blocks;
+static inline aq_blocks aq_blocks_of(const uint64_t* counts, const uint64_t* displacements) {
+  const aq_blocks blocks = {counts, displacements};
+  return blocks;
+}
+static inline aq_blocks aq_no_blocks(void) {
+  const aq_blocks none = {NULL, NULL};
+  return none;
+}
+/// Of aq_permute: the caller does not know from whom it receives.
+#define AQ_ANY_SOURCE 0xffffffffu
+
 /// When bytes may move: aqueduct::Sync. The numbers are others, so that 0 is the safe one.
 enum aq_sync { AQ_SYNC_ALL, AQ_SYNC_MINE, AQ_SYNC_NONE };
 /// The values of aqueduct::ReduceOrder.
@@ -203,6 +226,25 @@ AQ_DEFINE_COLLECTIVE(reduce_scatter, aq_buffer in, aq_buffer out, aq_block block
 AQ_DEFINE_COLLECTIVE(scan, aq_buffer in, aq_buffer out, aq_block block, aq_reducer reducer);
 /// Member i's `out` becomes x0 ∘ … ∘ x(i-1); that of member 0 stays as it was. In place the input is `out`.
 AQ_DEFINE_COLLECTIVE(exscan, aq_buffer in, aq_buffer out, aq_block block, aq_reducer reducer);
+
+// Blocks may differ in length: AQ_BUFFER_MINE or AQ_BUFFER_NONE only. The buffers with blocks are as long as these need;
+// `block` gives the element, and the count of the other buffer, which is one block. If the two ends of a block give it
+// different lengths, all members get AQ_MISMATCH, and the team goes on.
+
+/// Block i of the root's `in` becomes member i's `out`, which is a `block`.
+AQ_DEFINE_COLLECTIVE(scatter_v, aq_buffer in, aq_blocks in_blocks, aq_buffer out, aq_block block,
+                     uint32_t root);
+/// Member i's `in`, which is a `block`, becomes block i of the root's `out`.
+AQ_DEFINE_COLLECTIVE(gather_v, aq_buffer in, aq_buffer out, aq_blocks out_blocks, aq_block block,
+                     uint32_t root);
+/// Member i's `in`, which is a `block`, becomes block i of every member's `out`. In place the input is my block of `out`.
+AQ_DEFINE_COLLECTIVE(all_gather_v, aq_buffer in, aq_buffer out, aq_blocks out_blocks, aq_block block);
+/// Block j of member i's `in` becomes block i of member j's `out`. The count of `block` is not used.
+AQ_DEFINE_COLLECTIVE(all_to_all_v, aq_buffer in, aq_blocks in_blocks, aq_buffer out, aq_blocks out_blocks,
+                     aq_block block);
+/// Member i's `in` becomes the `out` of member `to`. `from` is the member that sends to this one, or AQ_ANY_SOURCE on all
+/// members. `block` is the same on all members.
+AQ_DEFINE_COLLECTIVE(permute, aq_buffer in, aq_buffer out, aq_block block, uint32_t to, uint32_t from);
 
 #undef AQ_DEFINE_COLLECTIVE
 

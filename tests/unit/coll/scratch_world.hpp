@@ -430,10 +430,15 @@ class ScratchWorld {
     const std::size_t mine = position * shape.bytes + in_block;  // in an input with a block for each member
     switch (shape.operation) {
       case Operation::broadcast: return pattern(number, shape.root, i);
-      case Operation::scatter: return pattern(number, shape.root, mine);
+      case Operation::scatter:
+      case Operation::scatter_v: return pattern(number, shape.root, mine);
       case Operation::gather:
-      case Operation::all_gather: return pattern(number, block, in_block);
-      case Operation::all_to_all: return pattern(number, block, mine);
+      case Operation::gather_v:
+      case Operation::all_gather:
+      case Operation::all_gather_v: return pattern(number, block, in_block);
+      case Operation::all_to_all:
+      case Operation::all_to_all_v: return pattern(number, block, mine);
+      case Operation::permute: return pattern(number, (position + shape.ranks - 1) % shape.ranks, i);
       default: break;
     }
     const bool scans = shape.operation == Operation::scan || shape.operation == Operation::exscan;

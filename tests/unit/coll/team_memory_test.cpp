@@ -179,7 +179,7 @@ TEST_F(TeamMemory, ExplainSaysWhyNoCallCanBeSo) {
   const auto with = [&](const CollOptions& options) {
     return world.explain(Collective::all_reduce, 64, 8, options);
   };
-  EXPECT_EQ(world.explain(static_cast<Collective>(11), 64), "there is no such operation: 11\n");
+  EXPECT_EQ(world.explain(static_cast<Collective>(16), 64), "there is no such operation: 16\n");
   EXPECT_EQ(with({.in = static_cast<Sync>(3)}), "there is no such sync mode: 3\n");
   EXPECT_EQ(with({.out = static_cast<Sync>(255)}), "there is no such sync mode: 255\n");
   EXPECT_EQ(with({.order = static_cast<ReduceOrder>(3)}), "there is no such order of a reduction: 3\n");

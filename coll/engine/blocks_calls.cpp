@@ -1,0 +1,395 @@
+// Calls whose blocks may differ: see BlocksMethods and docs/collectives.md.
+//
+// Such a call has runs of three kinds, which are opened in turn. The first run compares lengths: an all-reduce of two
+// words. It tells every member whether both ends of all pairs agree, and how long the longest block is. So all members
+// open the same further runs, without knowing each other's lengths: one for each piece of the longest block; or, if lengths
+// differ, one in which the ends of each pair tell each other theirs, so that the log can name them. Until the first run is
+// over, the calls behind this one wait for their scratch.
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/engine/blocks_call.hpp"
+#include "coll/engine/blocks_methods.hpp"
+#include "coll/engine/call_text.hpp"
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+#include "coll/tune/table.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace aqueduct::coll {
+
+namespace {
+
+constexpr core::OpKind kBlocksKind{"a collective operation"};
+constexpr std::uint32_t kNotKnownYet = UINT32_MAX;
+/// With the run that compares and the pass at the end they are counted in 32 bits, and kNotKnownYet is no number of runs.
+constexpr std::uint64_t kMostBlockPieces = kNotKnownYet - 3;
+/// A counter counts in 16 bits; the others are the mark of the call.
+constexpr Rank kMostBlockMembers = 0xffff;
+/// Longer than any piece: the pieces are the largest that fit twice into a bank of scratch.
+constexpr std::uint64_t kNominalBlock = std::uint64_t{1} << 40;
+
+void combine_lengths(void* to, const void* left, const void* right, std::size_t count, void*) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    BlockLengths a, b;
+    std::memcpy(&a, static_cast<const std::byte*>(left) + i * sizeof a, sizeof a);
+    std::memcpy(&b, static_cast<const std::byte*>(right) + i * sizeof b, sizeof b);
+    a.difference += b.difference;
+    a.longest = std::max(a.longest, b.longest);
+    std::memcpy(static_cast<std::byte*>(to) + i * sizeof a, &a, sizeof a);
+  }
+}
+
+const Algorithm& moving_algorithm(Collective operation) noexcept {
+  switch (operation) {
+    case Collective::scatter_v: return kScatterVSlots;
+    case Collective::gather_v: return kGatherVSlots;
+    case Collective::all_gather_v: return kAllGatherVSlots;
+    case Collective::permute: return kPermuteSlots;
+    default: return kAllToAllVSlots;
+  }
+}
+
+/// No pass before or after it: a member has the combined lengths only when all members have called.
+Shape comparing_shape(Rank ranks) noexcept {
+  Shape shape;
+  shape.operation = Operation::all_reduce;
+  shape.in = shape.out = Sync::mine;
+  shape.ranks = ranks;
+  shape.element = sizeof(BlockLengths);
+  shape.bytes = shape.pitch = sizeof(BlockLengths);
+  return shape;
+}
+Shape asking_shape(Rank ranks) noexcept {
+  Shape shape;
+  shape.operation = Operation::all_to_all_v;
+  shape.in = Sync::none;
+  shape.out = Sync::mine;
+  shape.ranks = ranks;
+  shape.bytes = shape.pitch = sizeof(PairLengths);
+  return shape;
+}
+
+void copy_own_block(const BlocksCall& call) noexcept {
+  const std::uint64_t bytes = call.own_from.bytes;
+  if (bytes == 0) return;
+  const std::byte* const from = call.request.in.mine + call.own_from.at;
+  std::byte* const to = call.request.out.mine + call.own_to.at;
+  if (from != to) std::memmove(to, from, bytes);
+}
+
+/// How many other members send something of this run to this one.
+std::uint32_t count_senders(const BlocksCall& call, std::uint64_t begin) noexcept {
+  return static_cast<std::uint32_t>(std::count_if(call.receives.begin(), call.receives.end(),
+                                                  [&](const BlockAt& block) { return block.bytes > begin; }));
+}
+
+template <class T>
+std::byte* bytes_of(T& object) noexcept {
+  return reinterpret_cast<std::byte*>(&object);
+}
+
+}  // namespace
+
+/// Chooses how calls of this operation are carried out. The settings of all-reduces do not count.
+Status TeamEngine::prepare_blocks(const Request& request) noexcept {
+  const Collective operation = request.shape.operation;
+  if (blocks_ != nullptr && piece_of_blocks(operation) != 0) return {};
+  CallText text;
+  add_call(text, request.description);
+  if (blocks_ == nullptr) blocks_.reset(new (std::nothrow) BlocksMethods);
+  if (blocks_ == nullptr) return ErrorCode::no_memory;
+  if (ranks_ > kMostBlockMembers) {
+    state_.log.error("{} on a team of {} ranks: teams of more than {} members have none: split the team",
+                     text.view(), ranks_, kMostBlockMembers);
+    return ErrorCode::not_supported;
+  }
+  const auto no_scratch = [&] {
+    state_.log.error(
+        "{} on a team of {} ranks: it does not fit into the team's scratch: raise AQUEDUCT_COLL_SCRATCH or "
+        "AQUEDUCT_COLL_TEAM_SCRATCH",
+        text.view(), ranks_);
+    return Status(ErrorCode::no_memory);
+  };
+  Method& comparing = blocks_->comparing;
+  if (comparing.algorithm == nullptr) {
+    const Shape shape = comparing_shape(ranks_);
+    const TableChooser chooser;
+    const Choice choice = chooser.choose(shape, traits_, scratch_->layout());
+    if (choice.algorithm == nullptr || choice.piece < shape.bytes) return no_scratch();
+    comparing.asked = comparing.shape = comparing.run = choice.shape;
+    comparing.piece = shape.bytes;
+    comparing.needs =
+        needs_of(request, *choice.algorithm, comparing.run, comparing.temp_at, comparing.stage_at);
+    if (scratch_->refusal(comparing.needs) != nullptr) return no_scratch();
+    if (scratch_->refusal(Schedule::needs(kAllToAllVSlots, asking_shape(ranks_))) != nullptr)
+      return no_scratch();
+    comparing.algorithm = choice.algorithm;
+    comparing.hash = hash_of(comparing);
+  }
+  Shape shape;
+  shape.operation = operation;
+  shape.in = Sync::none;
+  shape.out = Sync::all;
+  shape.ranks = ranks_;
+  shape.bytes = shape.pitch = kNominalBlock;
+  const Fit how = fit(moving_algorithm(operation), {}, shape, traits_, scratch_->layout());
+  if (how.refusal != nullptr) return no_scratch();
+  piece_of_blocks(operation) = how.piece;
+  return {};
+}
+
+std::uint64_t& TeamEngine::piece_of_blocks(Collective operation) noexcept {
+  return blocks_->pieces[static_cast<std::size_t>(operation) - static_cast<std::size_t>(Collective::permute)];
+}
+
+/// What calls and plans name of a call whose blocks may differ. The caller gives it up. Takes `blocks`, also on failure.
+Result<KnownCall*> TeamEngine::know(BlocksCall& blocks) noexcept {
+  Status status;
+  if (ranks_ > 1 && !scratch_) {
+    log_no_scratch(blocks.request);
+    status = ErrorCode::no_memory;
+  } else if (ranks_ > 1) {
+    status = prepare_blocks(blocks.request);
+  }
+  KnownCall* const call = status ? layer_.known_calls().take() : nullptr;
+  if (call == nullptr) {
+    give_back_unused(blocks);
+    return status ? Status(ErrorCode::no_memory) : status;
+  }
+  ++blocks.uses;
+  call->blocks = &blocks;
+  call->method = nullptr;
+  call->uses = 1;
+  call->request = blocks.request;
+  if (ranks_ == 1) return call;
+  const auto piece = static_cast<std::uint32_t>(piece_of_blocks(blocks.request.shape.operation));
+  call->request.combiner.combine = combine_lengths;
+  call->request.description.algorithm = (blocks_->comparing.hash + piece) | 1u;
+  call->digest = digest_of(call->request.description);
+  return call;
+}
+
+/// Of a plan that has other uses it stays the plan's.
+void TeamEngine::give_back_unused(BlocksCall& blocks) noexcept {
+  if (blocks.uses == 0) layer_.blocks_calls().give_back(blocks);
+}
+
+/// The method of one call: how many runs it has shows when the lengths have been compared. Null: there is no memory.
+Method* TeamEngine::method_of_one(Collective operation) noexcept {
+  Method* const method = layer_.methods().take();
+  if (method == nullptr) return nullptr;
+  const Algorithm& algorithm = moving_algorithm(operation);
+  method->algorithm = &algorithm;
+  method->index = Collectives::index_of(algorithm);
+  method->piece = piece_of_blocks(operation);
+  method->runs = kNotKnownYet;
+  method->before = method->after = method->wide = method->kept = false;
+  method->uses = 1;
+  method->calls = 0;
+  return method;
+}
+
+/// Begins a call, or one of the starts of a plan. Takes `blocks`, also on failure.
+Event TeamEngine::begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) noexcept {
+  if (!broken_.ok() || ranks_ == 1) {
+    if (broken_.ok()) copy_own_block(blocks);
+    give_back_unused(blocks);
+    return broken_.ok() ? Event() : Event(broken_);
+  }
+  const CallDescription asked = blocks.request.description;
+  const auto known = know(blocks);
+  if (!known) {
+    refuse(refused_call(asked, known.status().code()));
+    return Event(known.status());
+  }
+  KnownCall& call = **known;
+  Method* const method = call.method = method_of_one(asked.operation);
+  CallRecord* const record = layer_.operations().take();
+  core::Op* op = state_.ops.acquire(kBlocksKind, kNoRank, true);
+  if (op == nullptr && blocking) op = state_.ops.acquire(kBlocksKind, kNoRank, false);
+  Status status =
+      method != nullptr && record != nullptr && op != nullptr ? Status() : Status(ErrorCode::refused);
+  if (status) status = note(call.request.description);
+  if (!status) {
+    if (record != nullptr) layer_.operations().give_back(*record);
+    if (op != nullptr) state_.ops.take_back(*op);
+    give_up(call);
+    return Event(status);
+  }
+  blocks.stage = BlocksCall::Stage::comparing;
+  CallRecord& operation = *record;
+  operation.kind = CallRecord::Kind::blocks;
+  operation.op = op;
+  operation.plan = plan;
+  operation.call = &call;  // the caller's use
+  operation.memory = {};   // its runs find their memory by themselves
+  operation.number = calls_;
+  operation.unit = std::uint64_t{1} | std::uint64_t{fingerprint(calls_, call.digest)} << 16;
+  operation.opened = operation.completed = operation.drained = 0;
+  method->calls = 1;
+  if (plan != nullptr) plan->running = 1;
+  layer_.count(method->index);
+  Event event(op);
+  enqueue(operation);
+  if (first_ == &operation) {
+    static_cast<void>(advance());
+  } else {
+    newest_ = nullptr;
+    pump();
+    if (newest_ != nullptr) look(*newest_);
+  }
+  layer_.look_busy(*this);
+  return event;
+}
+
+/// Goes on with a call whose turn it is to open runs. False: it waits for a run, or there is no memory now.
+bool TeamEngine::open_blocks(CallRecord& operation) noexcept {
+  BlocksCall& call = *operation.call->blocks;
+  using Stage = BlocksCall::Stage;
+  if (call.stage == Stage::comparing && operation.opened == 1) {
+    if (operation.completed == 0) return false;
+    if (!decide(operation)) return true;
+  } else if (call.stage == Stage::asking && operation.opened == 2) {
+    if (operation.completed < 2) return false;
+    end_blocks(operation, differing_ends(operation));
+    return true;
+  }
+  Run* const run = layer_.runs().take();
+  if (run == nullptr) {
+    no_room_ = true;
+    return false;
+  }
+  run->operation = &operation;
+  run->index = operation.opened++;
+  run->begun = run->complete = false;
+  run->looks = run->own = run->ended = run->failures = 0;
+  run->shift = 0;
+  run->sources.kind = &core::kSource;
+  run->sources.pool = &state_.ops;
+  run->sources.parts = 1;
+  run->sources.outcome = {};
+  switch (call.stage) {
+    case Stage::comparing: open_comparing(*run, call); break;
+    case Stage::asking: open_asking(*run, call); break;
+    case Stage::moving:
+      open_moving(*run, call);
+      if (operation.opened == operation.method().runs) opening_ = operation.next;
+      break;
+  }
+  held_ = run;
+  return true;
+}
+
+/// All members know the combined lengths, and go on alike. False: the call has ended.
+bool TeamEngine::decide(CallRecord& operation) noexcept {
+  BlocksCall& call = *operation.call->blocks;
+  Method& method = *operation.call->method;
+  if (call.all.difference != 0) {
+    call.stage = BlocksCall::Stage::asking;
+    return true;
+  }
+  const std::uint64_t longest = call.all.longest;
+  const std::uint64_t pieces = longest == 0 ? 0 : (longest - 1) / method.piece + 1;
+  if (pieces > kMostBlockPieces) {
+    CallText text;
+    add_call(text, operation.call->request.description);
+    state_.log.error(
+        "{} on a team of {} ranks: its longest block has {} bytes, which are more than {} pieces of {}: send "
+        "shorter blocks, or raise AQUEDUCT_COLL_SCRATCH or AQUEDUCT_COLL_TEAM_SCRATCH",
+        text.view(), ranks_, longest, kMostBlockPieces, method.piece);
+    end_blocks(operation, ErrorCode::too_large);
+    return false;
+  }
+  copy_own_block(call);
+  if (pieces == 0) {
+    end_blocks(operation, {});
+    return false;
+  }
+  call.stage = BlocksCall::Stage::moving;
+  // A single piece has the pass at the end in its own run.
+  method.after = pieces > 1 && call.request.shape.out == Sync::all;
+  method.runs = static_cast<std::uint32_t>(1 + pieces) + (method.after ? 1 : 0);
+  return true;
+}
+
+void TeamEngine::open_comparing(Run& run, BlocksCall& call) noexcept {
+  Method& method = blocks_->comparing;
+  run.temp_at = method.temp_at;
+  run.stage_at = method.stage_at;
+  run.element = method.run.element;
+  run.bytes = method.run.bytes;
+  run.in = bytes_of(call.mine);
+  run.out = bytes_of(call.all);
+  run.portion = scratch_->open(*method.algorithm, method.run, method.needs, method.ticket);
+  compute_steps(run, *method.algorithm, method.run);
+}
+
+void TeamEngine::open_asking(Run& run, BlocksCall& call) noexcept {
+  const bool permutes = call.to != kNoRank;
+  for (Rank i = 0; i < ranks_; ++i) {
+    PairLengths& pair = call.told[i];
+    if (permutes) {
+      pair = {i == call.to ? 1u : 0u, call.from == kNoRank ? kAnyLength : i == call.from ? 1u : 0u};
+    } else {
+      pair = {call.sends[i].bytes, call.receives[i].bytes};
+    }
+  }
+  const Shape shape = asking_shape(ranks_);
+  Senders::Ticket none;
+  run.temp_at = run.stage_at = 0;
+  run.element = shape.element;
+  run.bytes = shape.bytes;
+  run.in = bytes_of(call.told.front());
+  run.out = bytes_of(call.heard.front());
+  run.portion = scratch_->open(kAllToAllVSlots, shape, Schedule::needs(kAllToAllVSlots, shape), none);
+  compute_steps(run, kAllToAllVSlots, shape);
+}
+
+/// Opens the run of a piece, or the pass at the end.
+void TeamEngine::open_moving(Run& run, BlocksCall& call) noexcept {
+  const Method& method = run.operation->method();
+  Shape shape = call.request.shape;
+  const Collective which = shape.operation;
+  const bool last = method.after && run.index + 1 == method.runs;
+  const std::uint64_t begin = last ? 0 : (run.index - 1) * method.piece;
+  shape.in = Sync::none;
+  if (method.after && !last) shape.out = Sync::mine;
+  shape.bytes = last ? 0 : std::min(method.piece, call.all.longest - begin);
+  shape.pitch = shape.bytes;
+  run.temp_at = run.stage_at = 0;
+  run.element = 1;
+  run.bytes = shape.bytes;
+  run.in = call.request.in.mine;
+  run.out = call.request.out.mine;
+  run.blocks = {.sends = call.sends.data(),
+                .receives = call.receives.data(),
+                .to = call.to,
+                .begin = begin,
+                .senders = count_senders(call, begin)};
+  // Who writes to whom, as all members know it: whoever may. Of a permute that is everybody.
+  Shape shared = shape;
+  if (which == Collective::permute) shared.operation = Operation::all_to_all_v;
+  Senders::Ticket none;
+  run.portion = scratch_->open(moving_algorithm(shared.operation), shared,
+                               Schedule::needs(*method.algorithm, shape), none);
+  shape.blocks.of = &run.blocks;
+  compute_steps(run, *method.algorithm, shape);
+}
+
+/// The call has opened all its runs, and has ended. Requires: its runs are complete.
+void TeamEngine::end_blocks(CallRecord& operation, Status outcome) noexcept {
+  operation.call->method->runs = operation.opened;
+  opening_ = operation.next;
+  if (operation.drained != operation.opened) return over(operation, outcome);
+  // Its runs are gone, so the record goes too; before the caller's operation ends, which may begin others.
+  core::Op* const op = std::exchange(operation.op, nullptr);
+  over(operation, outcome);
+  forget(operation);
+  if (op != nullptr) state_.ops.part_ended(*op, outcome);
+}
+
+}  // namespace aqueduct::coll
