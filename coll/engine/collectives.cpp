@@ -271,6 +271,14 @@ void Collectives::advance() noexcept {
     });
   }
   set_busy(soon);
+  if (newly_lost_ != kNoRank) [[unlikely]]
+    state_.peer_lost(std::exchange(newly_lost_, kNoRank));
+}
+
+bool Collectives::learns_of_loss(Rank peer) noexcept {
+  if (peer >= state_.ranks || state_.lost[peer]) return false;
+  newly_lost_ = peer;
+  return true;
 }
 
 void Collectives::peer_lost(Rank peer) noexcept {

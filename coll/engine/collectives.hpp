@@ -90,6 +90,9 @@ class Collectives final : public core::Layer {
   void look_busy(TeamEngine& team) noexcept {
     if (team.busy() && (!team.listed_ || team.no_room_)) list(team);
   }
+  /// A transfer has failed because its peer is gone, which nobody has reported yet. Returns whether that is news: then the
+  /// next progress makes it known to all layers. Otherwise a program would be told of a loss by a call, but not by is_lost.
+  bool learns_of_loss(Rank peer) noexcept;
   /// Tells all other members of this one's call.
   void tell(const TeamEngine& team, std::uint64_t number, const CallDescription& call) noexcept;
 
@@ -141,7 +144,8 @@ class Collectives final : public core::Layer {
   TeamEngine* first_busy_ = nullptr;
   TeamEngine** busy_end_ = &first_busy_;
   std::vector<std::unique_ptr<TeamEngine>>
-      leaving_;  ///< whose Team is gone, and whose puts are still in flight
+      leaving_;                ///< whose Team is gone, and whose puts are still in flight
+  Rank newly_lost_ = kNoRank;  ///< not known to the other layers yet
   Counts counts_;
   std::vector<std::uint64_t> uses_;  ///< [algorithm]
   std::vector<std::string> names_;   ///< of their rows

@@ -261,8 +261,11 @@ void TeamEngine::forget(CallRecord& operation) noexcept {
 
 bool TeamEngine::advance() noexcept {
   no_room_ = false;
-  if (!all_.outcome.ok() && broken_.ok()) [[unlikely]]
+  if (!all_.outcome.ok() && broken_.ok()) [[unlikely]] {
+    if (all_.outcome.code() == ErrorCode::peer_lost)
+      static_cast<void>(layer_.learns_of_loss(all_.outcome.peer()));
     fail_and_tell(all_.outcome);
+  }
   // A run that is drained may let the next one start. Bounded, since others want their progress too.
   bool again = true;
   for (int round = 0; again && round < kMostRounds; ++round) {

@@ -112,6 +112,8 @@ TeamEngine::Did TeamEngine::outcome(Run& run, Status status) noexcept {
     return Did::step;
   }
   if (status.code() == ErrorCode::refused) return Did::no_room;
+  // All that the loss ends, ends when it is known.
+  if (status.code() == ErrorCode::peer_lost && layer_.learns_of_loss(status.peer())) return Did::no_room;
   if (status.code() != ErrorCode::peer_lost && run.failures++ == 0) return Did::no_room;
   fail_and_tell(status);
   return Did::failed;
