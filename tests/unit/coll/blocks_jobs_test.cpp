@@ -6,7 +6,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <deque>
 #include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace aqueduct::coll {
 namespace {
@@ -109,6 +117,165 @@ TEST_F(BlocksJobs, SendAMessageForEachBlockThatIsNotEmpty) {
     }
     EXPECT_EQ(sent_by(made), comparing + blocks + (blocks != 0 ? kPass : 0)) << text_of(made);
   }
+  EXPECT_TRUE(job_->finish());
+}
+
+constexpr std::chrono::seconds kBlocksLimit{20};
+
+/// An all_to_all_v among three. Member i sends i + 1 words to each, which say i and the round.
+struct ThreeWay {
+  explicit ThreeWay(Rank rank) : me(rank), in_counts(3, me + 1), in(3 * (me + 1)), out(6) { reset(0); }
+  void reset(std::uint64_t round) {
+    std::fill(in.begin(), in.end(), 100 * round + me);
+    std::fill(out.begin(), out.end(), 99);
+  }
+  void check(std::uint64_t round) const {
+    const std::uint64_t all = 100 * round;
+    EXPECT_EQ(out, (std::vector<std::uint64_t>{all, all + 1, all + 1, all + 2, all + 2, all + 2}));
+  }
+  Result<CollPlan> plan(Team& team) { return all_to_all_v_plan(team, in, {in_counts}, out, {out_counts}); }
+  Event begin(Team& team) { return all_to_all_v_nb(team, in, {in_counts}, out, {out_counts}); }
+
+  std::uint64_t me;
+  std::vector<std::uint64_t> in_counts, out_counts{1, 2, 3};
+  std::vector<std::uint64_t> in, out;
+};
+
+// Another call stands before and behind each start, so a start may be over while the engine still has runs of it.
+TEST_F(BlocksJobs, APlanMayBeStartedAgainAsSoonAsAStartIsOver) {
+  start(3);
+  job_->run_each([](Endpoint& ep) {
+    ThreeWay three(ep.rank());
+    auto plan = three.plan(ep.world());
+    ASSERT_TRUE(plan) << plan.status().text();
+    std::array<std::uint64_t, 200> words;
+    words.fill(1);
+    std::deque<Event> sums;
+    for (std::uint64_t round = 0; round < 100; ++round) {
+      three.reset(round);
+      sums.push_back(all_reduce_nb(ep.world(), std::span(words).subspan(2 * round, 1), ReduceOp::sum));
+      Event event = plan->start();
+      sums.push_back(all_reduce_nb(ep.world(), std::span(words).subspan(2 * round + 1, 1), ReduceOp::sum));
+      const Status status = ep.wait_for(event, kBlocksLimit);
+      ASSERT_TRUE(status) << status.text();
+      three.check(round);
+    }
+    for (Event& sum : sums) ASSERT_TRUE(ep.wait(std::move(sum)));
+    for (const std::uint64_t word : words) EXPECT_EQ(word, 3u);
+    ASSERT_TRUE(plan->end());
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
+// Rank 0 gives its plan up while the others have not called; the start goes on.
+TEST_F(BlocksJobs, APlanMayBeDestroyedWhileItRuns) {
+  start(3);
+  job_->run_each([](Endpoint& ep) {
+    auto team = ep.world().split(0, ep.rank());
+    ASSERT_TRUE(team && *team);
+    ThreeWay three(ep.rank());
+    auto plan = three.plan(**team);
+    ASSERT_TRUE(plan) << plan.status().text();
+    const bool first = ep.rank() == 0;
+    Event event;
+    if (first) {
+      event = plan->start();
+      EXPECT_FALSE(event.done());
+      *plan = CollPlan();
+    }
+    ASSERT_TRUE(ep.barrier());
+    if (!first) event = plan->start();
+    ASSERT_TRUE(ep.wait(std::move(event)));
+    three.check(0);
+    // The record of the blocks is free now, and serves another call.
+    three.reset(1);
+    ASSERT_TRUE(ep.wait(three.begin(**team)));
+    three.check(1);
+    ASSERT_TRUE((*team)->end());
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
+TEST_F(BlocksJobs, APlanOfATeamThatHasEndedIsClosed) {
+  start(3);
+  job_->run_each([](Endpoint& ep) {
+    auto team = ep.world().split(0, ep.rank());
+    ASSERT_TRUE(team && *team);
+    ThreeWay three(ep.rank());
+    auto plan = three.plan(**team);
+    ASSERT_TRUE(plan) << plan.status().text();
+    ASSERT_TRUE(ep.wait(plan->start()));
+    ASSERT_TRUE((*team)->end());
+    EXPECT_EQ(plan->start().status().code(), ErrorCode::closed);
+    EXPECT_EQ(plan->end().code(), ErrorCode::closed);
+    three.reset(1);
+    ASSERT_TRUE(ep.wait(three.begin(ep.world())));
+    three.check(1);
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
+// To bind and to end such a plan are calls like others.
+TEST_F(BlocksJobs, BindsAndEndsWhereOthersStartAreAMismatch) {
+  start(3);
+  job_->run_each([](Endpoint& ep) {
+    for (const bool ends : {false, true}) {
+      auto team = ep.world().split(0, ep.rank());
+      ASSERT_TRUE(team && *team);
+      ThreeWay planned(ep.rank()), others(ep.rank()), last(ep.rank());
+      std::optional<CollPlan> plan;
+      const auto bind = [&] {
+        auto bound = planned.plan(**team);
+        if (bound) plan.emplace(*std::move(bound));
+        return bound.status().code();
+      };
+      if (ends) {
+        ASSERT_EQ(bind(), ErrorCode::ok);
+        ASSERT_TRUE(ep.wait(plan->start()));
+      }
+      Event first;
+      if (ep.rank() != 1) {
+        first = others.begin(**team);
+      } else {
+        const ErrorCode about = ends ? plan->end().code() : bind();
+        // It may have been told of the others' calls already.
+        EXPECT_TRUE(about == ErrorCode::ok || about == ErrorCode::mismatch) << describe(about).name;
+      }
+      Event second = last.begin(**team);
+      for (Event* event : {&second, &first}) {
+        const Status waited = ep.wait_for(*event, kBlocksLimit);
+        ASSERT_TRUE(event->done()) << waited.text();
+      }
+      EXPECT_EQ(second.status().code(), ErrorCode::mismatch);
+      EXPECT_EQ(first.status().code(), ep.rank() == 1 ? ErrorCode::ok : ErrorCode::mismatch);
+      plan.reset();
+      EXPECT_TRUE((*team)->end());
+    }
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
+// With a thread that goes on with collective operations while the program looks on.
+TEST_F(BlocksJobs, GoOnWhileTheProgramComputes) {
+  start(3, {{"coll_progress", "100us"}});
+  job_->run_each([](Endpoint& ep) {
+    ThreeWay three(ep.rank());
+    ASSERT_TRUE(ep.barrier());
+    for (std::uint64_t round = 0; round < 5; ++round) {
+      three.reset(round);
+      Event event = three.begin(ep.world());
+      const auto end = std::chrono::steady_clock::now() + kBlocksLimit;
+      while (!event.done() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      EXPECT_TRUE(event.done()) << "nobody goes on with it";
+      ASSERT_TRUE(ep.wait(std::move(event)));
+      three.check(round);
+    }
+    ASSERT_TRUE(ep.barrier());
+  });
   EXPECT_TRUE(job_->finish());
 }
 

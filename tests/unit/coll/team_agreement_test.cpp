@@ -287,7 +287,8 @@ TEST(Agreement, SaysWhatDiffersIfOnlyTheAlgorithmsDo) {
 
 // The algorithms differ too, but they are not the reason.
 TEST(Agreement, SaysWhatDiffersIfBuffersOrOperatorsAreOfAnotherKind) {
-  for (const std::uint8_t fact : {CallDescription::kKnownPlaces, CallDescription::kOrdered}) {
+  for (const std::uint8_t fact :
+       {CallDescription::kKnownPlaces, CallDescription::kOrdered, CallDescription::kSourcesKnown}) {
     TeamAgreement agreement(0);
     CallDescription mine = sum_of(8), theirs = sum_of(8);
     mine.op = theirs.op = ReduceOp::user;
@@ -298,7 +299,8 @@ TEST(Agreement, SaysWhatDiffersIfBuffersOrOperatorsAreOfAnotherKind) {
     EXPECT_EQ(agreement.heard(1, 1, theirs), Verdict::broken);
     EXPECT_THAT(agreement.why(), Not(HasSubstr("different algorithms")));
     EXPECT_THAT(agreement.why(), HasSubstr(fact == CallDescription::kKnownPlaces ? "places on all members"
-                                                                                 : "not commutative"));
+                                           : fact == CallDescription::kOrdered   ? "not commutative"
+                                                                                 : "sources known"));
   }
 }
 
