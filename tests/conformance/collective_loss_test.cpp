@@ -1,11 +1,13 @@
 #include <aqueduct/signal.hpp>
 
 #include "tests/conformance/collective_trial.hpp"
+#include "tests/conformance/collective_v.hpp"
 #include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/forms.hpp"
 #include "tests/conformance/victim.hpp"
 
 #include <csignal>
+#include <deque>
 
 #include <sys/time.h>
 
@@ -121,6 +123,45 @@ TEST_P(CollectiveLoss, EndsAllOperationsInFlight) {
     data = mine;
     ASSERT_NO_FATAL_FAILURE(expect_working(*survivors));
     EXPECT_TRUE(holds(std::as_bytes(std::span(data)), std::as_bytes(std::span(mine))));
+  });
+}
+
+// The victim has begun the first of them: it is lost while lengths are compared, while blocks move, or behind that.
+TEST_P(CollectiveLoss, EndsOperationsWhoseBlocksMayDiffer) {
+  run_with_a_loss([](Endpoint& me) {
+    auto survivors = survivors_of(me, kDying);
+    ASSERT_TRUE(survivors);
+    constexpr std::size_t kOfVictim = 5;
+    std::deque<BlocksTrial<std::int32_t>> trials;
+    const BlocksCase plan_case{.number = 1, .most = 20, .form = CollForm::plan};
+    BlocksTrial<std::int32_t> planned(me.world(), plan_case);
+    ASSERT_TRUE(me.wait(planned.begin()));
+    ASSERT_TRUE(me.barrier());
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < 2 * kOfVictim; ++i) {
+      if (me.rank() == kDying && i == kOfVictim) break;
+      const BlocksCase made{.operation = kBlocksCollectives[i % kBlocksCollectives.size()],
+                            .number = 2 + i,
+                            .most = 20,
+                            .root = i % 2 == 0 ? kDying : 0,
+                            .form = CollForm::nb};
+      events.push_back(trials.emplace_back(me.world(), made).begin());
+    }
+    if (me.rank() != kDying) events.push_back(planned.begin());
+    ASSERT_NO_FATAL_FAILURE(die_if(me, kDying));
+    const CollectiveCall call{.operation = Collective::all_to_all_v, .count = 20};  // for texts
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (i >= kOfVictim) {
+        ASSERT_NO_FATAL_FAILURE(expect_lost_soon(me, std::move(events[i]), call));
+        continue;
+      }
+      static_cast<void>(me.wait_for(events[i], 10 * kLossBound));
+      ASSERT_TRUE(events[i].done()) << "operation " << i;
+      const Status status = events[i].status();
+      EXPECT_TRUE(status || status.code() == ErrorCode::peer_lost) << status.text();
+    }
+    EXPECT_EQ(me.wait(planned.begin()).code(), ErrorCode::peer_lost);
+    ASSERT_NO_FATAL_FAILURE(expect_working(*survivors));
   });
 }
 
