@@ -36,7 +36,7 @@ struct ExchangePiece {
 
 /// The sender is in Job::finish, after a loss.
 struct Farewell {
-  std::uint32_t lost;  ///< of how many lost ranks it knows
+  std::uint32_t lost;  ///< one of the lost ranks
 };
 
 }  // namespace aqueduct::coll

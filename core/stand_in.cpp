@@ -124,7 +124,7 @@ bool StandIn::sleep(std::uint32_t seen) noexcept {
 /// the process.
 int StandIn::round() noexcept {
   if (state_.polling) return 0;
-  state_.polling = true;
+  state_.polling = state_.stands_in = true;
   Filter filter(*this);
   int found = 0;
   if (state_.near != nullptr) found += state_.near->poll(filter);
@@ -132,7 +132,7 @@ int StandIn::round() noexcept {
   const std::uint64_t moves = state_.moves;
   for (const BuiltLayer& built : state_.layers) built.layer->advance();
   found += state_.moves != moves ? 1 : 0;
-  state_.polling = false;
+  state_.polling = state_.stands_in = false;
   state_.arrivals += static_cast<std::uint64_t>(found);
   state_.guard.changed();
   return found;
