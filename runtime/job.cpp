@@ -120,12 +120,13 @@ bool opens_all_itself(const Job::Impl& job) {
 /// Starts a thread for each endpoint that goes on with collective operations while the program computes. Without one
 /// everything works, but peers wait for a rank that computes.
 void start_stand_ins(Job::Impl& job) {
-  const std::chrono::nanoseconds patience(job.config.nanoseconds("coll_progress"));
+  std::chrono::nanoseconds patience(job.config.nanoseconds("coll_progress"));
   if (patience.count() <= 0 || job.process.ranks == 1) return;
+  patience = std::max<std::chrono::nanoseconds>(patience, std::chrono::microseconds(20));
   for (auto& parts : job.endpoints) try {
       parts->state.stand_in =
           std::make_unique<core::StandIn>(parts->state, patience, am::Messages::is_for_program);
-    } catch (const std::system_error& problem) {
+    } catch (const std::exception& problem) {  // no thread, or no memory for one
       job.log.warn(
           "the system gives no thread for AQUEDUCT_COLL_PROGRESS ({}): collective operations go on only in "
           "calls",
