@@ -305,13 +305,13 @@ bool TeamEngine::decide(CallRecord& operation) noexcept {
     return false;
   }
   copy_own_block(call);
-  if (pieces == 0) {
+  // A single piece has the pass at the end in its own run. Without pieces others may still have to copy their own blocks.
+  method.after = pieces != 1 && call.request.shape.out == Sync::all;
+  if (pieces == 0 && !method.after) {
     end_blocks(operation, {});
     return false;
   }
   call.stage = BlocksCall::Stage::moving;
-  // A single piece has the pass at the end in its own run.
-  method.after = pieces > 1 && call.request.shape.out == Sync::all;
   method.runs = static_cast<std::uint32_t>(1 + pieces) + (method.after ? 1 : 0);
   return true;
 }

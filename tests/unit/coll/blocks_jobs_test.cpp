@@ -12,6 +12,7 @@
 #include <deque>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -69,7 +70,7 @@ TEST_F(BlocksJobs, OfSeventeenRanksEqualTheModel) {
   EXPECT_TRUE(job_->finish());
 }
 
-// Pieces of a few bytes, with elements that are cut.
+// Pieces of a few elements.
 TEST_F(BlocksJobs, NeedLittleScratch) {
   start(6, {{"coll_team_scratch", "4K"}});
   job_->run_each([](Endpoint& ep) {
@@ -92,7 +93,6 @@ TEST_F(BlocksJobs, NeedLittleScratch) {
 // With Sync::all at the end, all messages of a call have been sent when all members have returned.
 TEST_F(BlocksJobs, SendAMessageForEachBlockThatIsNotEmpty) {
   constexpr Rank kRanks = 5;
-  constexpr std::uint64_t kPass = 3 * kRanks;  // the signals at the end
   start(kRanks);
   const auto sent_so_far = [&] {
     std::uint64_t sent = 0;
@@ -108,14 +108,14 @@ TEST_F(BlocksJobs, SendAMessageForEachBlockThatIsNotEmpty) {
   };
   for (const Collective operation : kBlocksCollectives) {
     BlocksCase made{.operation = operation, .number = 7, .most = 0, .root = 2};
-    const std::uint64_t comparing = sent_by(made);
+    const std::uint64_t without_blocks = sent_by(made);
     made.most = 6;
     const conformance::BlocksModel model(made, kRanks);
     std::uint64_t blocks = 0;
     for (Rank from = 0; from < kRanks; ++from) {
       for (Rank to = 0; to < kRanks; ++to) blocks += from != to && model.length(from, to) != 0 ? 1 : 0;
     }
-    EXPECT_EQ(sent_by(made), comparing + blocks + (blocks != 0 ? kPass : 0)) << text_of(made);
+    EXPECT_EQ(sent_by(made), without_blocks + blocks) << text_of(made);
   }
   EXPECT_TRUE(job_->finish());
 }
@@ -140,6 +140,71 @@ struct ThreeWay {
   std::vector<std::uint64_t> in_counts, out_counts{1, 2, 3};
   std::vector<std::uint64_t> in, out;
 };
+
+// Member 1 has begun, and has no progress: it has not copied its block yet.
+TEST_F(BlocksJobs, EndWithSyncAllWhenAllHaveCopiedTheirOwnBlocks) {
+  start(2);
+  Endpoint& first = job_->endpoint(0);
+  Endpoint& second = job_->endpoint(1);
+  const std::uint64_t in = 7;
+  std::uint64_t out = 99, out_of_second = 99;
+  Event slow = permute_nb(second.world(), std::span(&in, 1), std::span(&out_of_second, 1), 1);
+  Event fast = permute_nb(first.world(), std::span(&in, 1), std::span(&out, 1), 0);
+  for (int i = 0; i < 100; ++i) first.progress();
+  if (fast.done()) {
+    EXPECT_EQ(out_of_second, 7u);
+  }
+  const auto end = std::chrono::steady_clock::now() + kBlocksLimit;
+  while (!(fast.done() && slow.done()) && std::chrono::steady_clock::now() < end) {
+    first.progress();
+    second.progress();
+  }
+  ASSERT_TRUE(first.wait(std::move(fast)));
+  ASSERT_TRUE(second.wait(std::move(slow)));
+  EXPECT_EQ(out, 7u);
+  EXPECT_EQ(out_of_second, 7u);
+  EXPECT_TRUE(job_->finish());
+}
+
+std::size_t times_in(const std::string& text, const std::string& what) {
+  std::size_t times = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++times;
+  return times;
+}
+
+TEST_F(BlocksJobs, NameBothEndsOfABlockInTheLogsOfBoth) {
+  start(3, {{"log", "error"}});
+  testing::internal::CaptureStderr();
+  job_->run_each([](Endpoint& ep) {
+    ThreeWay three(ep.rank());
+    three.out.resize(9);
+    if (ep.rank() == 2) three.out_counts[1] = 3;
+    EXPECT_EQ(ep.wait(three.begin(ep.world())).code(), ErrorCode::mismatch);
+    EXPECT_EQ(three.out, std::vector<std::uint64_t>({99, 99, 99, 99, 99, 99, 0, 0, 0}));
+    std::uint64_t in = 1, out = 99;
+    const auto permutes = [&](Rank to, Rank from) {
+      EXPECT_EQ(ep.wait(permute_nb(ep.world(), std::span(&in, 1), std::span(&out, 1), to, from)).code(),
+                ErrorCode::mismatch);
+      EXPECT_EQ(out, 99u);
+    };
+    permutes(ep.rank() == 0 ? 2 : ep.rank(), kNoRank);
+    permutes((ep.rank() + 1) % 3, (ep.rank() + 1) % 3);
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(times_in(text, "member 1 (rank 1) sends 16 bytes to member 2 (rank 2), which expects 24: "), 2u)
+      << text;
+  EXPECT_EQ(times_in(text, "the two ends of a block give it different lengths; "), 1u) << text;
+  EXPECT_EQ(times_in(text, "no member sends to member 0: "), 1u) << text;
+  EXPECT_EQ(times_in(text, "members 0 and 2 both send to member 2: "), 1u) << text;
+  for (const Rank from : {0u, 1u, 2u}) {
+    const auto sends = "member " + std::to_string(from) + " sends to member " +
+                       std::to_string((from + 1) % 3) + ", which expects member " +
+                       std::to_string((from + 2) % 3);
+    EXPECT_EQ(times_in(text, sends), 1u) << text;
+  }
+}
 
 // Another call stands before and behind each start, so a start may be over while the engine still has runs of it.
 TEST_F(BlocksJobs, APlanMayBeStartedAgainAsSoonAsAStartIsOver) {
