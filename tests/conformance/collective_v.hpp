@@ -204,13 +204,6 @@ class BlocksTrial {
     return std::all_of(out_.begin(), out_.end(), [](T one) { return one == poison(); });
   }
 
-  /// Makes the call with these counts of the output in place of the model's.
-  Event begin_with_counts(const std::vector<std::uint64_t>& out_counts) {
-    out_layout_.counts = out_counts;
-    return make<BlocksInFlight>();
-  }
-  const std::vector<std::uint64_t>& out_counts() const { return out_layout_.counts; }
-
  private:
   static T poison() { return static_cast<T>(0x5a); }
   T value(Rank member, std::uint64_t i) const {

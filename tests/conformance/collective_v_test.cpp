@@ -1,7 +1,10 @@
+#include <aqueduct/signal.hpp>
+
 #include "tests/conformance/collective_v.hpp"
 #include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/rank_process.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <limits>
@@ -80,14 +83,56 @@ TEST_P(CollectiveBlocks, KeepTheirSyncModes) {
   });
 }
 
-// A team with little scratch, so that pieces are short; lengths on both sides of a piece and of several.
+constexpr SignalSlot kOthersHaveBegun = 3;
+constexpr std::chrono::seconds kBlocksPatience{20};
+
+// Whatever the mode at the beginning: the members compare lengths.
+TEST_P(CollectiveBlocks, MoveNothingBeforeAllHaveCalled) {
+  as_each_of(3, 4096, [](Endpoint& me) {
+    std::uint64_t number = 500;
+    std::uint64_t begun = 0;
+    for (const Collective operation : kBlocksCollectives) {
+      for (const Sync mode : kSyncs) {
+        BlocksCase made{.operation = operation, .number = ++number, .most = 40, .form = CollForm::nb};
+        made.options.in = made.options.out = mode;
+        const Rank late = static_cast<Rank>(number % 3);
+        BlocksTrial<std::int32_t> trial(me.world(), made);
+        ASSERT_TRUE(me.barrier());
+        Event event;
+        if (me.rank() == late) {
+          begun += 2;
+          ASSERT_TRUE(wait_until(me, kOthersHaveBegun, begun, kAnyRank, kBlocksPatience)) << text_of(made);
+        } else {
+          event = trial.begin();
+          for (int i = 0; i < 100; ++i) static_cast<void>(me.test(event));
+          EXPECT_FALSE(event.done()) << text_of(made);
+        }
+        EXPECT_TRUE(trial.is_untouched()) << text_of(made);
+        if (me.rank() == late) {
+          event = trial.begin();
+        } else {
+          ASSERT_TRUE(signal(me, late, {kOthersHaveBegun, 1}));
+        }
+        ASSERT_TRUE(me.wait(std::move(event))) << text_of(made);
+        if (mode == Sync::none) {
+          ASSERT_TRUE(settle(me.world())) << text_of(made);
+        }
+        ASSERT_TRUE(trial.check());
+      }
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+// A team with little scratch, so that pieces are short: by default 2048 bytes among four, and 8192 where each receives from
+// one. Lengths on both sides of a piece and of several.
 TEST_P(CollectiveBlocks, AreCutIntoPieces) {
   as_each_of(std::min<Rank>(many(), 4), 4096, [](Endpoint& me) {
     auto team = me.world().split(0, me.ranks() - me.rank());
     ASSERT_TRUE(team && *team);
     std::uint64_t number = 200;
     for (const Collective operation : kBlocksCollectives) {
-      for (const std::uint64_t most : {1023u, 1024u, 1025u, 4096u, 4097u, 8191u, 8193u, 100'000u}) {
+      for (const std::uint64_t most : {2047u, 2048u, 2049u, 4096u, 4097u, 8192u, 8193u, 16'384u, 100'000u}) {
         BlocksCase made{.operation = operation, .number = ++number, .most = most, .root = 1 % me.ranks()};
         made.options.out = kSyncs[number % 3];
         ASSERT_NO_FATAL_FAILURE(try_blocks<std::uint8_t>(me, **team, made));
@@ -186,8 +231,6 @@ TEST_P(CollectiveBlocks, PlansStartManyTimes) {
     ASSERT_TRUE(me.barrier());
   });
 }
-
-constexpr std::chrono::seconds kBlocksPatience{20};
 
 /// How a call ended that must not hang.
 ErrorCode blocks_end_soon(Endpoint& me, Event event) {
