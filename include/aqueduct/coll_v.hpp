@@ -19,7 +19,8 @@
 //             output has changed. The team goes on.
 // Errors:     also
 //             invalid_argument  counts or displacements for fewer or more than all members; blocks that overlap in an
-//                               output; blocks beyond the end of their buffer, or of 64 bits
+//                               output; blocks beyond the end of their buffer, or of 64 bits; a member's own
+//                               block with two lengths. As of every call, the team is broken if not all get it
 //             mismatch          two ends differ (above); permute: the destinations are no permutation
 //             too_large         the longest block needs more than 2^32 pieces (docs/collectives.md)
 // Sync modes: all members have called before bytes move, whatever CollOptions::in says. CollOptions::out is as always.

@@ -206,6 +206,24 @@ TEST_F(BlocksJobs, NameBothEndsOfABlockInTheLogsOfBoth) {
   }
 }
 
+// They are counted before bytes move, so there need be no such memory.
+TEST_F(BlocksJobs, AreTooLargeOnAllMembersIfABlockHasTooManyPieces) {
+  start(3);
+  job_->run_each([](Endpoint& ep) {
+    std::uint8_t byte = 99;
+    const std::span<std::uint8_t> endless(&byte, std::size_t{1} << 52);
+    const std::span<std::uint8_t> in = ep.rank() == 1 ? endless : endless.first(0);
+    const std::vector<std::uint64_t> counts{0, endless.size(), 0};
+    EXPECT_EQ(ep.wait(gather_v_nb(ep.world(), in, endless, {counts}, 0)).code(), ErrorCode::too_large);
+    EXPECT_EQ(byte, 99u);
+    ThreeWay three(ep.rank());
+    ASSERT_TRUE(ep.wait(three.begin(ep.world())));
+    three.check(0);
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
 // Another call stands before and behind each start, so a start may be over while the engine still has runs of it.
 TEST_F(BlocksJobs, APlanMayBeStartedAgainAsSoonAsAStartIsOver) {
   start(3);
