@@ -186,6 +186,12 @@ class BlocksTrial {
   Status end() { return plan_ ? plan_->end() : Status(); }
 
   testing::AssertionResult check() const {
+    // Inputs stay as they are: also one of which the output is a part.
+    for (std::uint64_t i = 0; i < in_.size(); ++i) {
+      if (in_[i] != value(me_, i))
+        return testing::AssertionFailure()
+               << "element " << i << " of the input has changed: " << text_of(case_);
+    }
     if (in_place() && case_.operation == Collective::scatter_v) return testing::AssertionSuccess();
     std::vector<T> expected(out_.size(), poison());
     for (Rank from = 0; from < team_.size() && !expected.empty(); ++from) {
