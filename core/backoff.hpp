@@ -75,7 +75,8 @@ class Backoff {
 
  private:
   static constexpr std::uint32_t kEager = 64;  // chosen: checks without a pause instruction
-  static constexpr std::chrono::nanoseconds kRenewedFor{1'000'000'000};  // chosen
+  // Chosen: longer than any operation waits for its next message while its peers run.
+  static constexpr std::chrono::nanoseconds kRenewedFor{1'000'000'000};
 
   static void relax() noexcept {
 #if defined(__x86_64__)
