@@ -70,8 +70,9 @@ Sorted sort(aqueduct::Endpoint& ep, const Options& options, std::span<Key> mine)
   need(aqueduct::all_gather(ep.world(), samples, of_all), "show the samples");
   const std::vector<Place> splitters = sample_sort::splitters(std::move(of_all), ep.ranks());
 
+  const std::vector<std::uint64_t> counts = sample_sort::cut(mine, ep.rank(), splitters);
   const example::Stopwatch exchange_watch;
-  Received received = exchange(ep, mine, sample_sort::cut(mine, ep.rank(), splitters));
+  Received received = exchange(ep, mine, counts);
   Sorted sorted;
   sorted.exchange_seconds = exchange_watch.seconds();
   sample_sort::merge(received.keys, std::move(received.ends));
