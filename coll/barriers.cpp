@@ -380,12 +380,14 @@ void Barriers::step(BarrierState& barrier) noexcept {
     while (barrier.to_send <= barrier.round && barrier.to_send < barrier.rounds) {
       const Rank to = team.members[(team.index + (std::uint64_t{1} << barrier.to_send)) % team.size()];
       const std::uint64_t vote = barrier.vote.bits();
+      // After a loss others may make calls that this rank has not made: they have not noticed yet. Its farewell tells them.
+      const bool says_calls = barrier.finishing && state_.lost_count == 0;
       const Arrival arrival{team.id,
                             barrier.phase,
                             barrier.to_send,
                             static_cast<std::uint32_t>(vote >> 32),
                             static_cast<std::uint32_t>(vote),
-                            barrier.finishing ? calls_of(*barrier.team) + 1 : 0};
+                            says_calls ? calls_of(*barrier.team) + 1 : 0};
       const auto post = state_.messages->try_request(to, AmCategory::short_request, kArrive,
                                                      {&arrival, sizeof arrival, 0}, nullptr, {}, 0);
       if (post.kind == core::Post::Kind::retry) {

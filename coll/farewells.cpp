@@ -1,10 +1,11 @@
 #include "coll/farewells.hpp"
 
 #include "am/messages.hpp"
+#include "coll/engine/collectives.hpp"
 #include "coll/wire.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
+#include <cstring>
 #include <memory>
 
 namespace aqueduct::coll {
@@ -13,17 +14,23 @@ using aqueduct::detail::Incoming;
 
 Farewells::Farewells(core::EndpointState& state) : state_(state), heard_(state.ranks) {
   heard_[state.rank] = true;
-  const auto take = [](void* self, Incoming& in, const std::byte*, core::MutableBytes) {
+  const auto take = [](void* self, Incoming& in, const std::byte* args, core::MutableBytes) {
+    Farewell farewell;
+    std::memcpy(&farewell, args, sizeof farewell);
     static_cast<Farewells*>(self)->heard_[in.source] = true;
+    // A rank that has nothing to do with the lost one may not notice by itself, and wait for its farewell in vain.
+    static_cast<void>(in.state.layer<Collectives>()->learns_of_loss(farewell.lost));
   };
   state.messages->add_internal(kFarewell, AmCategory::short_request, sizeof(Farewell),
                                {take, std::shared_ptr<void>(std::shared_ptr<void>(), this)});
 }
 
 bool Farewells::over() noexcept {
+  const auto some_lost =
+      static_cast<Rank>(std::find(state_.lost.begin(), state_.lost.end(), true) - state_.lost.begin());
   for (; next_ < state_.ranks; ++next_) {
     if (next_ == state_.rank || state_.lost[next_]) continue;
-    const Farewell farewell{state_.lost_count};
+    const Farewell farewell{some_lost};
     const core::Post post = state_.messages->try_request(next_, AmCategory::short_request, kFarewell,
                                                          {&farewell, sizeof farewell, 0}, nullptr, {}, 0);
     if (post.kind == core::Post::Kind::retry) return false;
@@ -32,21 +39,6 @@ bool Farewells::over() noexcept {
     if (!heard_[rank] && !state_.lost[rank]) return false;
   }
   return true;
-}
-
-std::string Farewells::missing() const {
-  std::string text;
-  Rank more = 0;
-  constexpr Rank kMost = 8;
-  for (Rank rank = 0, named = 0; rank < state_.ranks; ++rank) {
-    if (heard_[rank] || state_.lost[rank]) continue;
-    if (named++ >= kMost) {
-      ++more;
-    } else {
-      text += fmt::format("{}{}", text.empty() ? "rank " : ", ", rank);
-    }
-  }
-  return more == 0 ? text : text + fmt::format(" and {} more", more);
 }
 
 }  // namespace aqueduct::coll

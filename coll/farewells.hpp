@@ -4,7 +4,6 @@
 
 #include "core/endpoint_state.hpp"
 
-#include <string>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -12,7 +11,7 @@ namespace aqueduct::coll {
 /// The end of a job in which a rank was lost, so that the barrier of Job::finish cannot tell when all are through.
 ///
 /// A rank that leaves counts as lost, and a loss ends the operations that others still have with it. So a rank that is in
-/// Job::finish says so to each other one, and stays until it has heard the same of all that are not lost.
+/// Job::finish says so to each other one, and stays until it has heard the same of all that are not lost, but not for ever.
 ///
 /// Cost: a short message for each other rank.
 class Farewells {
@@ -24,8 +23,6 @@ class Farewells {
   /// Says farewell to those to whom it has not been said, as far as there is room. Returns whether that is done, and all
   /// others have said theirs or are lost.
   bool over() noexcept;
-  /// For the stall report: the ranks whose farewell is missing.
-  std::string missing() const;
 
  private:
   core::EndpointState& state_;

@@ -20,8 +20,8 @@ struct Arrival {
   std::uint32_t round;
   std::uint32_t vote_kind;  ///< of the vote of the members of which the sender has heard: its bits, high half
   std::uint32_t vote_value;
-  std::uint32_t
-      finishing;  ///< 0; in Job::finish: one more than the sender's calls of the team, in their low 31 bits
+  /// 0; in Job::finish, unless the sender knows of a loss: one more than its calls of the team, in their low 31 bits
+  std::uint32_t finishing;
 };
 
 /// A piece of a member's stream in one round of an exchange; or, with a code, the reason why the member sends nothing.
@@ -36,7 +36,7 @@ struct ExchangePiece {
 
 /// The sender is in Job::finish, after a loss.
 struct Farewell {
-  std::uint32_t lost;  ///< of how many lost ranks it knows
+  std::uint32_t lost;  ///< one of the lost ranks
 };
 
 }  // namespace aqueduct::coll

@@ -27,7 +27,7 @@ int available_cores() noexcept {
 
 Backoff::Step Backoff::give_way() noexcept {
   Clock::time_point before = clock_.now();
-  if (!timed_) {
+  if (!timed_ && !others_ran_) {
     timed_ = true;
     began_ = before;
   }
@@ -55,7 +55,7 @@ Backoff::~Backoff() {
     }
     return;
   }
-  const bool soon = clock_.now() - began_ < pacing_.spin_at_most;
+  const bool soon = timed_ && clock_.now() - began_ < pacing_.spin_at_most;
   if (soon && !others_ran_) {
     pacing_.spins = std::min(pacing_.kMostSpins, pacing_.spins * 2);  // a longer spin would have been enough
   } else {

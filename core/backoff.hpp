@@ -60,9 +60,11 @@ class Backoff {
   }
   /// Whether the next step only spins: it neither yields nor sleeps.
   bool spins_next() const noexcept { return looks_ < pacing_.spins; }
-  /// Something else arrived. Spins and yields anew, since more may follow soon: a long operation whose steps come one
-  /// after the other would otherwise sleep before each of them once it has lasted for `yield_at_most`.
-  void restart() noexcept {
+  /// Something else arrived. Spins anew, since more may follow soon; does not learn from it.
+  void restart() noexcept { looks_ = 0; }
+  /// What arrived has let an operation of several steps go on. Yields anew too: it would otherwise sleep before each
+  /// further step once it has lasted for `yield_at_most`.
+  void restart_after_step() noexcept {
     looks_ = 0;
     timed_ = false;
   }
@@ -83,7 +85,7 @@ class Backoff {
   Pacing& pacing_;
   const EndpointClock& clock_;
   std::uint32_t looks_ = 0;
-  bool timed_ = false;  ///< it has given way since the last arrival: `began_` is when
+  bool timed_ = false;  ///< it has given way since the last step: `began_` is when
   bool yielded_ = false;
   bool others_ran_ = false;  ///< another thread ran when this one yielded
   bool lost_slice_ = false;  ///< it ran for as long as a time slice

@@ -81,6 +81,8 @@ class Continuations final : public Layer {
   int run() noexcept;
   /// The endpoint ends: nothing more runs.
   void close() noexcept;
+  /// Whether some wait to run, which counts as queued work of a layer.
+  bool queued() const noexcept { return queued_ != 0; }
 
  private:
   void after(Event& event, Op& record) noexcept;

@@ -36,8 +36,11 @@ constexpr std::array kCoreSettings{
     choice("threads", "AQUEDUCT_THREADS", "single", "single|serialized|multiple",
            "Which threads may use an endpoint: one at a time, several that the program keeps apart, or any."),
     // May differ. It makes the endpoint guard itself (threads_of), as `multiple` does.
-    duration("coll_progress", "AQUEDUCT_COLL_PROGRESS", "us", "0",
-             "After how long without a call a thread goes on with collective operations; 0: none does."),
+    SettingInfo{
+        "coll_progress", "AQUEDUCT_COLL_PROGRESS", SettingType::duration, "us", "0",
+        "After how long without a call a thread goes on with collective operations, at least 20 us; 0: none "
+        "does.",
+        0, 3'600'000'000'000},
     duration("spin", "AQUEDUCT_SPIN", "us", "20us",
              "How long a wait looks, at the most, without giving up the core; it adapts below that."),
     duration("yield", "AQUEDUCT_YIELD", "ms", "1ms", "How long a wait then yields before it sleeps."),

@@ -109,6 +109,8 @@ struct EndpointState {
   /// outside the lock, and so is `in_handler`.
   bool polling = false;
   bool in_handler = false;
+  /// The present round of progress is a StandIn's: what it finds of losses waits for the program's next one.
+  bool stands_in = false;
   bool sets_up = false;  ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
   /// This thread is in a continuation: operations may begin, but nothing else may be waited for. False whenever the lock
   /// is let go of, so other threads never see it.

@@ -14,6 +14,8 @@ class SignalsBlocked {
   SignalsBlocked() noexcept {
     sigset_t all;
     ::sigfillset(&all);
+    // Those that an instruction of the thread itself causes: blocked, they would end the program without its handler.
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) ::sigdelset(&all, own);
     ::pthread_sigmask(SIG_BLOCK, &all, &before_);
   }
   ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -98,10 +98,13 @@ void StandIn::make_rounds(std::uint32_t seen) noexcept {
   } while (is_needed(seen));
 }
 
+/// Whether something waits for room. Continuations are queued work too, but wait for the program.
+bool StandIn::lacks_room() const noexcept { return state_.busy > (state_.continuations.queued() ? 1u : 0u); }
+
 /// Sleeps until something arrives. False: a thread of the program has made a call meanwhile.
 bool StandIn::sleep(std::uint32_t seen) noexcept {
   Guard& guard = state_.guard;
-  const bool no_room = state_.busy != 0;
+  const bool no_room = lacks_room();
   auto limit = no_room ? kWithoutRoom : kLongestStandInSleep;
   JointSleep joint(no_room ? nullptr : state_.near.get(), state_.far.get(), guard.bell());
   if (!joint.arm()) {
@@ -111,7 +114,7 @@ bool StandIn::sleep(std::uint32_t seen) noexcept {
     return true;
   }
   // Arrivals before `arm` end no sleep.
-  if (round() != 0 || !is_needed(seen) || (!no_room && state_.busy != 0)) return true;
+  if (round() != 0 || !is_needed(seen) || (!no_room && lacks_room())) return true;
   limit = joint.cut(limit);
   {
     const OthersIn others(guard, Guard::Why::sleeps);
@@ -124,7 +127,7 @@ bool StandIn::sleep(std::uint32_t seen) noexcept {
 /// the process.
 int StandIn::round() noexcept {
   if (state_.polling) return 0;
-  state_.polling = true;
+  state_.polling = state_.stands_in = true;
   Filter filter(*this);
   int found = 0;
   if (state_.near != nullptr) found += state_.near->poll(filter);
@@ -132,7 +135,7 @@ int StandIn::round() noexcept {
   const std::uint64_t moves = state_.moves;
   for (const BuiltLayer& built : state_.layers) built.layer->advance();
   found += state_.moves != moves ? 1 : 0;
-  state_.polling = false;
+  state_.polling = state_.stands_in = false;
   state_.arrivals += static_cast<std::uint64_t>(found);
   state_.guard.changed();
   return found;

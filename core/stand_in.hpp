@@ -42,6 +42,8 @@ class StandIn {
 
   /// Ends the thread. What it has kept stays for `deliver`. Requires: this thread is not in a call on the endpoint.
   void stop() noexcept;
+  /// The thread begins no further round, and ends soon. Does not wait: for the end of the process.
+  void cease() noexcept { stop_.store(true, std::memory_order_relaxed); }
   /// Gives the endpoint's inbox what the thread has kept, and returns how many calls that made. Called inside a round of
   /// progress, under the lock.
   int deliver() noexcept { return kept_.empty() && lost_.empty() ? 0 : deliver_all(); }
@@ -54,6 +56,7 @@ class StandIn {
   bool stand_in(std::uint32_t seen) noexcept;
   void make_rounds(std::uint32_t seen) noexcept;
   bool is_needed(std::uint32_t seen) const noexcept;
+  bool lacks_room() const noexcept;
   bool sleep(std::uint32_t seen) noexcept;
   int round() noexcept;
   int deliver_all() noexcept;

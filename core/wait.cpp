@@ -106,12 +106,13 @@ enum class Looked : std::uint8_t { done, not_yet, timed_out };
 Looked poll_for_all(EndpointState& state, LongWait& longer, std::optional<Backoff>& backoff, Pacing& pacing,
                     std::uint32_t& arrivals, bool (*done)(const void*), const void* what) noexcept {
   Guard& guard = state.guard;
+  const std::uint64_t moves = state.moves;
   const int found = progress(state);
   if (done(what)) return Looked::done;
   if (found > 0) {
     // With steady other traffic too, stalls are reported and the limit holds.
     if (++arrivals % 1024 == 0 && !longer.look_around()) return Looked::timed_out;
-    backoff->restart();
+    state.moves != moves ? backoff->restart_after_step() : backoff->restart();
     guard.give_way();
     return Looked::not_yet;
   }

@@ -89,12 +89,13 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
   Backoff backoff(state.pacing, state.clock);
   std::uint32_t arrivals = 0;
   for (;;) {
+    const std::uint64_t moves = state.moves;
     const int found = progress(state);
     if (done()) return {};
     if (found > 0) {
       // With steady other traffic too, stalls are reported and the limit holds.
       if (++arrivals % 1024 == 0 && !longer.look_around()) return ErrorCode::timed_out;
-      backoff.restart();
+      state.moves != moves ? backoff.restart_after_step() : backoff.restart();
       continue;
     }
     const Backoff::Step step = backoff.next();

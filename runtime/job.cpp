@@ -67,7 +67,15 @@ Status all_barrier(Job::Impl& job) {
   return first;
 }
 
-/// Waits until all ranks that are not lost are in Job::finish, each of which knows of a loss, or has left.
+/// Chosen: long enough for the last messages of what others still do with this rank. Not for ever: another rank may wait
+/// for a call that this one will not make any more, and learns by its leaving that it waits in vain.
+constexpr std::chrono::seconds kFarewells{2};
+
+bool knows_of_loss(const Job::Impl& job) {
+  return std::ranges::any_of(job.endpoints, [](const auto& parts) { return parts->state.lost_count != 0; });
+}
+
+/// Waits until all ranks that are not lost are in Job::finish, and know of a loss too, or have left.
 void all_farewells(Job::Impl& job) {
   const auto all = [&] {
     bool over = true;
@@ -78,10 +86,9 @@ void all_farewells(Job::Impl& job) {
     }
     return over;
   };
-  static_cast<void>(core::wait_until(job.endpoints.front()->state, all, kNoRank, [&] {
-    return "the other ranks to finish after a loss, above all " +
-           job.endpoints.front()->state.barriers->farewells().missing();
-  }));
+  static_cast<void>(core::wait_until(
+      job.endpoints.front()->state, all, kNoRank,
+      [] { return std::string("the other ranks to finish after a loss"); }, kFarewells));
 }
 
 /// Waits until the long requests that leave inside progress have left. A peer that has finished could not take the
@@ -116,12 +123,13 @@ bool opens_all_itself(const Job::Impl& job) {
 /// Starts a thread for each endpoint that goes on with collective operations while the program computes. Without one
 /// everything works, but peers wait for a rank that computes.
 void start_stand_ins(Job::Impl& job) {
-  const std::chrono::nanoseconds patience(job.config.nanoseconds("coll_progress"));
+  std::chrono::nanoseconds patience(job.config.nanoseconds("coll_progress"));
   if (patience.count() <= 0 || job.process.ranks == 1) return;
+  patience = std::max<std::chrono::nanoseconds>(patience, std::chrono::microseconds(20));
   for (auto& parts : job.endpoints) try {
       parts->state.stand_in =
           std::make_unique<core::StandIn>(parts->state, patience, am::Messages::is_for_program);
-    } catch (const std::system_error& problem) {
+    } catch (const std::exception& problem) {  // no thread, or no memory for one
       job.log.warn(
           "the system gives no thread for AQUEDUCT_COLL_PROGRESS ({}): collective operations go on only in "
           "calls",
@@ -253,7 +261,7 @@ Status Job::finish() {
   // barrier: a second barrier tells that. A failure of the second one does no harm.
   if (first.ok()) static_cast<void>(all_barrier(*impl_));
   // After a loss no barrier tells it. The others may still have operations among themselves.
-  if (first.code() == ErrorCode::peer_lost) all_farewells(*impl_);
+  if (knows_of_loss(*impl_)) all_farewells(*impl_);
   auto& leading = impl_->endpoints.front()->state;
   // Other ranks may wait for messages that have not left this process yet. A second is far more than these need.
   const auto sent = [&] {

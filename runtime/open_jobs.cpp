@@ -30,7 +30,12 @@ void program_exits(int code, void*) {
   if (all.process != ::getpid()) return;  // a forked child: nor is the mutex to be trusted there
   const std::lock_guard lock(all.mutex);
   for (Job::Impl* job : all.jobs) {
-    if (job->process_id == ::getpid()) job->leaving.at_exit(code, *job->bootstrap);
+    if (job->process_id != ::getpid()) continue;
+    // What their threads reduce and write belongs to the program, whose destructors run from here on.
+    for (auto& parts : job->endpoints) {
+      if (parts->state.stand_in != nullptr) parts->state.stand_in->cease();
+    }
+    job->leaving.at_exit(code, *job->bootstrap);
   }
 }
 

@@ -24,6 +24,7 @@ Collectives::Collectives(EndpointState& state)
       busy_(state.busy),
       watching_(state.watching) {
   const auto algorithms = all_algorithms();
+  newly_lost_.reserve(state.ranks);
   uses_.resize(algorithms.size());
   names_.reserve(algorithms.size());
   state.add_statistics({{"collectives", "operations", &counts_.operations},
@@ -209,7 +210,7 @@ void Collectives::unlist(TeamEngine** at) noexcept {
 
 /// `soon`: something waits for room, so a sleep must be short.
 void Collectives::set_busy(bool soon) noexcept {
-  busy_.set(soon || aborts_.busy());
+  busy_.set(soon || aborts_.busy() || !newly_lost_.empty());
   watching_.set(first_busy_ != nullptr || !leaving_.empty());
 }
 
@@ -243,6 +244,8 @@ bool Collectives::last_call(void* self, std::uint64_t id, Rank asker, std::uint6
 }
 
 void Collectives::advance() noexcept {
+  if (!newly_lost_.empty() && !state_.stands_in) [[unlikely]]
+    tell_losses();
   bool soon = aborts_.advance();
   // Others may join the end of the list meanwhile.
   for (TeamEngine** at = &first_busy_; *at != nullptr;) {
@@ -260,14 +263,22 @@ void Collectives::advance() noexcept {
     });
   }
   set_busy(soon);
-  if (newly_lost_ != kNoRank) [[unlikely]]
-    state_.peer_lost(std::exchange(newly_lost_, kNoRank));
 }
 
 bool Collectives::learns_of_loss(Rank peer) noexcept {
-  if (peer >= state_.ranks || state_.lost[peer]) return false;
-  newly_lost_ = peer;
+  if (peer >= state_.ranks || peer == state_.rank || state_.lost[peer]) return false;
+  if (std::find(newly_lost_.begin(), newly_lost_.end(), peer) == newly_lost_.end())
+    newly_lost_.push_back(peer);
+  busy_.set(true);
   return true;
+}
+
+void Collectives::tell_losses() noexcept {
+  while (!newly_lost_.empty()) {
+    const Rank peer = newly_lost_.back();
+    newly_lost_.pop_back();
+    state_.peer_lost(peer);
+  }
 }
 
 void Collectives::peer_lost(Rank peer) noexcept {

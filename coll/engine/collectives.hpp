@@ -87,7 +87,7 @@ class Collectives final : public core::Layer {
     if (team.busy() && (!team.listed_ || team.no_room_)) list(team);
   }
   /// A transfer has failed because its peer is gone, which nobody has reported yet. Returns whether that is news: then the
-  /// next progress makes it known to all layers. Otherwise a program would be told of a loss by a call, but not by is_lost.
+  /// next progress of the program makes it known to all layers, after what the peer has sent. Otherwise a program would be told of a loss by a call, but not by is_lost.
   bool learns_of_loss(Rank peer) noexcept;
   /// Tells all other members of this one's call.
   void tell(const TeamEngine& team, std::uint64_t number, const CallDescription& call) noexcept;
@@ -118,6 +118,7 @@ class Collectives final : public core::Layer {
     if (team.no_room_) busy_.set(true);
   }
   void unlist(TeamEngine** at) noexcept;
+  void tell_losses() noexcept;
   void set_busy(bool soon) noexcept;
   static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);
@@ -139,8 +140,8 @@ class Collectives final : public core::Layer {
   TeamEngine* first_busy_ = nullptr;
   TeamEngine** busy_end_ = &first_busy_;
   std::vector<std::unique_ptr<TeamEngine>>
-      leaving_;                ///< whose Team is gone, and whose puts are still in flight
-  Rank newly_lost_ = kNoRank;  ///< not known to the other layers yet
+      leaving_;                   ///< whose Team is gone, and whose puts are still in flight
+  std::vector<Rank> newly_lost_;  ///< not known to the other layers yet
   Counts counts_;
   std::vector<std::uint64_t> uses_;  ///< [algorithm]
   std::vector<std::string> names_;   ///< of their rows

@@ -278,6 +278,7 @@ bool TeamEngine::send_raises() noexcept {
       const Status status =
           transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true, nullptr, &all_)
               .status;
+      if (status.code() == ErrorCode::peer_lost && layer_.learns_of_loss(status.peer())) return false;
       if (!status && status.code() != ErrorCode::refused) fail_and_tell(status);
       if (!status) return false;
     }

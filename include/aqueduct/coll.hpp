@@ -197,7 +197,7 @@ class [[nodiscard]] CollPlan {
   ///         the others are told; the plan is empty or has ended), closed (the team has ended).
   Event start() noexcept;
   /// Begins it and waits. Errors: those of `start`; timed_out, with the limit of the options that the plan was made
-  /// with.
+  /// with: the operation goes on, and to call this again before it is over is a second start.
   Status run() noexcept;
   /// Gives back what the plan holds; the plan is then empty. To bind and to end a plan sends nothing, but both are calls
   /// of the team: all members make them in the same order among its calls. A plan that is destroyed without `end` makes no
