@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -99,6 +100,14 @@ void ParallelMessages::over(core::QueuedHandler& queued) noexcept {
   all.give_back(message);
 }
 
+bool ParallelMessages::any_in(core::Bytes memory) const noexcept {
+  const std::less<> before;
+  return std::ranges::any_of(all_, [&](const auto& message) {
+    const std::byte* const at = message->payload.data();
+    return at != nullptr && !before(at, memory.data()) && before(at, memory.data() + memory.size());
+  });
+}
+
 /// Copies a message out of its packet. Null: there is no memory.
 ParallelMessage* ParallelMessages::copy(Incoming& incoming, const void* args, std::size_t args_bytes,
                                         core::MutableBytes payload, bool is_long) noexcept {
@@ -143,6 +152,7 @@ void ParallelMessages::give_back(ParallelMessage& message) noexcept {
     message.buffer.reset();
     message.buffer_bytes = 0;
   }
+  message.payload = {};
   message.callback = nullptr;
   message.run_raw = nullptr;
   message.unfinished = nullptr;

@@ -69,6 +69,8 @@ class ParallelMessages {
   /// Queues a raw message whose handler has such a count. False: there is no memory.
   bool queue_raw(Incoming& incoming, std::uint32_t space, const RawSpace::Entry& entry,
                  const RawContext& message) noexcept;
+  /// Whether a message that is queued or running has its payload in that memory, as long ones have in a segment.
+  bool any_in(core::Bytes memory) const noexcept;
 
  private:
   static void queue_typed(void* handler, Incoming& incoming, const std::byte* args,
