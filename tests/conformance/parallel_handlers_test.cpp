@@ -175,6 +175,7 @@ TEST_P(ParallelHandlers, FindTheirPayloadsUntilTheyReturn) {
   as_each_of(2, 2 * kSlots * kParallelSlot, [](Endpoint& me) {
     std::atomic<std::uint32_t> asked{0}, answered{0}, wrong{0};
     const std::size_t most = reasonable(me, least_limits(me).medium);
+    const std::size_t long_bytes = std::min(kParallelSlot, least_limits(me).long_reply);
     const auto medium_bytes = [most](std::uint32_t number) { return mix(number) % (most + 1); };
     const auto is_right = [&](std::span<const std::byte> payload, std::uint32_t number, std::size_t bytes) {
       const auto expected = pattern(number, bytes);
@@ -195,7 +196,7 @@ TEST_P(ParallelHandlers, FindTheirPayloadsUntilTheyReturn) {
     const auto long_back = on_long_reply<ParallelPayload>(
         me,
         [&](auto&, const ParallelPayload& args, std::span<std::byte> payload) {
-          wrong += !is_right(payload, args.number + 1, kParallelSlot);
+          wrong += !is_right(payload, args.number + 1, long_bytes);
           ++answered;
         },
         kParallel);
@@ -221,9 +222,9 @@ TEST_P(ParallelHandlers, FindTheirPayloadsUntilTheyReturn) {
     const auto large = on_long_request<ParallelPayload>(
         me,
         [&](RequestContext& context, const ParallelPayload& args, std::span<std::byte> payload) {
-          wrong += !is_right(payload, args.number, kParallelSlot);
+          wrong += !is_right(payload, args.number, long_bytes);
           const GlobalPtr<std::byte> place{context.source(), (kSlots + args.place) * kParallelSlot};
-          wrong += !context.reply(*long_back, args, pattern(args.number + 1, kParallelSlot), place).ok();
+          wrong += !context.reply(*long_back, args, pattern(args.number + 1, long_bytes), place).ok();
           ++asked;
         },
         kParallel);
@@ -236,8 +237,8 @@ TEST_P(ParallelHandlers, FindTheirPayloadsUntilTheyReturn) {
         if (i % 2 == 0) {
           ASSERT_TRUE(request(me, next(me), *medium, args, pattern(args.number, medium_bytes(args.number))));
         } else {
-          ASSERT_TRUE(request(me, *large, args, pattern(args.number, kParallelSlot),
-                              {next(me), place * kParallelSlot}));
+          ASSERT_TRUE(
+              request(me, *large, args, pattern(args.number, long_bytes), {next(me), place * kParallelSlot}));
         }
       }
       ASSERT_TRUE(progress_until(me, [&] { return answered == kSlots; }));
