@@ -257,7 +257,7 @@ struct StormArgs {
 
 // Everybody sends to everybody, itself too. Handlers in parallel are mixed with others; credits are few.
 TEST_P(ParallelHandlers, GetThroughAStormWithFewCredits) {
-  static constexpr std::uint32_t kEach = 300;
+  static constexpr std::uint32_t kEach = 180;
   run({.ranks = 3, .segment_bytes = 64, .settings = {{"threads", "multiple"}, {"credits", "2"}}},
       [](Endpoint& me) {
         std::atomic<std::uint32_t> handled{0}, replies{0}, wrong{0};
