@@ -60,7 +60,7 @@ bool all_learn_of(Status status) noexcept {
          status.code() == ErrorCode::peer_lost;
 }
 
-/// A call that is none of the team's latest ones.
+/// Begins a call that is unlike the last ones of the team, so that its arguments have to be checked.
 [[gnu::noinline]] Event begin_unknown(TeamState& team, coll::TeamEngine& engine, const CollCall& call,
                                       bool blocking) noexcept {
   const auto request = request_of(team, call);

@@ -23,11 +23,17 @@ class Farewells {
   /// Says farewell to those to whom it has not been said, as far as there is room. Returns whether that is done, and all
   /// others have said theirs or are lost.
   bool over() noexcept;
+  /// This rank stays no longer. Tells those who have not said theirs, as far as there is room: they lose this rank. Returns
+  /// whether all are told.
+  bool left() noexcept;
 
  private:
+  bool all_told(bool leaves) noexcept;
+
   core::EndpointState& state_;
   std::vector<bool> heard_;  ///< [rank]; itself too
-  Rank next_ = 0;            ///< the first to whom it has not been said
+  Rank next_ = 0;            ///< the first who has not been told
+  bool leaves_ = false;      ///< what is told is that this rank leaves
 };
 
 }  // namespace aqueduct::coll

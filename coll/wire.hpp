@@ -36,7 +36,8 @@ struct ExchangePiece {
 
 /// The sender is in Job::finish, after a loss.
 struct Farewell {
-  std::uint32_t lost;  ///< one of the lost ranks
+  std::uint32_t lost;    ///< one of the lost ranks
+  std::uint32_t leaves;  ///< 1: it waits no longer; 0: it stays until it has heard of the others
 };
 
 }  // namespace aqueduct::coll

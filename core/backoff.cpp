@@ -27,9 +27,10 @@ int available_cores() noexcept {
 
 Backoff::Step Backoff::give_way() noexcept {
   Clock::time_point before = clock_.now();
-  if (!timed_ && !others_ran_) {
+  if (!timed_) {
     timed_ = true;
     began_ = before;
+    if (first_ == Clock::time_point{}) first_ = before;
   }
   if (before - began_ >= pacing_.yield_at_most) return Step::sleep;
   if (pacing_.long_spins > 0 && before - began_ < kWakesWithin) {
@@ -47,7 +48,7 @@ Backoff::Step Backoff::give_way() noexcept {
 Backoff::~Backoff() {
   if (looks_ == 0) return;
   if (timed_ || yielded_) learn_long_spins();
-  if (!timed_) {
+  if (!timed_ && !others_ran_) {
     // Spinning was enough. Spin only a little longer next time: one short
     // wait must not undo what many long ones on a crowded host have taught.
     if (looks_ * 2 > pacing_.spins) {

@@ -60,10 +60,14 @@ class Backoff {
   }
   /// Whether the next step only spins: it neither yields nor sleeps.
   bool spins_next() const noexcept { return looks_ < pacing_.spins; }
-  /// Something else arrived. Spins anew, since more may follow soon; does not learn from it.
-  void restart() noexcept { looks_ = 0; }
-  /// What arrived has let an operation of several steps go on. Yields anew too: it would otherwise sleep before each
-  /// further step once it has lasted for `yield_at_most`.
+  /// Something else arrived. Spins and yields anew, since more may follow soon: what takes several messages would
+  /// otherwise sleep before each further one once it has lasted for `yield_at_most`. A wait that lasts long has nothing to
+  /// do with what arrives, and sleeps.
+  void restart() noexcept {
+    looks_ = 0;
+    if (timed_ && began_ - first_ < kRenewedFor) timed_ = false;
+  }
+  /// What arrived has let an operation of several steps go on, however long that takes.
   void restart_after_step() noexcept {
     looks_ = 0;
     timed_ = false;
@@ -71,6 +75,8 @@ class Backoff {
 
  private:
   static constexpr std::uint32_t kEager = 64;  // chosen: checks without a pause instruction
+  // Chosen: longer than any operation waits for its next message while its peers run.
+  static constexpr std::chrono::nanoseconds kRenewedFor{1'000'000'000};
 
   static void relax() noexcept {
 #if defined(__x86_64__)
@@ -85,11 +91,12 @@ class Backoff {
   Pacing& pacing_;
   const EndpointClock& clock_;
   std::uint32_t looks_ = 0;
-  bool timed_ = false;  ///< it has given way since the last step: `began_` is when
+  bool timed_ = false;  ///< it has given way since the last restart: `began_` is when
   bool yielded_ = false;
   bool others_ran_ = false;  ///< another thread ran when this one yielded
   bool lost_slice_ = false;  ///< it ran for as long as a time slice
   Clock::time_point began_{};
+  Clock::time_point first_{};  ///< when it first gave way
 };
 
 }  // namespace aqueduct::core

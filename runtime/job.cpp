@@ -2,6 +2,7 @@
 
 #include "am/messages.hpp"
 #include "coll/barriers.hpp"
+#include "coll/engine/collectives.hpp"
 #include "core/entry.hpp"
 #include "core/wait.hpp"
 #include "runtime/builder.hpp"
@@ -10,9 +11,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <new>
 #include <string_view>
-#include <system_error>
 #include <thread>
 
 namespace aqueduct {
@@ -75,20 +76,30 @@ bool knows_of_loss(const Job::Impl& job) {
   return std::ranges::any_of(job.endpoints, [](const auto& parts) { return parts->state.lost_count != 0; });
 }
 
-/// Waits until all ranks that are not lost are in Job::finish, and know of a loss too, or have left.
+/// Waits until all ranks that are not lost are in Job::finish, and know of a loss too, or have left. Who still waits for a
+/// collective call of this rank is told that there will be none.
 void all_farewells(Job::Impl& job) {
-  const auto all = [&] {
-    bool over = true;
+  for (auto& parts : job.endpoints) {
+    const core::Entry entry(parts->state);
+    parts->state.layer<coll::Collectives>()->tell_finish();
+  }
+  const auto for_all = [&](bool (coll::Farewells::*done)() noexcept) {
+    bool all = true;
     for (auto& parts : job.endpoints) {
       const core::Entry entry(parts->state);
       core::progress(parts->state);
-      over = parts->state.barriers->farewells().over() && over;
+      all = (parts->state.barriers->farewells().*done)() && all;
     }
-    return over;
+    return all;
   };
+  auto& leading = job.endpoints.front()->state;
+  const auto waited = core::wait_until(
+      leading, [&] { return for_all(&coll::Farewells::over); }, kNoRank,
+      [] { return std::string("the other ranks to finish after a loss"); }, kFarewells);
+  if (waited) return;
   static_cast<void>(core::wait_until(
-      job.endpoints.front()->state, all, kNoRank,
-      [] { return std::string("the other ranks to finish after a loss"); }, kFarewells));
+      leading, [&] { return for_all(&coll::Farewells::left); }, kNoRank,
+      [] { return std::string("room to tell the other ranks that this one leaves"); }, kFarewells));
 }
 
 /// Waits until the long requests that leave inside progress have left. A peer that has finished could not take the

@@ -161,6 +161,13 @@ void Collectives::refuse(TeamState& team, const CallDescription& call) noexcept 
   if (TeamEngine* const engine = engine_of(team)) engine->refuse(call);
 }
 
+void Collectives::tell_finish() noexcept {
+  for (const auto& [id, team] : teams_) {
+    const TeamEngine& engine = *team.engine;
+    if (engine.team().size() > 1 && engine.broken().ok()) tell(engine, engine.calls() + 1, kFinished);
+  }
+}
+
 Result<void*> Collectives::bind(TeamState& team, const Request& request) noexcept {
   TeamEngine* const engine = engine_of(team);
   if (engine == nullptr) return ErrorCode::closed;

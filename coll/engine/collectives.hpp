@@ -61,6 +61,8 @@ class Collectives final : public core::Layer {
   // Calls: see TeamEngine.
 
   void refuse(TeamState& team, const CallDescription& call) noexcept;
+  /// This rank is in Job::finish. Tells the members of all teams that work still that it makes no further call of them.
+  void tell_finish() noexcept;
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
   static Event start(Plan& plan) noexcept {
     return plan.engine != nullptr ? plan.engine->start(plan) : Event(Status(ErrorCode::closed));
@@ -87,7 +89,8 @@ class Collectives final : public core::Layer {
     if (team.busy() && (!team.listed_ || team.no_room_)) list(team);
   }
   /// A transfer has failed because its peer is gone, which nobody has reported yet. Returns whether that is news: then the
-  /// next progress of the program makes it known to all layers, after what the peer has sent. Otherwise a program would be told of a loss by a call, but not by is_lost.
+  /// next progress of the program makes it known to all layers, after what the peer has sent. Otherwise a program would be
+  /// told of a loss by a call, but not by is_lost.
   bool learns_of_loss(Rank peer) noexcept;
   /// Tells all other members of this one's call.
   void tell(const TeamEngine& team, std::uint64_t number, const CallDescription& call) noexcept;

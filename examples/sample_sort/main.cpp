@@ -48,8 +48,8 @@ struct Received {
 
 /// Gives piece i of my keys to rank i: an all-to-all whose pieces have different sizes. Collective.
 ///
-/// The receivers learn the sizes first, make room, and get their pieces out of the others' segments.
-/// TODO(issue 18): all_to_all_v instead; then the keys need no segment.
+/// The receivers learn the sizes first, make room, and get their pieces out of the others' segments: the library's own
+/// all-to-all has blocks of one size.
 Received exchange(aqueduct::Endpoint& ep, const Keys& keys, const std::vector<Piece>& pieces) {
   std::vector<Piece> theirs(pieces.size());
   // Every member has sorted its keys before it calls, so the pieces that are announced here can be read.
@@ -81,8 +81,9 @@ Sorted sort(aqueduct::Endpoint& ep, const Options& options, const Keys& keys) {
   need(aqueduct::all_gather(ep.world(), samples, of_all), "show the samples");
   const std::vector<Place> splitters = sample_sort::splitters(std::move(of_all), ep.ranks());
 
+  const std::vector<Piece> pieces = sample_sort::cut(mine, ep.rank(), splitters);
   const example::Stopwatch exchange_watch;
-  Received received = exchange(ep, keys, sample_sort::cut(mine, ep.rank(), splitters));
+  Received received = exchange(ep, keys, pieces);
   Sorted sorted;
   sorted.exchange_seconds = exchange_watch.seconds();
   sample_sort::merge(received.keys, std::move(received.ends));

@@ -90,7 +90,11 @@ void run(aqueduct::Endpoint& ep, const Options& options, const Shape& shape) {
         shape.rows, shape.columns, ep.ranks(), options.steps, seconds.all * 1e3, seconds.exchange * 1e3,
         operations / seconds.all * 1e-9);
   }
-  if (!options.check.value_or(shape.elements() <= kMostToCheck)) return;
+  if (!options.check.value_or(shape.elements() <= kMostToCheck)) {
+    if (ep.rank() == 0)
+      std::printf("transpose_fft: not checked; pass --check to compare with one rank alone\n");
+    return;
+  }
 
   // All padding is at the end: only the last ranks have any.
   std::vector<Complex> whole(ep.rank() == 0 ? columns.size() * ep.ranks() : 0);

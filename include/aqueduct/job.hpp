@@ -52,7 +52,8 @@ class Job {
   ///
   /// Lifetime: wait for Events in flight and destroy prepared payloads before the call. No endpoint may be used after
   ///           it. A leave that `request_leave` has asked for by then happens here: the call does not return.
-  /// Errors:   peer_lost if a rank died earlier; the other ranks are waited for, two seconds at most, and everything is closed nevertheless. invalid_argument in a forked child.
+  /// Errors:   peer_lost if a rank died earlier: waits for the other ranks too, but for two seconds at most, and closes
+  ///           everything. invalid_argument in a forked child.
   Status finish();
   /// Reports to the launcher that the job has failed, with a reason in words. The launcher then ends all ranks.
   /// Without a launcher, the call does nothing.

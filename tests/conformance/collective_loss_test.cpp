@@ -186,6 +186,38 @@ TEST_P(CollectiveLoss, LeavesATeamOfTheOthersToBeMade) {
   });
 }
 
+/// Rank 0 is through, and waits in Job::finish for the others; these wait for a call that it will not make. `survivors`: of
+/// ranks 0, 1 and 2, which ends with the process or with this function.
+void finish_first(Endpoint& me, Rank dying, std::optional<Team>& survivors, std::chrono::seconds bound) {
+  survivors = survivors_of(me, dying);
+  ASSERT_TRUE(survivors);
+  std::uint64_t word = 1;
+  ASSERT_TRUE(all_reduce(*survivors, std::span(&word, 1), ReduceOp::sum));
+  ASSERT_NO_FATAL_FAILURE(die_if(me, dying));
+  EXPECT_EQ(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum).code(), ErrorCode::peer_lost);
+  if (me.rank() == 0) return;
+  const auto since = std::chrono::steady_clock::now();
+  const ErrorCode code = all_reduce(*survivors, std::span(&word, 1), ReduceOp::sum).code();
+  EXPECT_TRUE(code == ErrorCode::mismatch || code == ErrorCode::peer_lost) << describe(code).name;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;
+  EXPECT_LT(took, bound) << "it took " << took.count() << " s";
+}
+
+TEST_P(CollectiveLoss, EndsCallsThatWaitForARankThatFinishes) {
+  run_with_a_loss([](Endpoint& me) {
+    static std::optional<Team> survivors;  // a process has one rank; a Team may outlive its job
+    finish_first(me, kDying, survivors, kLossBound);
+  });
+}
+
+// Rank 0 has destroyed its Team, so it cannot say that it makes no further call of it. It stays for two seconds.
+TEST_P(CollectiveLoss, EndsCallsThatWaitForARankThatHasLeft) {
+  run_with_a_loss([](Endpoint& me) {
+    std::optional<Team> survivors;
+    finish_first(me, kDying, survivors, std::chrono::seconds(2) + kLossBound);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(On, CollectiveLoss, testing::ValuesIn(fabrics()), fabric_name);
 
 }  // namespace

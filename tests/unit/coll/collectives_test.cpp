@@ -288,6 +288,35 @@ TEST_F(CollectiveJobs, GoOnAfterAMemberHasCalledLate) {
   });
 }
 
+// A second start is refused here and told to the other member, whose next call would be taken for it.
+TEST_F(CollectiveJobs, OfAPlanThatHasTimedOutCannotBeStartedAgainBeforeTheyAreOver) {
+  start(2);
+  std::atomic<bool> tried{false};
+  job_->run_each([&](Endpoint& ep) {
+    auto team = ep.world().split(0, ep.rank());
+    ASSERT_TRUE(team && *team);
+    CollOptions impatient;
+    impatient.limit = std::chrono::milliseconds(5);
+    std::array<std::int64_t, 4> words{};
+    words.fill(ep.rank());
+    auto plan = all_reduce_plan(**team, words, ReduceOp::max, ep.rank() == 0 ? impatient : CollOptions{});
+    ASSERT_TRUE(plan) << plan.status().text();
+    if (ep.rank() == 0) {
+      EXPECT_EQ(plan->run().code(), ErrorCode::timed_out);
+      EXPECT_EQ(plan->start().status().code(), ErrorCode::invalid_argument) << "it is running";
+      tried = true;
+    } else {
+      ASSERT_TRUE(ep.wait_until([&] { return tried.load(); }, std::chrono::seconds(20)));
+      ASSERT_TRUE(plan->run()) << "the first start goes on";
+    }
+    std::int64_t word = 1;
+    EXPECT_EQ(all_reduce(**team, std::span(&word, 1), ReduceOp::sum).code(), ErrorCode::mismatch);
+    EXPECT_EQ(words[0], 1);
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
 void subtract_words(void* to, const void* left, const void* right, std::size_t count, void* context) {
   for (std::size_t i = 0; i < count; ++i)
     static_cast<std::int64_t*>(to)[i] = static_cast<const std::int64_t*>(left)[i] -

@@ -93,6 +93,52 @@ int checks_before_yield(Pacing& pacing, const SteppingClock& time) {
   return checks;
 }
 
+Step step_after_spins(Backoff& backoff) {
+  Step step = backoff.next();
+  while (step == Step::again) step = backoff.next();
+  return step;
+}
+
+TEST(Backoff, YieldsAnewAfterAnArrivalDuringTheFirstSecondAndAfterAStepAlways) {
+  Pacing pacing = pacing_of(16, 5ms);
+  SteppingClock time{.step = 1ms};
+  Backoff backoff(pacing, time.clock);
+  const auto goes_to_sleep = [&] {
+    for (int i = 0; i < 20; ++i) {
+      if (step_after_spins(backoff) == Step::sleep) return true;
+    }
+    return false;
+  };
+  int renewed = 0;
+  while (time.at.time_since_epoch() < 900ms) {
+    ASSERT_TRUE(goes_to_sleep());
+    backoff.restart();
+    ASSERT_EQ(step_after_spins(backoff), Step::yielded);
+    ++renewed;
+  }
+  EXPECT_GT(renewed, 50);
+  while (time.at.time_since_epoch() < 1100ms) {
+    ASSERT_TRUE(goes_to_sleep());
+    backoff.restart();
+  }
+  EXPECT_EQ(step_after_spins(backoff), Step::sleep) << "what arrives does not end this wait";
+  backoff.restart_after_step();
+  EXPECT_EQ(step_after_spins(backoff), Step::yielded);
+}
+
+// What came last took a few looks only; but the core was given to others before.
+TEST(Backoff, LearnsOfOthersOnTheCoreFromAWaitWithArrivalsToo) {
+  Pacing pacing = pacing_of(100, 50ms);
+  SteppingClock time{.step = 10us};
+  {
+    Backoff backoff(pacing, time.clock);
+    ASSERT_EQ(step_after_spins(backoff), Step::yielded);
+    backoff.restart();
+    ASSERT_EQ(backoff.next(), Step::again);
+  }
+  EXPECT_EQ(pacing.spins, 50u);
+}
+
 TEST(Backoff, SpinsAsLongAsAPeerTakesToWakeUpAfterAYieldHasCostATimeSlice) {
   Pacing pacing = pacing_of(Pacing::kFewestWithCores, 100ms);
   pacing.fewest = Pacing::kFewestWithCores;

@@ -1,0 +1,73 @@
+// How ranks that are in Job::finish after a loss wait for one another.
+
+#include <aqueduct/aqueduct.hpp>
+
+#include "coll/barriers.hpp"
+#include "core/endpoint_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+
+namespace aqueduct::coll {
+namespace {
+
+class FarewellsOfThree : public testing::Test {
+ protected:
+  void SetUp() override {
+    Config config;
+    for (const auto& [name, value] : {std::pair{"conduit", "loop"}, {"near", "off"}, {"log", "off"}})
+      ASSERT_TRUE(config.set(name, value));
+    auto made = Job::in_process(3, config);
+    ASSERT_TRUE(made) << made.status().text();
+    job_.emplace(*std::move(made));
+  }
+  EndpointState& state(Rank rank) { return job_->endpoint(rank).state(); }
+  Farewells& farewells(Rank rank) { return state(rank).barriers->farewells(); }
+  void progress() {
+    for (int round = 0; round < 3; ++round) {
+      for (Rank rank : {0u, 1u}) job_->endpoint(rank).progress();
+    }
+  }
+
+  std::optional<Job> job_;  // is not finished: rank 2 would wait for the others
+};
+
+TEST_F(FarewellsOfThree, AreOverWhenAllWhoAreLeftHaveSaidTheirs) {
+  for (Rank rank : {0u, 1u}) state(rank).peer_lost(2);
+  EXPECT_FALSE(farewells(0).over());
+  progress();
+  EXPECT_FALSE(farewells(0).over()) << "rank 1 has said nothing yet";
+  EXPECT_TRUE(farewells(1).over()) << "it has heard of rank 0, and rank 2 is lost";
+  progress();
+  EXPECT_TRUE(farewells(0).over());
+}
+
+TEST_F(FarewellsOfThree, TellOfTheLossWhoHasNotNoticedIt) {
+  state(0).peer_lost(2);
+  EXPECT_FALSE(farewells(0).over());
+  EXPECT_FALSE(job_->endpoint(1).is_lost(2));
+  progress();
+  EXPECT_TRUE(job_->endpoint(1).is_lost(2));
+}
+
+TEST_F(FarewellsOfThree, OfARankThatStaysNoLongerMakeItLost) {
+  for (Rank rank : {0u, 1u}) state(rank).peer_lost(2);
+  EXPECT_FALSE(farewells(0).over());
+  progress();
+  EXPECT_FALSE(job_->endpoint(1).is_lost(0)) << "it stays";
+  EXPECT_TRUE(farewells(0).left());
+  progress();
+  EXPECT_TRUE(job_->endpoint(1).is_lost(0));
+  EXPECT_TRUE(farewells(1).over());
+}
+
+TEST_F(FarewellsOfThree, WaitForNobodyElseWhenAllAreLost) {
+  state(0).peer_lost(2);
+  state(0).peer_lost(1);
+  EXPECT_TRUE(farewells(0).over());
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
