@@ -11,7 +11,8 @@
 #include <utility>
 
 // The receiving side of active messages: packets that arrive, and the replies of their handlers. All of it runs inside
-// poll, so nothing here may wait.
+// poll, so nothing here may wait. A handler that runs outside the lock (am/parallel.hpp) is replaced in the table by a
+// function that queues the message, so nothing here looks for it.
 
 namespace aqueduct {
 
@@ -77,6 +78,13 @@ const char* Messages::run_handler(Incoming& incoming, const PacketHeader& header
   entry.callback.run(entry.callback.callable.get(), incoming, parts.args, parts.payload);
   state_.in_handler = false;
   return nullptr;
+}
+
+// As the end of dispatch. Out of line: the handler ran outside the lock.
+void Messages::owe_credit(Rank to) noexcept {
+  Peer& peer = peers_[to];
+  if (peer.lost) return;
+  if (++peer.owed >= peer.return_at) return_credits(to);
 }
 
 Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handler, const Args& args,

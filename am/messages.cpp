@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace aqueduct::am {
 namespace {
@@ -29,6 +30,7 @@ Messages::Messages(EndpointState& state)
       credits_per_peer_(choose_credits(state.config, state.ranks)),
       outbox_(std::size_t{state.ranks} * credits_per_peer_, largest_packet(state) + core::kMostHeader),
       prepared_(static_cast<std::size_t>(state.config.number("prepared")), largest_packet(state)),
+      parallel_(state),
       busy_(state.busy) {
   for (Rank rank = 0; rank < state.ranks; ++rank) {
     Peer& peer = peers_[rank];
@@ -66,7 +68,7 @@ void Messages::add_internal(HandlerId id, AmCategory category, std::uint16_t arg
 }
 
 Result<HandlerId> Messages::add(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
-                                Callback callback) noexcept {
+                                Callback callback, const HandlerOptions& options) noexcept try {
   if (state_.in_child()) return ErrorCode::invalid_argument;
   if (state_.in_handler) return ErrorCode::in_handler;
   if (next_user_ >= handlers_.size()) {
@@ -74,8 +76,13 @@ Result<HandlerId> Messages::add(AmCategory category, std::uint16_t args_bytes, s
                      state_.config.number("handlers"));
     return ErrorCode::refused;
   }
+  // With one thread there is nothing to run beside.
+  if (options.parallel && state_.guard.shared())
+    callback = parallel_.queue_for(std::move(callback), args_bytes, is_long(category));
   handlers_[next_user_] = {key_of(category, args_bytes, signature), std::move(callback)};
   return static_cast<HandlerId>(next_user_++);
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
 }
 
 std::size_t Messages::room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept {
@@ -170,6 +177,9 @@ void Messages::describe(std::string& text, Rank peer) const {
   }
   if (!outbox_.waiting().empty())
     text += fmt::format("; {} replies kept back here", outbox_.waiting().size());
+  if (const auto& queue = state_.handlers; queue.queued() + queue.running() != 0)
+    text += fmt::format("; {} parallel handlers run, and {} messages wait for a thread", queue.running(),
+                        queue.queued());
 }
 
 }  // namespace aqueduct::am

@@ -3,6 +3,7 @@
 #include "am/incoming.hpp"
 #include "am/layer_handlers.hpp"
 #include "am/outbox.hpp"
+#include "am/parallel.hpp"
 #include "am/prepared.hpp"
 #include "am/raw_spaces.hpp"
 #include "am/wire.hpp"
@@ -50,7 +51,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   Status layers_problem() const noexcept { return layers_problem_; }
   /// Registers a user's handler under the next number.
   Result<HandlerId> add(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
-                        Callback callback) noexcept;
+                        Callback callback, const HandlerOptions& options) noexcept;
   /// Whether a handler for such messages is registered here. All
   /// ranks register the same ones, so the target has it too.
   bool knows(AmCategory category, HandlerId id, const Args& args) const noexcept {
@@ -94,6 +95,9 @@ class Messages final : public core::EndpointInbox, public core::Layer {
 
   PreparedPool& prepared() noexcept { return prepared_; }
   RawSpaces& raw_spaces() noexcept { return raw_spaces_; }
+  ParallelMessages& parallel() noexcept { return parallel_; }
+  /// A request's handler has returned without a reply, outside of dispatch: its credit is to be returned.
+  void owe_credit(Rank to) noexcept;
   /// Whether all messages have left this process, as far as the conduits tell.
   bool all_sent() const noexcept {
     return none_posted() && outbox_.waiting().empty() && returns_due_.empty() && none_to_follow();
@@ -173,6 +177,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   Outbox outbox_;
   PreparedPool prepared_;
   RawSpaces raw_spaces_;
+  ParallelMessages parallel_;
   std::uint32_t to_follow_ = 0;    ///< the same, for all peers
   std::vector<Rank> returns_due_;  ///< peers whose credits found no room to be returned
   std::vector<Rank> returns_now_;  ///< the same, while `advance` tries again

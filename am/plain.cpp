@@ -25,11 +25,13 @@ void run_plain(void* callable, detail::Incoming& incoming, const std::byte* args
 
 }  // namespace
 
-Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t args, PlainHandler body) {
+Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t args, PlainHandler body,
+                                 const HandlerOptions& options) {
   if (args > kMostWords) return ErrorCode::too_large;
   if (!body) return ErrorCode::invalid_argument;
   return detail::register_callback(ep, category, static_cast<std::uint16_t>(args * sizeof(std::uint32_t)), 0,
-                                   {run_plain, std::make_shared<Plain>(Plain{std::move(body), args})});
+                                   {run_plain, std::make_shared<Plain>(Plain{std::move(body), args})},
+                                   options);
 }
 
 Status request_plain(Endpoint& ep, Rank to, AmCategory category, HandlerId handler,

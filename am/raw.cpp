@@ -3,8 +3,12 @@
 #include "am/messages.hpp"
 #include "am/packet_parts.hpp"
 #include "core/entry.hpp"
+#include "core/wait.hpp"
 
 #include <cstring>
+#include <new>
+#include <string>
+#include <utility>
 
 // Raw messages: those whose header has a raw word. They are sent as all others are; only the target knows its table.
 
@@ -48,14 +52,15 @@ Result<HandlerSpace> HandlerSpace::create(Endpoint& ep, std::string_view name) n
   return ErrorCode::no_memory;
 }
 
-Status HandlerSpace::add(std::uint8_t number, RawHandler handler, void* argument,
-                         const RawAccepts& accepts) noexcept {
+Status HandlerSpace::add(std::uint8_t number, RawHandler handler, void* argument, const RawAccepts& accepts,
+                         const HandlerOptions& options) noexcept {
   if (handler == nullptr) return ErrorCode::invalid_argument;
-  return add_held(number, handler, argument, nullptr, accepts);
+  return add_held(number, handler, argument, nullptr, accepts, options);
 }
 
 Status HandlerSpace::add_held(std::uint8_t number, RawHandler handler, void* argument,
-                              std::shared_ptr<void> held, const RawAccepts& accepts) noexcept {
+                              std::shared_ptr<void> held, const RawAccepts& accepts,
+                              const HandlerOptions& options) noexcept try {
   auto& state = ep_->state();
   const core::Entry entry(state);
   if (state.in_child()) return ErrorCode::invalid_argument;
@@ -64,8 +69,12 @@ Status HandlerSpace::add_held(std::uint8_t number, RawHandler handler, void* arg
   const bool accepts_any =
       (accepts.categories & kAllCategories) != 0 && accepts.least_words <= accepts.most_words;
   if (place.run != nullptr || !accepts_any) return ErrorCode::invalid_argument;
-  place = {handler, argument, std::move(held), accepts};
+  std::unique_ptr<std::uint32_t> unfinished;
+  if (options.parallel && state.guard.shared()) unfinished = state.messages->parallel().count_for_raw();
+  place = {handler, argument, std::move(held), accepts, std::move(unfinished)};
   return {};
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
 }
 
 Status HandlerSpace::remove(std::uint8_t number) noexcept {
@@ -74,8 +83,16 @@ Status HandlerSpace::remove(std::uint8_t number) noexcept {
   if (state.in_handler) return ErrorCode::in_handler;
   detail::RawSpace::Entry& place = space_->entries[number];
   if (place.run == nullptr) return ErrorCode::invalid_argument;
-  place = {};
-  return {};
+  if (place.unfinished == nullptr || *place.unfinished == 0 || state.in_child()) {
+    place = {};
+    return {};
+  }
+  // Messages that have arrived are still handled. The caller may free what the handler uses, so it waits for them.
+  if (state.must_not_wait()) return ErrorCode::in_handler;
+  const detail::RawSpace::Entry removed = std::exchange(place, {});
+  return core::wait_until(
+      state, [&] { return *removed.unfinished == 0; }, kNoRank,
+      [] { return std::string("parallel handlers of a number that is being removed"); });
 }
 
 bool HandlerSpace::has(std::uint8_t number) const noexcept {
@@ -159,6 +176,9 @@ const char* Messages::run_raw(Incoming& incoming, const PacketHeader& header, By
   incoming.is_raw = true;
   RawContext context(incoming, space->number, category, {number, raw_tag(header), {words, count}},
                      parts.payload);
+  if (entry.unfinished != nullptr && parallel_.queue_raw(incoming, space->number, entry, context))
+      [[unlikely]]
+    return nullptr;
   state_.in_handler = true;
   entry.run(entry.argument, context);
   state_.in_handler = false;

@@ -18,6 +18,9 @@ struct RawSpace {
     void* argument = nullptr;
     std::shared_ptr<void> held;  ///< keeps `argument` alive, if it is the library's
     RawAccepts accepts;
+    /// Null: the handler runs under the lock. Otherwise it runs outside (am/parallel.hpp), and this counts its messages that
+    /// are queued or running.
+    std::unique_ptr<std::uint32_t> unfinished;
   };
   std::uint32_t number = 0;  ///< on the wire (am/wire.hpp)
   std::string name;

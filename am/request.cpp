@@ -104,9 +104,10 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
 namespace detail {
 
 Result<HandlerId> register_callback(Endpoint& ep, AmCategory category, std::uint16_t args_bytes,
-                                    std::uint16_t signature, Callback callback) noexcept {
+                                    std::uint16_t signature, Callback callback,
+                                    const HandlerOptions& options) noexcept {
   core::Entry entry(ep.state());
-  return ep.state().messages->add(category, args_bytes, signature, std::move(callback));
+  return ep.state().messages->add(category, args_bytes, signature, std::move(callback), options);
 }
 
 Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handler, Args args, Bytes payload,

@@ -13,14 +13,11 @@ aq_status answer(const aq_incoming* incoming, Plain plain_form, Raw raw_form) no
                                      : plain_form(*request_of(incoming)));
 }
 
-}  // namespace
-}  // namespace aqueduct::c
-
-aq_status aq_register(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
-                      uint16_t* id) {
+aq_status add_handler(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
+                      uint16_t* id, const HandlerOptions& options) noexcept {
   if (handler == nullptr || category < AQ_SHORT_REQUEST || category > AQ_LONG_REPLY)
-    return c::plain(ErrorCode::invalid_argument);
-  return c::guarded([&]() -> Status {
+    return plain(ErrorCode::invalid_argument);
+  return guarded([&]() -> Status {
     auto run = [=](RequestContext& message, std::span<const std::uint32_t> args,
                    std::span<std::byte> payload) {
       aq_incoming incoming{};
@@ -33,10 +30,22 @@ aq_status aq_register(aq_endpoint* ep, int category, size_t words, aq_handler ha
       incoming.bytes = payload.size();
       handler(context, &incoming);
     };
-    const auto made = register_plain(c::whole(ep), static_cast<AmCategory>(category), words, run);
+    const auto made = register_plain(whole(ep), static_cast<AmCategory>(category), words, run, options);
     if (made) *id = *made;
     return made.status();
   });
+}
+
+}  // namespace
+}  // namespace aqueduct::c
+
+aq_status aq_register(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
+                      uint16_t* id) {
+  return c::add_handler(ep, category, words, handler, context, id, {});
+}
+aq_status aq_register_parallel(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
+                               uint16_t* id) {
+  return c::add_handler(ep, category, words, handler, context, id, {.parallel = true});
 }
 
 aq_status aq_request_short(aq_endpoint* ep, uint32_t to, const aq_call* call, const aq_options* options) {

@@ -14,7 +14,12 @@ aq_status aq_space_add(const aq_space* space, uint8_t number, aq_handler handler
                        const aq_accepts* accepts) {
   if (handler == nullptr) return c::plain(ErrorCode::invalid_argument);
   RawAccepts taken;
-  if (accepts != nullptr) taken = {accepts->categories, accepts->least_words, accepts->most_words};
+  HandlerOptions options;
+  if (accepts != nullptr) {
+    if ((accepts->flags & ~AQ_PARALLEL) != 0) return c::plain(ErrorCode::invalid_argument);
+    taken = {accepts->categories, accepts->least_words, accepts->most_words};
+    options.parallel = (accepts->flags & AQ_PARALLEL) != 0;
+  }
   HandlerSpace whole = c::whole(space);
   return c::plain(whole.add(
       number,
@@ -32,7 +37,7 @@ aq_status aq_space_add(const aq_space* space, uint8_t number, aq_handler handler
         incoming.bytes = message.payload().size();
         handler(context, &incoming);
       },
-      taken));
+      taken, options));
 }
 aq_status aq_space_remove(const aq_space* space, uint8_t number) {
   HandlerSpace whole = c::whole(space);

@@ -33,6 +33,7 @@ std::string Endpoint::conduit_of(Rank rank) const {
 
 // Without an Entry, which would wait for another thread's handler to end.
 bool Endpoint::in_handler() const noexcept {
+  if (state_->guard.runs_handler_outside()) return true;
   return state_->guard.is_mine() && (state_->in_handler || state_->in_continuation);
 }
 

@@ -41,6 +41,7 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
       ops(static_cast<std::uint32_t>(settings.number("operations")), &face),
       implicit(*this),
       continuations(*this),
+      handlers(*this),
       segments(all, static_cast<std::uint32_t>(settings.number("segments"))),
       hidden(core::HiddenSizes::of(settings)),
       order(all, segments) {

@@ -10,6 +10,7 @@
 #include "core/continuations.hpp"
 #include "core/group_record.hpp"
 #include "core/guard.hpp"
+#include "core/handler_queue.hpp"
 #include "core/hidden_layout.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
@@ -77,6 +78,7 @@ struct EndpointState {
   core::GroupRecord implicit;  ///< the group of `_nbi` operations outside a region
   core::Op* region = nullptr;  ///< the open access region, which all threads share
   core::Continuations continuations;
+  core::HandlerQueue handlers;  ///< messages whose handlers run outside the lock
   core::SegmentTable segments;
   core::HiddenSizes hidden;  ///< what the collectives engine has in segment 1
   core::PeerOrder order;     ///< what fences hold back
@@ -103,8 +105,9 @@ struct EndpointState {
   std::uint64_t least_transfer = ~std::uint64_t{0};
   bool near_serves_host = false;  ///< every rank of this host has a near conduit
 
-  bool polling =
-      false;  ///< inside progress: handlers run, nothing may wait. Under the lock, so it is this thread
+  /// Inside progress: handlers run, nothing may wait. Under the lock, so it is this thread. Also in the calls of a handler
+  /// outside the lock, and so is `in_handler`.
+  bool polling = false;
   bool in_handler = false;
   /// The present round of progress is a StandIn's: what it finds of losses waits for the program's next one.
   bool stands_in = false;
@@ -176,9 +179,12 @@ namespace aqueduct::core {
 using aqueduct::detail::EndpointState;
 
 /// One round of progress: polls the conduits, then lets layers with queued work continue. Returns the number of
-/// arrivals. Does nothing when it is called inside itself, as by a handler. Requires: an Entry, if threads share the
-/// endpoint.
+/// arrivals. Does nothing when it is called inside itself, as by a handler. Lets go of the lock while it runs handlers
+/// that run outside. Requires: an Entry, if threads share the endpoint.
 int progress(EndpointState& state) noexcept;
+/// The same for a thread that has armed the conduits for its sleep. It does not run handlers outside the lock: another
+/// thread could then take the turn, and arm the conduits too.
+int progress_while_armed(EndpointState& state) noexcept;
 /// Asks the conduits and the launcher for lost peers, at most every 20 ms.
 void check_peers(EndpointState& state) noexcept;
 

@@ -34,6 +34,8 @@ constexpr std::uint32_t kMostPassedBy = 16;
 
 /// The address of this thread's own is its name: no two threads that live have the same.
 [[gnu::tls_model("initial-exec")]] constinit thread_local char mark = 0;
+/// The innermost handler that this thread runs outside a lock.
+[[gnu::tls_model("initial-exec")]] constinit thread_local const HandlerOutside* handler_outside = nullptr;
 
 void relax_guard() noexcept {
 #if defined(__x86_64__)
@@ -73,6 +75,8 @@ void Guard::enter() noexcept {
     enter_slowly(me);
   }
   depth_ = 1;
+  if (polling_ != nullptr) [[unlikely]]
+    *polling_ = *in_handler_ = runs_handler_outside();
 }
 
 void Guard::enter_slowly(Thread me) noexcept {
@@ -105,20 +109,21 @@ void Guard::leave() noexcept {
 }
 
 void Guard::free(bool ring) noexcept {
-  ring = ring && asleep_;
-  if (ring) {
-    asleep_ = false;
-    rung_ = true;
-  }
+  if (polling_ != nullptr) [[unlikely]]
+    *polling_ = *in_handler_ = false;  // of a handler under the lock they are false already: it frees no lock
+  ring = takes_ring(ring);
   const bool yields = wanted_.load(std::memory_order_relaxed) != 0 && ++passed_by_ >= kMostPassedBy;
   if (yields) passed_by_ = 0;
   owner_.store(nullptr, std::memory_order_release);
-  if (ring) [[unlikely]] {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(bell_, &one, sizeof one);  // if it is full, it is readable
-  }
+  if (ring) [[unlikely]]
+    ring_bell();
   if (yields) [[unlikely]]
     yield_to_others();
+}
+
+void Guard::ring_bell() const noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(bell_, &one, sizeof one);  // if it is full, it is readable
 }
 
 // The lock is free. Returns when another thread has taken it, or after a while: the other may not be running.
@@ -150,6 +155,12 @@ void Guard::take_back(std::uint32_t depth) noexcept {
   enter();
   depth_ = depth;
   if (turn_ == static_cast<Thread>(&mark)) asleep_ = false;
+}
+
+void Guard::seize(std::uint32_t depth) noexcept {
+  owner_.store(&mark, std::memory_order_relaxed);
+  depth_ = depth;
+  turn_ = nullptr;
 }
 
 void Guard::give_way_slowly() noexcept {
@@ -188,5 +199,18 @@ void Guard::sleep_until_news(std::uint32_t seen, std::chrono::nanoseconds limit)
   ::syscall(SYS_futex, &news_, FUTEX_WAIT_PRIVATE, seen, &time, nullptr, 0);
   sleepers_.fetch_sub(1, std::memory_order_seq_cst);
 }
+
+bool Guard::runs_handler_outside() const noexcept {
+  for (const HandlerOutside* one = handler_outside; one != nullptr; one = one->outer_) {
+    if (&one->guard_ == this) return true;
+  }
+  return false;
+}
+
+HandlerOutside::HandlerOutside(const Guard& guard) noexcept : guard_(guard), outer_(handler_outside) {
+  handler_outside = this;
+}
+
+HandlerOutside::~HandlerOutside() { handler_outside = outer_; }
 
 }  // namespace aqueduct::core

@@ -18,6 +18,9 @@ namespace aqueduct::core {
 /// poll that found something changes, and sleep on it after a while. Who leaves a wait with the turn wakes a follower,
 /// which takes the turn or passes it on.
 ///
+/// Handlers outside. A handler may run without the lock (HandlerOutside, core/handler_queue.hpp). The rules for handlers
+/// then hold for its thread alone: its calls find the flags set by which other code knows that it is in a handler.
+///
 /// docs/threading.md has the argument why no wake-up is missed.
 ///
 /// Threads: any, as each function says.
@@ -42,6 +45,15 @@ class Guard {
   /// the poller waits for, or begun an operation that needs polls.
   void leave() noexcept;
 
+  /// From now on handlers may run outside the lock. While a thread that runs one is in a call, both flags are true, as they
+  /// are for a handler under the lock. Requires: the lock.
+  void let_handlers_out(bool& polling, bool& in_handler) noexcept {
+    polling_ = &polling;
+    in_handler_ = &in_handler;
+  }
+  /// Whether this thread runs a handler outside the lock. Does not need the lock.
+  bool runs_handler_outside() const noexcept;
+
   // The following are for waits in shared mode. This thread has the lock.
 
   enum class Why : std::uint8_t {
@@ -52,6 +64,8 @@ class Guard {
   /// Frees the lock, however often this thread has entered. Returns what `take_back` needs.
   std::uint32_t let_go(Why why) noexcept;
   void take_back(std::uint32_t depth) noexcept;
+  /// The same in a forked child, whose only thread this is: another one may have had the lock at the fork.
+  void seize(std::uint32_t depth) noexcept;
   /// Lets a thread in that waits for the lock, if there is one. A look at one word if there is none.
   void give_way() noexcept {
     if (wanted_.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -64,6 +78,11 @@ class Guard {
   void end_turn() noexcept;
   /// The poller was woken by another thread's call since the last question.
   bool was_rung() noexcept;
+  /// Wakes the poller if it sleeps: this thread has changed something, but its call goes on.
+  void wake_poller() noexcept {
+    if (takes_ring(true)) [[unlikely]]
+      ring_bell();
+  }
   /// A descriptor that `leave` makes readable while the poller sleeps; -1 if there is none.
   int bell() const noexcept { return bell_; }
 
@@ -85,6 +104,14 @@ class Guard {
 
   void enter_slowly(Thread me) noexcept;
   void free(bool ring) noexcept;
+  /// Whether the caller must ring the bell: the poller sleeps, and nobody has rung yet.
+  bool takes_ring(bool ring) noexcept {
+    if (!ring || !asleep_) return false;
+    asleep_ = false;
+    rung_ = true;
+    return true;
+  }
+  void ring_bell() const noexcept;
   void give_way_slowly() noexcept;
   void yield_to_others() const noexcept;
   void tell(bool all) noexcept;
@@ -102,6 +129,8 @@ class Guard {
   Thread turn_ = nullptr;  ///< the thread that polls for all
   bool asleep_ = false;    ///< it sleeps, and a call must wake it
   bool rung_ = false;
+  bool* polling_ = nullptr;  ///< with `in_handler_`: what let_handlers_out was given; null before
+  bool* in_handler_ = nullptr;
 
   alignas(64) std::atomic<std::uint32_t> news_{0};
   std::atomic<std::uint32_t> sleepers_{0};  ///< followers that sleep or are about to
@@ -118,6 +147,20 @@ class OthersIn {
  private:
   Guard& guard_;
   std::uint32_t depth_;
+};
+
+/// For as long as it lives, this thread runs a handler of the guard's endpoint outside the lock.
+class HandlerOutside {
+ public:
+  explicit HandlerOutside(const Guard& guard) noexcept;
+  ~HandlerOutside();
+  HandlerOutside(const HandlerOutside&) = delete;
+  HandlerOutside& operator=(const HandlerOutside&) = delete;
+
+ private:
+  friend class Guard;
+  const Guard& guard_;
+  const HandlerOutside* const outer_;  ///< a handler may use another endpoint, and run a handler of that one
 };
 
 }  // namespace aqueduct::core

@@ -14,9 +14,11 @@ namespace {
   return 0;
 }
 
-}  // namespace
+enum class Queued : std::uint8_t { runs, stays };
 
-int progress(EndpointState& state) noexcept {
+/// `kQueued`: what becomes of messages whose handlers run outside the lock.
+template <Queued kQueued>
+[[gnu::always_inline]] inline int round_of_progress(EndpointState& state) noexcept {
   if (state.polling) [[unlikely]]
     return state.in_child() ? end_all(state) : 0;  // another thread may have been polling at the fork
   if (state.in_child()) [[unlikely]]
@@ -33,6 +35,7 @@ int progress(EndpointState& state) noexcept {
     found += state.moves != moves ? 1 : 0;
     state.polling = false;
     found += state.continuations.run();
+    if constexpr (kQueued == Queued::runs) found += state.handlers.run();
   }
   state.polling = false;
   state.arrivals += static_cast<std::uint64_t>(found);
@@ -45,6 +48,12 @@ int progress(EndpointState& state) noexcept {
     check_peers(state);
   return found;
 }
+
+}  // namespace
+
+int progress(EndpointState& state) noexcept { return round_of_progress<Queued::runs>(state); }
+
+int progress_while_armed(EndpointState& state) noexcept { return round_of_progress<Queued::stays>(state); }
 
 void check_peers(EndpointState& state) noexcept {
   const auto now = state.clock.now();

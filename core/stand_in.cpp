@@ -98,8 +98,10 @@ void StandIn::make_rounds(std::uint32_t seen) noexcept {
   } while (is_needed(seen));
 }
 
-/// Whether something waits for room. Continuations are queued work too, but wait for the program.
-bool StandIn::lacks_room() const noexcept { return state_.busy > (state_.continuations.queued() ? 1u : 0u); }
+/// Whether something waits for room. Continuations and handlers are queued work too, but wait for the program.
+bool StandIn::lacks_room() const noexcept {
+  return state_.busy > (state_.continuations.queued() ? 1u : 0u) + (state_.handlers.queued() != 0 ? 1u : 0u);
+}
 
 /// Sleeps until something arrives. False: a thread of the program has made a call meanwhile.
 bool StandIn::sleep(std::uint32_t seen) noexcept {

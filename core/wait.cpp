@@ -85,7 +85,7 @@ bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
     sleep_beside_others(guard, Guard::Why::looks_again, [&] { JointSleep::nap(nap); });
     return false;
   }
-  if (progress(state_) != 0) return false;
+  if (progress_while_armed(state_) != 0) return false;
   if (done(what)) return true;
   if (!busy && state_.busy != 0) return false;
   ++state_.statistics.sleeps;

@@ -111,7 +111,10 @@ Status all_followed(Job::Impl& job) {
   };
   const auto followed = [&] {
     if (none_left()) return true;
-    for (auto& parts : job.endpoints) core::progress(parts->state);  // one may be another's target
+    for (auto& parts : job.endpoints) {  // one may be another's target
+      const core::Entry entry(parts->state);
+      core::progress(parts->state);
+    }
     return none_left();
   };
   return core::wait_until(job.endpoints.front()->state, followed, kNoRank,
@@ -275,6 +278,7 @@ Status Job::finish() {
   const auto sent = [&] {
     bool all_sent = true;
     for (auto& parts : impl_->endpoints) {
+      const core::Entry entry(parts->state);
       core::progress(parts->state);
       all_sent = parts->state.messages->all_sent() && parts->state.busy == 0 && all_sent;
     }

@@ -1,12 +1,15 @@
 // The end of a segment.
 
+#include "am/messages.hpp"
 #include "coll/barriers.hpp"
 #include "coll/exchange.hpp"
+#include "core/wait.hpp"
 #include "runtime/parts.hpp"
 #include "runtime/set_up_call.hpp"
 #include "team/team_state.hpp"
 
 #include <cstring>
+#include <string>
 
 #include <sys/mman.h>
 
@@ -78,6 +81,11 @@ Status release_segment(EndpointParts& parts, SegmentId id) noexcept {
   if (all_here.code() == ErrorCode::invalid_argument) return all_here;
   // Messages that came before the others' arrivals may name the segment; a thread that stands in has kept them.
   if (state.stand_in != nullptr) static_cast<void>(core::progress(state));
+  // Their handlers read the payload where it is. Those outside the lock may still be queued, or run.
+  const core::Bytes part = state.segments[id].mine;
+  static_cast<void>(core::wait_until(
+      state, [&] { return !state.messages->parallel().any_in(part); }, kNoRank,
+      [] { return std::string("parallel handlers of long messages in a segment that is released"); }));
 
   const core::SegmentRecord ended = state.segments.release(id);
   for (Rank i = 0; i < ended.parts.size(); ++i) leave_part(state, ended.first + i, ended.parts[i]);

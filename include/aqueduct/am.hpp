@@ -63,6 +63,26 @@ struct AmOptions {
   Group* group = nullptr;
 };
 
+/// How a handler runs. Each rank chooses for itself.
+struct HandlerOptions {
+  /// With Threads::multiple: the handler runs without the endpoint's lock, on whichever thread makes progress, beside other
+  /// calls and other handlers, also beside itself. Several of its messages are handled at once if several threads of the
+  /// rank are in `progress` or in waits. In the other modes it changes nothing.
+  ///
+  /// The rules for handlers hold on the thread that runs it, and there only: `in_handler()` is true, `progress` does
+  /// nothing, requests and waits return in_handler; it may reply once. The handler guards its own data. It may wait for
+  /// other parallel handlers and for other threads of its program, for example at a mutex, as long as no thread that holds
+  /// the mutex makes progress: that thread might run this handler, and would then wait for itself.
+  ///
+  /// Parallel handlers are in no order, even if the network keeps messages in order or a fence stands between two messages;
+  /// and the call in which a message arrives may return before its handler has, which another thread runs.
+  /// docs/threading.md has the rest.
+  ///
+  /// Lifetime: the payload until the handler returns, as always. It is a copy; that of a long message is in the segment.
+  /// Cost:     per message a copy of its payload, and the lock once more; a thread that waits is woken to poll.
+  bool parallel = false;
+};
+
 /// The largest messages that one peer can be sent. Units: bytes.
 struct AmLimits {
   std::size_t arguments;     ///< size of an argument struct, or 4 × the number of plain arguments
@@ -110,7 +130,7 @@ struct Callback {
   std::shared_ptr<void> callable;
 };
 Result<HandlerId> register_callback(Endpoint&, AmCategory, std::uint16_t args_bytes, std::uint16_t signature,
-                                    Callback) noexcept;
+                                    Callback, const HandlerOptions&) noexcept;
 
 }  // namespace detail
 
@@ -162,7 +182,8 @@ class RequestContext : public ReplyContext {
   Status reply_plain(AmCategory category, HandlerId handler, std::span<const std::uint32_t> args,
                      detail::Bytes payload = {}, GlobalPtr<std::byte> to = {}) noexcept;
   /// Negotiates the payload of a medium or long reply (am_prepared.hpp). It is committed or dropped before the handler
-  /// returns. One at a time always finds a buffer.
+  /// returns. One at a time always finds a buffer. Parallel handlers share that one and those of AQUEDUCT_PREPARED: if all
+  /// are in use, the answer is `refused`, and a plain reply still finds room.
   ///
   /// Errors: as `prepare_medium` and `prepare_long`; invalid_argument (not a request, replied already, a place on
   ///         another rank).
@@ -178,10 +199,11 @@ class RequestContext : public ReplyContext {
 /// long ones; context is a RequestContext& or ReplyContext&, payload a std::span<std::byte>.
 ///
 /// Threads: the handler runs on the endpoint's thread, inside progress. With Threads::multiple it runs on whichever
-///          thread makes progress, one handler at a time, and other threads' calls wait until it returns.
-/// Errors:  refused (AQUEDUCT_HANDLERS reached), in_handler.
+///          thread makes progress, one handler at a time, and other threads' calls wait until it returns. With
+///          HandlerOptions::parallel several run at once, and calls do not wait for them.
+/// Errors:  refused (AQUEDUCT_HANDLERS reached), in_handler; no_memory (parallel).
 template <AmCategory Category, AmArguments Args, class F>
-Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body) {
+Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body, const HandlerOptions& options = {}) {
   constexpr bool is_request = Category <= AmCategory::long_request;
   constexpr bool has_payload = Category != AmCategory::short_request && Category != AmCategory::short_reply;
   using Context = std::conditional_t<is_request, RequestContext, ReplyContext>;
@@ -210,35 +232,35 @@ Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body) {
   };
   const auto args = detail::pack(Args{});
   auto id = detail::register_callback(ep, Category, args.bytes, args.signature,
-                                      {run, std::make_shared<F>(std::move(body))});
+                                      {run, std::make_shared<F>(std::move(body))}, options);
   if (!id) return id.status();
   return Handler<Category, Args>{*id};
 }
 
 // register_handler with the category in the name: on_short_request<Args>(ep, [](auto& context, const Args&) { … }).
 template <AmArguments Args, class F>
-auto on_short_request(Endpoint& ep, F body) {
-  return register_handler<AmCategory::short_request, Args>(ep, std::move(body));
+auto on_short_request(Endpoint& ep, F body, const HandlerOptions& options = {}) {
+  return register_handler<AmCategory::short_request, Args>(ep, std::move(body), options);
 }
 template <AmArguments Args, class F>
-auto on_medium_request(Endpoint& ep, F body) {
-  return register_handler<AmCategory::medium_request, Args>(ep, std::move(body));
+auto on_medium_request(Endpoint& ep, F body, const HandlerOptions& options = {}) {
+  return register_handler<AmCategory::medium_request, Args>(ep, std::move(body), options);
 }
 template <AmArguments Args, class F>
-auto on_long_request(Endpoint& ep, F body) {
-  return register_handler<AmCategory::long_request, Args>(ep, std::move(body));
+auto on_long_request(Endpoint& ep, F body, const HandlerOptions& options = {}) {
+  return register_handler<AmCategory::long_request, Args>(ep, std::move(body), options);
 }
 template <AmArguments Args, class F>
-auto on_short_reply(Endpoint& ep, F body) {
-  return register_handler<AmCategory::short_reply, Args>(ep, std::move(body));
+auto on_short_reply(Endpoint& ep, F body, const HandlerOptions& options = {}) {
+  return register_handler<AmCategory::short_reply, Args>(ep, std::move(body), options);
 }
 template <AmArguments Args, class F>
-auto on_medium_reply(Endpoint& ep, F body) {
-  return register_handler<AmCategory::medium_reply, Args>(ep, std::move(body));
+auto on_medium_reply(Endpoint& ep, F body, const HandlerOptions& options = {}) {
+  return register_handler<AmCategory::medium_reply, Args>(ep, std::move(body), options);
 }
 template <AmArguments Args, class F>
-auto on_long_reply(Endpoint& ep, F body) {
-  return register_handler<AmCategory::long_reply, Args>(ep, std::move(body));
+auto on_long_reply(Endpoint& ep, F body, const HandlerOptions& options = {}) {
+  return register_handler<AmCategory::long_reply, Args>(ep, std::move(body), options);
 }
 
 /// Sends a short request. The handler runs on rank `to`, exactly once. Messages are not ordered. In a message to
@@ -290,7 +312,8 @@ using PlainHandler =
 /// be used.
 ///
 /// Errors: as register_handler; too_large (more than 16 words), invalid_argument (no body).
-Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t args, PlainHandler body);
+Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t args, PlainHandler body,
+                                 const HandlerOptions& options = {});
 /// Sends a request to a plain handler. A long request goes to the rank of `where`, and `to` is not used.
 ///
 /// Completion: as the typed forms.

@@ -100,24 +100,28 @@ class HandlerSpace {
   ///
   /// Errors: invalid_argument (the number has a handler, or `accepts` is empty), in_handler, no_memory.
   template <class F>
-  Status add(std::uint8_t number, F body, const RawAccepts& accepts = {}) noexcept {
+  Status add(std::uint8_t number, F body, const RawAccepts& accepts = {},
+             const HandlerOptions& options = {}) noexcept {
     static_assert(std::is_invocable_v<F&, RawContext&>, "a raw handler is called as body(RawContext&)");
     try {
       auto held = std::make_shared<F>(std::move(body));
       void* const callable = held.get();
       return add_held(
           number, [](void* f, RawContext& message) { (*static_cast<F*>(f))(message); }, callable,
-          std::move(held), accepts);
+          std::move(held), accepts, options);
     } catch (const std::bad_alloc&) {
       return ErrorCode::no_memory;
     }
   }
   /// The same for a function and its argument. Errors: also invalid_argument (null).
-  Status add(std::uint8_t number, RawHandler handler, void* argument,
-             const RawAccepts& accepts = {}) noexcept;
+  Status add(std::uint8_t number, RawHandler handler, void* argument, const RawAccepts& accepts = {},
+             const HandlerOptions& options = {}) noexcept;
   /// Removes a number's handler. Later messages to the number are rejected.
   ///
-  /// Errors: invalid_argument (the number has none), in_handler.
+  /// Completion: no handler of the number runs any more, and what it uses may end. If the handler is parallel, the call
+  ///             waits until the messages that have arrived are handled.
+  /// Errors: invalid_argument (the number has none), in_handler (also in a continuation, if it would have to wait; the
+  ///         handler then stays).
   Status remove(std::uint8_t number) noexcept;
   /// Whether the number has a handler here.
   bool has(std::uint8_t number) const noexcept;
@@ -137,7 +141,7 @@ class HandlerSpace {
   friend class PreparedPayload;
   HandlerSpace(Endpoint& ep, detail::RawSpace& space) noexcept : ep_(&ep), space_(&space) {}
   Status add_held(std::uint8_t number, RawHandler handler, void* argument, std::shared_ptr<void> held,
-                  const RawAccepts& accepts) noexcept;
+                  const RawAccepts& accepts, const HandlerOptions& options) noexcept;
   Status send(Rank to, AmCategory category, const RawCall& call, detail::Bytes payload,
               GlobalPtr<std::byte> place, const AmOptions& options) const noexcept;
 

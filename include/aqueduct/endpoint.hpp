@@ -136,7 +136,8 @@ class Endpoint {
   std::string conduit_of(Rank rank) const;
 
   /// Processes what has arrived, without waiting: runs handlers and completes operations. Returns the number of packets
-  /// and completions processed, and one more if an operation of several steps has gone on, such as a collective call.
+  /// and completions processed, and of parallel handlers run; one more if an operation of several steps has gone on, such
+  /// as a collective call.
   /// Does nothing inside a handler.
   int progress() noexcept;
   /// Whether this thread is inside one of this endpoint's handlers or continuations, where nothing may wait.

@@ -121,7 +121,7 @@ class Segment {
   /// number of the segment is never used again; later operations on it fail with `closed`.
   ///
   /// Requires:   this rank's operations on the segment are complete, and its messages with a payload for the segment
-  ///             have been handled.
+  ///             have been handled. It waits for parallel handlers of such messages that have arrived.
   /// Lifetime:   the Team must still exist.
   /// Completion: every member has called it, and no member accesses this rank's part any more.
   /// Errors:     peer_lost (a member is lost. This rank's side ends nevertheless. Other members may not know of the

@@ -141,8 +141,10 @@ static void check_raw(aq_endpoint* ep, Seen* seen, bool negotiates) {
   unsigned char* const payload = new_pattern(aq_rank(ep), kBytes);
   aq_space space;
   OK(aq_space_create(ep, negotiates ? "negotiated" : "plain", &space));
-  const aq_accepts requests = {1 << AQ_SHORT_REQUEST | 1 << AQ_MEDIUM_REQUEST | 1 << AQ_LONG_REQUEST, 2, 2,
-                               0};
+  aq_accepts requests = {1 << AQ_SHORT_REQUEST | 1 << AQ_MEDIUM_REQUEST | 1 << AQ_LONG_REQUEST, 2, 2, 2};
+  FAILS(AQ_INVALID_ARGUMENT, aq_space_add(&space, 100, on_request, seen, &requests));  // no such flag
+  requests.flags = 0;
+  if (negotiates) requests.flags = AQ_PARALLEL;
   OK(aq_space_add(&space, 100, on_request, seen, &requests));
   OK(aq_space_add(&space, 200, on_reply, seen, NULL));
   OK(aq_space_add(&space, 201, on_reply, seen, NULL));
@@ -175,7 +177,9 @@ static void run(aq_endpoint* ep, void* context) {
   HOLDS(seen != NULL);
   seen->ep = ep;
   for (int i = 0; i < 3; ++i) {
-    OK(aq_register(ep, AQ_SHORT_REQUEST + i, 2, on_request, seen, &seen->ask[i]));
+    // The endpoint has one thread, so parallel ones run as others do.
+    OK((i == 1 ? aq_register_parallel : aq_register)(ep, AQ_SHORT_REQUEST + i, 2, on_request, seen,
+                                                     &seen->ask[i]));
     OK(aq_register(ep, AQ_SHORT_REPLY + i, 2, on_reply, seen, &seen->answer[i]));
   }
   OK(aq_barrier(ep));

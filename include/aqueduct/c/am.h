@@ -43,6 +43,13 @@ typedef void (*aq_handler)(void* context, const aq_incoming* incoming);
 aq_status aq_register(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
                       uint16_t* id) AQ_MUST_USE;
 
+/// The same for a handler that runs without the endpoint's lock, with AQ_THREADS_MULTIPLE: beside other calls and other
+/// handlers, also beside itself. aqueduct/am.hpp, HandlerOptions::parallel, has its rules.
+///
+/// Errors: also AQ_NO_MEMORY.
+aq_status aq_register_parallel(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
+                               uint16_t* id) AQ_MUST_USE;
+
 /// A message without its payload.
 typedef struct aq_call {
   const uint32_t* words;

@@ -18,15 +18,19 @@ typedef struct aq_space {
 /// Errors: AQ_INVALID_ARGUMENT (no name, or it is taken), AQ_REFUSED (there are 64), AQ_IN_HANDLER, AQ_NO_MEMORY.
 aq_status aq_space_create(aq_endpoint* ep, const char* name, aq_space* space) AQ_MUST_USE;
 
-/// Which messages a handler takes; all others are dropped at the target. A null pointer to it: all.
+/// A flag of aq_accepts: the handler runs without the endpoint's lock, as one of aq_register_parallel.
+enum { AQ_PARALLEL = 1 };
+
+/// Which messages a handler takes; all others are dropped at the target. A null pointer to it: all. And how it runs.
 typedef struct aq_accepts {
   uint8_t categories;  ///< 1 << category of each
   uint8_t least_words;
   uint8_t most_words;
-  uint8_t reserved;
+  uint8_t flags;  ///< 0 or AQ_PARALLEL; unknown bits are AQ_INVALID_ARGUMENT
 } aq_accepts;
 
-/// Registers a handler for a number; removes it; whether there is one here.
+/// Registers a handler for a number; removes it, after the messages that have arrived are handled; whether there is one
+/// here.
 ///
 /// Errors: AQ_INVALID_ARGUMENT (no handler, or the number has one; to remove: it has none), AQ_IN_HANDLER,
 ///         AQ_NO_MEMORY.
