@@ -112,7 +112,14 @@ bool ParallelMessages::any_in(core::Bytes memory) const noexcept {
 ParallelMessage* ParallelMessages::copy(Incoming& incoming, const void* args, std::size_t args_bytes,
                                         core::MutableBytes payload, bool is_long) noexcept {
   ParallelMessage* const message = take(is_long ? 0 : payload.size());
-  if (message == nullptr) return nullptr;
+  if (message == nullptr) {
+    state_.log.error(
+        "no memory for a message of rank {} of {} bytes: its parallel handler runs under the endpoint's "
+        "lock, "
+        "where it must not wait",
+        incoming.source, payload.size());
+    return nullptr;
+  }
   message->source = incoming.source;
   message->is_request = incoming.is_request;
   message->args_bytes = static_cast<std::uint16_t>(args_bytes);

@@ -13,17 +13,17 @@ namespace aqueduct {
 namespace am {
 
 PreparedPool::PreparedPool(std::size_t count, std::size_t bytes)
-    : bytes_(bytes), all_(count + 1), buffers_(count + 1) {
+    : bytes_(bytes), all_(count + 2), buffers_(count + 2) {
   free_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) free_.push_back(&all_[i]);
 }
 
-detail::Prepared* PreparedPool::take(bool for_reply) noexcept {
-  if (for_reply && reply_free_) {
-    reply_free_ = false;
-    return &all_.back();
+detail::Prepared* PreparedPool::take(For who) noexcept {
+  if (who == For::reply && std::exchange(reply_free_, false)) return &all_.back();
+  if (free_.empty()) {
+    const bool has_one = who == For::parallel_reply && std::exchange(parallel_reply_free_, false);
+    return has_one ? &all_[all_.size() - 2] : nullptr;
   }
-  if (free_.empty()) return nullptr;
   detail::Prepared* prepared = free_.back();
   free_.pop_back();
   return prepared;
@@ -39,6 +39,8 @@ void PreparedPool::give_back(detail::Prepared& prepared) noexcept {
   prepared = {};
   if (&prepared == &all_.back()) {
     reply_free_ = true;
+  } else if (&prepared == &all_[all_.size() - 2]) {
+    parallel_reply_free_ = true;
   } else {
     free_.push_back(&prepared);
   }
@@ -87,7 +89,11 @@ Result<Prepared*> prepare_room(EndpointState& state, const PrepareCall& call,
   if (!unlimited)
     most = std::min({most, pool.buffer_bytes(), state.messages->room(to, call.is_long, am::kMaxArgs)});
   if (most < bounds.least) return {ErrorCode::too_large, to};
-  Prepared* prepared = pool.take(call.is_reply);
+  using For = am::PreparedPool::For;
+  const For who = !call.is_reply                       ? For::request
+                  : state.guard.runs_handler_outside() ? For::parallel_reply
+                                                       : For::reply;
+  Prepared* prepared = pool.take(who);
   if (prepared == nullptr) return {ErrorCode::refused, to};
   prepared->to = to;
   prepared->place = call.place;

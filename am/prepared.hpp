@@ -31,8 +31,10 @@ namespace aqueduct::am {
 class PreparedPool {
  public:
   PreparedPool(std::size_t count, std::size_t bytes);
+  /// Handlers under the lock run one at a time, so one buffer of their own is always free. Those outside it have another.
+  enum class For : std::uint8_t { request, reply, parallel_reply };
   /// Null if all are in use.
-  detail::Prepared* take(bool for_reply) noexcept;
+  detail::Prepared* take(For who) noexcept;
   /// Gives it the first `bytes` bytes of a buffer of the pool. Throws std::bad_alloc.
   void lend_buffer(detail::Prepared& prepared, std::size_t bytes);
   void give_back(detail::Prepared& prepared) noexcept;
@@ -40,9 +42,10 @@ class PreparedPool {
 
  private:
   std::size_t bytes_;
-  std::vector<detail::Prepared> all_;  // the last one is for replies
+  std::vector<detail::Prepared> all_;  // the last two are for replies: in parallel handlers, and in others
   std::vector<std::vector<std::byte>> buffers_;
   std::vector<detail::Prepared*> free_;
+  bool parallel_reply_free_ = true;
   bool reply_free_ = true;
 };
 

@@ -182,9 +182,6 @@ using aqueduct::detail::EndpointState;
 /// arrivals. Does nothing when it is called inside itself, as by a handler. Lets go of the lock while it runs handlers
 /// that run outside. Requires: an Entry, if threads share the endpoint.
 int progress(EndpointState& state) noexcept;
-/// The same for a thread that has armed the conduits for its sleep. It does not run handlers outside the lock: another
-/// thread could then take the turn, and arm the conduits too.
-int progress_while_armed(EndpointState& state) noexcept;
 /// Asks the conduits and the launcher for lost peers, at most every 20 ms.
 void check_peers(EndpointState& state) noexcept;
 

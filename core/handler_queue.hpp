@@ -3,6 +3,7 @@
 #include "core/busy.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace aqueduct::detail {
 struct EndpointState;
@@ -29,11 +30,26 @@ class HandlerQueue {
  public:
   explicit HandlerQueue(aqueduct::detail::EndpointState& state) noexcept;
 
+  /// While it lives, the messages stay in the queue (or, for a wait inside, do not): for a thread that has armed the conduits for its sleep.
+  /// It would give up the turn for a handler, and another thread could take it, and arm them too.
+  class Stays {
+   public:
+    explicit Stays(HandlerQueue& queue, bool stays = true) noexcept
+        : queue_(queue), before_(std::exchange(queue.stays_, stays)) {}
+    ~Stays() { queue_.stays_ = before_; }
+    Stays(const Stays&) = delete;
+    Stays& operator=(const Stays&) = delete;
+
+   private:
+    HandlerQueue& queue_;
+    bool before_;
+  };
+
   /// Queues a message. A thread that makes progress, perhaps this one, takes it.
   void push(QueuedHandler& message) noexcept;
   /// Runs the handlers of the messages that were queued before the call, as far as no other thread takes them, and returns
   /// how many. Lets go of the lock while each runs. Requires: the endpoint's state is as between two calls.
-  int run() noexcept { return first_ == nullptr ? 0 : run_all(); }
+  int run() noexcept { return first_ == nullptr || stays_ ? 0 : run_all(); }
 
   std::uint32_t queued() const noexcept { return queued_; }
   std::uint32_t running() const noexcept { return running_; }
@@ -47,6 +63,7 @@ class HandlerQueue {
   QueuedHandler* last_ = nullptr;
   std::uint32_t queued_ = 0;
   std::uint32_t running_ = 0;
+  bool stays_ = false;
   Busy busy_;  ///< set while a message is queued, so that progress comes here and no thread sleeps for long
 };
 

@@ -14,11 +14,9 @@ namespace {
   return 0;
 }
 
-enum class Queued : std::uint8_t { runs, stays };
+}  // namespace
 
-/// `kQueued`: what becomes of messages whose handlers run outside the lock.
-template <Queued kQueued>
-[[gnu::always_inline]] inline int round_of_progress(EndpointState& state) noexcept {
+int progress(EndpointState& state) noexcept {
   if (state.polling) [[unlikely]]
     return state.in_child() ? end_all(state) : 0;  // another thread may have been polling at the fork
   if (state.in_child()) [[unlikely]]
@@ -35,7 +33,7 @@ template <Queued kQueued>
     found += state.moves != moves ? 1 : 0;
     state.polling = false;
     found += state.continuations.run();
-    if constexpr (kQueued == Queued::runs) found += state.handlers.run();
+    found += state.handlers.run();
   }
   state.polling = false;
   state.arrivals += static_cast<std::uint64_t>(found);
@@ -48,12 +46,6 @@ template <Queued kQueued>
     check_peers(state);
   return found;
 }
-
-}  // namespace
-
-int progress(EndpointState& state) noexcept { return round_of_progress<Queued::runs>(state); }
-
-int progress_while_armed(EndpointState& state) noexcept { return round_of_progress<Queued::stays>(state); }
 
 void check_peers(EndpointState& state) noexcept {
   const auto now = state.clock.now();

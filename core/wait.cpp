@@ -85,8 +85,12 @@ bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
     sleep_beside_others(guard, Guard::Why::looks_again, [&] { JointSleep::nap(nap); });
     return false;
   }
-  if (progress_while_armed(state_) != 0) return false;
-  if (done(what)) return true;
+  {
+    const HandlerQueue::Stays armed(state_.handlers);
+    if (progress(state_) != 0) return false;
+    if (done(what)) return true;  // which may make a round too
+  }
+  if (guard.shared() && !guard.take_turn()) return false;  // it has waited, and a handler has run meanwhile
   if (!busy && state_.busy != 0) return false;
   ++state_.statistics.sleeps;
   nap = joint.cut(nap);
@@ -109,6 +113,7 @@ Looked poll_for_all(EndpointState& state, LongWait& longer, std::optional<Backof
   const std::uint64_t moves = state.moves;
   const int found = progress(state);
   if (done(what)) return Looked::done;
+  if (!guard.take_turn()) return Looked::not_yet;  // `done` has made a round, which has run a handler
   if (found > 0) {
     // With steady other traffic too, stalls are reported and the limit holds.
     if (++arrivals % 1024 == 0 && !longer.look_around()) return Looked::timed_out;
@@ -193,6 +198,7 @@ Status wait_for(EndpointState& state, Event& event, std::chrono::nanoseconds lim
 Status wait_to_the_end(EndpointState& state, Event& event) noexcept {
   const Entry entry(state);
   const bool inside = std::exchange(state.in_continuation, false);
+  const HandlerQueue::Stays runs(state.handlers, false);
   const Status status = wait_for(state, event, std::chrono::nanoseconds::max());
   state.in_continuation = inside;
   return status;

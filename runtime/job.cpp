@@ -54,6 +54,7 @@ Status all_barrier(Job::Impl& job) {
   const auto all = [&] {
     bool reached = true;
     for (auto& parts : job.endpoints) {
+      const core::Entry entry(parts->state);
       core::progress(parts->state);  // for all, even if its own barrier is reached: others need its messages
       reached = parts->state.world->try_wait() && reached;
     }

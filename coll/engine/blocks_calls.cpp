@@ -12,6 +12,7 @@
 #include "coll/engine/call_text.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
+#include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
 
 #include <algorithm>
@@ -73,6 +74,17 @@ Shape asking_shape(Rank ranks) noexcept {
   return shape;
 }
 
+/// Of a block that is longer than any piece.
+Shape nominal_shape(Collective operation, Rank ranks) noexcept {
+  Shape shape;
+  shape.operation = operation;
+  shape.in = Sync::none;
+  shape.out = Sync::all;
+  shape.ranks = ranks;
+  shape.bytes = shape.pitch = kNominalBlock;
+  return shape;
+}
+
 void copy_own_block(const BlocksCall& call) noexcept {
   const std::uint64_t bytes = call.own_from.bytes;
   if (bytes == 0) return;
@@ -130,16 +142,31 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
     comparing.algorithm = choice.algorithm;
     comparing.hash = hash_of(comparing);
   }
-  Shape shape;
-  shape.operation = operation;
-  shape.in = Sync::none;
-  shape.out = Sync::all;
-  shape.ranks = ranks_;
-  shape.bytes = shape.pitch = kNominalBlock;
-  const Fit how = fit(moving_algorithm(operation), {}, shape, traits_, scratch_->layout());
+  const Fit how =
+      fit(moving_algorithm(operation), {}, nominal_shape(operation, ranks_), traits_, scratch_->layout());
   if (how.refusal != nullptr) return no_scratch();
   piece_of_blocks(operation) = how.piece;
   return {};
+}
+
+std::string TeamEngine::explain_blocks(const Shape& asked) const {
+  std::string text =
+      fmt::format("{} of {} bytes, {} members\n", operation_word(asked.operation), asked.bytes, ranks_);
+  if (ranks_ > kMostBlockMembers)
+    return text + fmt::format("  none: teams of more than {} members have none\n", kMostBlockMembers);
+  const ScratchLayout& layout = scratch_->layout();
+  const Choice comparing = TableChooser().choose(comparing_shape(ranks_), traits_, layout);
+  const Algorithm& moving = moving_algorithm(asked.operation);
+  const Fit how = fit(moving, {}, nominal_shape(asked.operation, ranks_), traits_, layout);
+  const char* const why = comparing.algorithm == nullptr ? comparing.why : how.refusal;
+  if (why != nullptr) return text + fmt::format("  none: {}\n", why);
+  const std::uint64_t pieces = asked.bytes == 0 ? 0 : (asked.bytes - 1) / how.piece + 1;
+  text += fmt::format(
+      "  first all members compare the lengths: {} of {} bytes, {}\n"
+      "  then {}, in {}\n",
+      operation_word(Operation::all_reduce), sizeof(BlockLengths), comparing.algorithm->name, moving.name,
+      pieces > 1 ? fmt::format("{} pieces of at most {} bytes", pieces, how.piece) : "one piece");
+  return text + "  No bytes move before all members have called, in every sync mode.\n";
 }
 
 std::uint64_t& TeamEngine::piece_of_blocks(Collective operation) noexcept {

@@ -11,6 +11,7 @@ std::string TeamEngine::explain(const Shape& shape) const {
   if (shape.operation == Collective::barrier) return explain_barrier();
   if (ranks_ == 1) return "a team of one rank: a copy";
   if (!scratch_) return "the team has no scratch: no collective operation can run";
+  if (shape.operation >= Collective::permute) return explain_blocks(shape);
   return layer_.chooser().explain(shape, traits_, scratch_->layout());
 }
 

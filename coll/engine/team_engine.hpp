@@ -88,6 +88,8 @@ class TeamEngine {
   bool has_barriers() const noexcept { return barrier_method_.algorithm != nullptr; }
   /// What a barrier of the team is, for Team::explain, if its conduit has none.
   std::string explain_barrier() const;
+  /// What a call whose blocks may differ is, if its blocks are all alike.
+  std::string explain_blocks(const Shape& asked) const;
   /// Begins a barrier: an all-reduce of `vote`, the bits of a core::BarrierVote. When it is over, `vote` holds the votes of
   /// all members, merged, and `op` ends; that may be before this returns. `vote` stays in use until then.
   ///

@@ -24,6 +24,8 @@
 //             mismatch          two ends differ (above); permute: the destinations are no permutation
 //             too_large         the longest block needs more than 2^32 pieces (docs/collectives.md)
 // Sync modes: all members have called before bytes move, whatever CollOptions::in says. CollOptions::out is as always.
+//             Until then no later call of the team moves bytes either, not even one with Sync::none or mine. So do not
+//             wait for such a call before the other members can make this one.
 // Cost:       ceil(log2 P) rounds of 16 bytes in which lengths are compared, then a put for each block that is not empty,
 //             through scratch and in pieces if blocks are long. O(P) work on each member.
 

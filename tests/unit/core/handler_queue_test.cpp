@@ -175,7 +175,10 @@ TEST_F(HandlersOutside, StayWhileTheirThreadPreparesToSleep) {
   TestedHandler message([] {});
   push(message);
   const Entry entry(state_);
-  progress_while_armed(state_);
+  {
+    const HandlerQueue::Stays armed(state_.handlers);
+    EXPECT_EQ(progress(state_), 0);
+  }
   EXPECT_EQ(message.ended, 0);
   EXPECT_NE(state_.busy, 0u) << "the thread would sleep";
   EXPECT_EQ(progress(state_), 1);
