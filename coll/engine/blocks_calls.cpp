@@ -158,8 +158,8 @@ std::string TeamEngine::explain_blocks(const Shape& asked) const {
   const Choice comparing = TableChooser().choose(comparing_shape(ranks_), traits_, layout);
   const Algorithm& moving = moving_algorithm(asked.operation);
   const Fit how = fit(moving, {}, nominal_shape(asked.operation, ranks_), traits_, layout);
-  const char* const why = comparing.algorithm == nullptr ? comparing.why : how.refusal;
-  if (why != nullptr) return text + fmt::format("  none: {}\n", why);
+  if (comparing.algorithm == nullptr) return text + fmt::format("  none: {}\n", comparing.why);
+  if (how.refusal != nullptr) return text + fmt::format("  none: {}\n", how.refusal);
   const std::uint64_t pieces = asked.bytes == 0 ? 0 : (asked.bytes - 1) / how.piece + 1;
   text += fmt::format(
       "  first all members compare the lengths: {} of {} bytes, {}\n"

@@ -41,10 +41,13 @@ void on_handler_threads(std::size_t count, const F& body) {
 /// How a rank's threads are inside the library while handlers run.
 enum class Inside : std::uint8_t { progress, wait, wait_for_an_event_of_the_network };
 
-// Each handler ends only when the other has begun.
+// Each handler ends only when the other has begun. One rank sends at a time: a thread that waits for room for its second
+// request may run a handler of this rank, and that one must not wait for a request that is behind the thread's own.
 TEST_P(ParallelHandlers, ThatWaitForEachOtherRunOnTwoThreads) {
   as_each_of(2, 64, [](Endpoint& me) {
-    for (const Inside inside : {Inside::progress, Inside::wait, Inside::wait_for_an_event_of_the_network}) {
+    for (int i = 0; i < 6; ++i) {
+      const auto inside = static_cast<Inside>(i / 2);
+      const Rank sender = static_cast<Rank>(i % 2);
       std::atomic<int> begun{0}, ended{0};
       std::atomic<bool> met{true};
       const auto meets = on_short_request<NoArguments>(
@@ -58,8 +61,9 @@ TEST_P(ParallelHandlers, ThatWaitForEachOtherRunOnTwoThreads) {
       ASSERT_TRUE(meets);
       ASSERT_TRUE(me.barrier());
       on_handler_threads(2, [&](std::size_t t) {
-        if (t == 0) {
-          for (int i = 0; i < 2; ++i) ASSERT_TRUE(request(me, next(me), *meets));
+        if (me.rank() == sender) {
+          for (int k = 0; k < 2 && t == 0; ++k) ASSERT_TRUE(request(me, next(me), *meets));
+          return;
         }
         const auto both = [&] { return ended == 2; };
         const auto until = std::chrono::steady_clock::now() + seconds(30);
@@ -72,8 +76,8 @@ TEST_P(ParallelHandlers, ThatWaitForEachOtherRunOnTwoThreads) {
         }
       });
       EXPECT_TRUE(met) << "in form " << static_cast<int>(inside);
-      EXPECT_EQ(begun, 2);
-      EXPECT_EQ(ended, 2);
+      EXPECT_EQ(begun, me.rank() == sender ? 0 : 2);
+      EXPECT_EQ(ended, begun);
       ASSERT_TRUE(me.barrier());
     }
   });
