@@ -30,8 +30,9 @@ class HandlerQueue {
  public:
   explicit HandlerQueue(aqueduct::detail::EndpointState& state) noexcept;
 
-  /// While it lives, the messages stay in the queue (or, for a wait inside, do not): for a thread that has armed the conduits for its sleep.
-  /// It would give up the turn for a handler, and another thread could take it, and arm them too.
+  /// While it lives, the messages stay in the queue: for a thread that has armed the conduits for its sleep. It would give
+  /// up the turn for a handler, and another thread could take it, and arm them too. With false, for a wait inside that,
+  /// they run.
   class Stays {
    public:
     explicit Stays(HandlerQueue& queue, bool stays = true) noexcept

@@ -87,10 +87,16 @@ bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
   }
   {
     const HandlerQueue::Stays armed(state_.handlers);
-    if (progress(state_) != 0) return false;
-    if (done(what)) return true;  // which may make a round too
+    const bool found = progress(state_) != 0;
+    if (!found && done(what)) return true;  // which may make a round too
+    // A continuation or the predicate has waited, and another thread has armed the conduits meanwhile. To disarm them here
+    // is to disarm them for it too, so it must look again.
+    if (guard.shared() && !guard.take_turn()) {
+      guard.wake_poller();
+      return false;
+    }
+    if (found) return false;
   }
-  if (guard.shared() && !guard.take_turn()) return false;  // it has waited, and a handler has run meanwhile
   if (!busy && state_.busy != 0) return false;
   ++state_.statistics.sleeps;
   nap = joint.cut(nap);
@@ -113,10 +119,10 @@ Looked poll_for_all(EndpointState& state, LongWait& longer, std::optional<Backof
   const std::uint64_t moves = state.moves;
   const int found = progress(state);
   if (done(what)) return Looked::done;
-  if (!guard.take_turn()) return Looked::not_yet;  // `done` has made a round, which has run a handler
+  // With steady other traffic too, stalls are reported and the limit holds.
+  if (found > 0 && ++arrivals % 1024 == 0 && !longer.look_around()) return Looked::timed_out;
+  if (!guard.take_turn()) return Looked::not_yet;  // a round has run a handler, so another thread polls now
   if (found > 0) {
-    // With steady other traffic too, stalls are reported and the limit holds.
-    if (++arrivals % 1024 == 0 && !longer.look_around()) return Looked::timed_out;
     state.moves != moves ? backoff->restart_after_step() : backoff->restart();
     guard.give_way();
     return Looked::not_yet;
@@ -142,7 +148,7 @@ Looked poll_for_all(EndpointState& state, LongWait& longer, std::optional<Backof
 }
 
 /// One look of a thread that follows the one that polls.
-Looked follow(EndpointState& state, LongWait& longer, Backoff& backoff, bool& is_new,
+Looked follow(EndpointState& state, LongWait& longer, Backoff& backoff, std::uint32_t& arrivals, bool& is_new,
               bool (*done)(const void*), const void* what) noexcept {
   Guard& guard = state.guard;
   const auto why = std::exchange(is_new, false) ? Guard::Why::begins_to_wait : Guard::Why::looks_again;
@@ -159,7 +165,8 @@ Looked follow(EndpointState& state, LongWait& longer, Backoff& backoff, bool& is
   }
   guard.follow(false);
   if (guard.news() != seen) backoff.restart();
-  const bool in_time = step == Backoff::Step::again || longer.look_around();
+  const bool looks = step != Backoff::Step::again || ++arrivals % 1024 == 0;
+  const bool in_time = !looks || longer.look_around();
   if (done(what)) return Looked::done;  // after look_around, which may have found a lost peer
   return in_time ? Looked::not_yet : Looked::timed_out;
 }
@@ -169,6 +176,8 @@ Looked follow(EndpointState& state, LongWait& longer, Backoff& backoff, bool& is
 Status wait_in_turn(EndpointState& state, LongWait& longer, bool (*done)(const void*),
                     const void* what) noexcept {
   Guard& guard = state.guard;
+  // The lock is let go of in here, and no other thread may find the queue held: also if this wait is inside an armed one.
+  const HandlerQueue::Stays runs(state.handlers, false);
   Pacing pacing = state.pacing;  // a copy, which this wait reads and teaches without the lock
   std::optional<Backoff> backoff(std::in_place, pacing, state.clock);
   std::uint32_t arrivals = 0;
@@ -178,7 +187,7 @@ Status wait_in_turn(EndpointState& state, LongWait& longer, bool (*done)(const v
   Looked looked = Looked::not_yet;
   while (looked == Looked::not_yet) {
     looked = guard.take_turn() ? poll_for_all(state, longer, backoff, pacing, arrivals, done, what)
-                               : follow(state, longer, *backoff, is_new, done, what);
+                               : follow(state, longer, *backoff, arrivals, is_new, done, what);
   }
   backoff.reset();
   state.pacing = pacing;
@@ -198,7 +207,6 @@ Status wait_for(EndpointState& state, Event& event, std::chrono::nanoseconds lim
 Status wait_to_the_end(EndpointState& state, Event& event) noexcept {
   const Entry entry(state);
   const bool inside = std::exchange(state.in_continuation, false);
-  const HandlerQueue::Stays runs(state.handlers, false);
   const Status status = wait_for(state, event, std::chrono::nanoseconds::max());
   state.in_continuation = inside;
   return status;

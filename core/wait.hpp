@@ -118,7 +118,6 @@ template <class Done, class Describe>
 Status wait_for_room(EndpointState& state, const Done& done, Rank on, const Describe& describe) noexcept {
   const Entry entry(state);
   const bool inside = std::exchange(state.in_continuation, false);
-  const HandlerQueue::Stays runs(state.handlers, false);
   const Status status = wait_until(state, done, on, describe);
   state.in_continuation = inside;
   return status;

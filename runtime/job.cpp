@@ -149,7 +149,7 @@ void start_stand_ins(Job::Impl& job) {
     }
 }
 
-/// Before the endpoints are polled without their locks, or end: one may use what belongs to another.
+/// Before the endpoints end: one may use what belongs to another.
 void stop_stand_ins(Job::Impl& job) {
   for (auto& parts : job.endpoints) {
     if (parts->state.stand_in != nullptr) parts->state.stand_in->stop();

@@ -159,13 +159,17 @@ std::string TeamEngine::explain_blocks(const Shape& asked) const {
   const Algorithm& moving = moving_algorithm(asked.operation);
   const Fit how = fit(moving, {}, nominal_shape(asked.operation, ranks_), traits_, layout);
   if (comparing.algorithm == nullptr) return text + fmt::format("  none: {}\n", comparing.why);
-  if (how.refusal != nullptr) return text + fmt::format("  none: {}\n", how.refusal);
+  const char* const asking = scratch_->refusal(Schedule::needs(kAllToAllVSlots, asking_shape(ranks_)));
+  if (const char* const why = how.refusal != nullptr ? how.refusal : asking)
+    return text + fmt::format("  none: {}\n", why);
   const std::uint64_t pieces = asked.bytes == 0 ? 0 : (asked.bytes - 1) / how.piece + 1;
   text += fmt::format(
       "  first all members compare the lengths: {} of {} bytes, {}\n"
       "  then {}, in {}\n",
       operation_word(Operation::all_reduce), sizeof(BlockLengths), comparing.algorithm->name, moving.name,
-      pieces > 1 ? fmt::format("{} pieces of at most {} bytes", pieces, how.piece) : "one piece");
+      pieces > 1    ? fmt::format("{} pieces of at most {} bytes", pieces, how.piece)
+      : pieces == 1 ? "one piece"
+                    : "no piece");
   return text + "  No bytes move before all members have called, in every sync mode.\n";
 }
 

@@ -22,6 +22,7 @@
 //                               output; blocks beyond the end of their buffer, or of 64 bits; a member's own
 //                               block with two lengths. As of every call, the team is broken if not all get it
 //             mismatch          two ends differ (above); permute: the destinations are no permutation
+//             not_supported     teams of more than 65535 members
 //             too_large         the longest block needs more than 2^32 pieces (docs/collectives.md)
 // Sync modes: all members have called before bytes move, whatever CollOptions::in says. CollOptions::out is as always.
 //             Until then no later call of the team moves bytes either, not even one with Sync::none or mine. So do not
@@ -146,7 +147,7 @@ AQUEDUCT_COLL_V_FORMS_OF((CollOwnInput I, CollOwnOutput O), all_gather_v,
 ///
 /// Shape:    block j of member i's `in` and block i of member j's `out` have the same number of elements. Blocks of `in`
 ///           may overlap.
-/// In place: no.
+/// In place: no. `in` and `out` must not overlap from the beginning of the first block to the end of the last, gaps included.
 /// Cost:     a message for each block that is not empty.
 AQUEDUCT_COLL_V_FORMS_OF((CollOwnInput I, CollOwnOutput O), all_to_all_v,
                          (Team & team, I&& in, const CollBlocks& in_blocks, O&& out,
@@ -158,6 +159,7 @@ AQUEDUCT_COLL_V_FORMS_OF((CollOwnInput I, CollOwnOutput O), all_to_all_v,
 ///
 /// Shape:    `in` and `out` have n elements, on all members. `to` is a position in the team. `from` is the position of the
 ///           member whose `to` is this one, if the caller knows it: then all members say it, and it is compared too.
+///           `{}` in its place is member 0, not "unknown". There is no "nobody": who has no partner names itself.
 /// In place: no.
 /// Cost:     one message of each member, and the comparison.
 AQUEDUCT_COLL_V_FORMS_OF((CollOwnInput I, CollOwnOutput O), permute,

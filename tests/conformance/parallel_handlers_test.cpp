@@ -60,10 +60,17 @@ TEST_P(ParallelHandlers, ThatWaitForEachOtherRunOnTwoThreads) {
           kParallel);
       ASSERT_TRUE(meets);
       ASSERT_TRUE(me.barrier());
+      // Neither request may come while its target is still in the barrier: only one thread of it is in there.
       on_handler_threads(2, [&](std::size_t t) {
         if (me.rank() == sender) {
-          for (int k = 0; k < 2 && t == 0; ++k) ASSERT_TRUE(request(me, next(me), *meets));
+          if (t == 0) {
+            ASSERT_TRUE(wait_until(me, 0, static_cast<std::uint64_t>(i / 2 + 1), kAnyRank, seconds(20)));
+            for (int k = 0; k < 2; ++k) ASSERT_TRUE(request(me, next(me), *meets));
+          }
           return;
+        }
+        if (t == 0) {
+          ASSERT_TRUE(signal(me, sender, {0, 1}));
         }
         const auto both = [&] { return ended == 2; };
         const auto until = std::chrono::steady_clock::now() + seconds(30);
@@ -388,11 +395,16 @@ TEST_P(ParallelHandlers, LearnThatTheirSenderIsLost) {
         ASSERT_TRUE(asked);
         ASSERT_TRUE(me.barrier());
         if (me.rank() == 1) {
+          // Not while rank 0 is still in the barrier, where the handler would run on its only thread.
+          ASSERT_TRUE(wait_until(me, 1, 1, kAnyRank, seconds(30)));
           ASSERT_TRUE(request(me, 0, *asked));
           ASSERT_TRUE(wait_until(me, 0, 1, kAnyRank, seconds(30)));
           std::raise(SIGKILL);
         }
         on_handler_threads(3, [&](std::size_t t) {
+          if (t == 0) {
+            ASSERT_TRUE(signal(me, 1, {1, 1}));
+          }
           if (t == 2) {  // it does not run the handler: it is outside the library until another thread does
             ASSERT_TRUE(idle_until([&] { return begun.load(); }));
             static_cast<void>(signal(me, 1, {0, 1}));  // it may die before it has answered

@@ -184,6 +184,25 @@ TEST_F(HandlersOutside, StayWhileTheirThreadPreparesToSleep) {
   EXPECT_EQ(progress(state_), 1);
 }
 
+// A wait inside the predicate of one that has armed the conduits lets other threads in, who must not find the queue held.
+TEST_F(HandlersOutside, RunInAWaitInsideThatPreparation) {
+  bool ran = false;
+  TestedHandler message([&] { ran = true; });
+  const Entry entry(state_);
+  {
+    const HandlerQueue::Stays armed(state_.handlers);
+    push(message);
+    EXPECT_EQ(progress(state_), 0);
+    EXPECT_TRUE(wait([&] { return ran; }));
+    EXPECT_EQ(message.ended, 1);
+    ran = false;
+    push(message);
+    EXPECT_EQ(progress(state_), 0) << "the preparation goes on";
+  }
+  EXPECT_EQ(progress(state_), 1);
+  EXPECT_TRUE(ran);
+}
+
 // The child has one thread. The lock of its copy may belong to one of the parent's.
 TEST_F(HandlersOutside, MayForkAndReturnInTheChild) {
   std::atomic<bool> holds{false}, may_go{false};
