@@ -68,9 +68,11 @@ void StandIn::run() noexcept {
   }
 }
 
+// A rank's part of a collective operation may be over while its last put is in flight, which needs its polls.
 bool StandIn::is_needed(std::uint32_t seen) const noexcept {
-  return state_.watching != 0 && !state_.guard.has_followers() &&
-         state_.polls.load(std::memory_order_relaxed) == seen && !stop_.load(std::memory_order_relaxed);
+  return (state_.watching != 0 || state_.ops.in_flight() != 0 || lacks_room()) &&
+         !state_.guard.has_followers() && state_.polls.load(std::memory_order_relaxed) == seen &&
+         !stop_.load(std::memory_order_relaxed);
 }
 
 /// Makes progress until the program does, or nothing is left to do. False: there was nothing to do.
