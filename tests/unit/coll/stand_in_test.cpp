@@ -27,6 +27,7 @@ class StandInJobs : public testing::Test {
     Config config;
     ASSERT_TRUE(config.set("conduit", "loop"));
     ASSERT_TRUE(config.set("near", "off"));
+    ASSERT_TRUE(config.set("loop_native", "rma"));
     ASSERT_TRUE(config.set("segment_bytes", "4K"));
     ASSERT_TRUE(config.set("log", "off"));
     ASSERT_TRUE(config.set("coll_progress", patience));
@@ -90,6 +91,22 @@ TEST_F(StandInJobs, KeepMessagesForTheProgramInTheirOrder) {
     }
     ASSERT_TRUE(me.wait(event));
     for (const std::uint64_t word : words) EXPECT_EQ(word, 3u);
+    ASSERT_TRUE(me.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
+// Loop moves the bytes at its owner's next poll. No collective operation is under way, as after a rank's own part of one.
+TEST_F(StandInJobs, PollForAPutThatIsInFlight) {
+  ASSERT_NO_FATAL_FAILURE(start(2, "100us"));
+  job_->run_each([&](Endpoint& me) {
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == 0) {
+      const std::array<std::byte, 1024> bytes{};
+      Event event = put_nb(me, GlobalPtr<std::byte>{1, 0}, std::span<const std::byte>(bytes));
+      EXPECT_TRUE(looks_until([&] { return event.done(); })) << "the put waits for a call of its rank";
+      EXPECT_TRUE(me.wait(event));
+    }
     ASSERT_TRUE(me.barrier());
   });
   EXPECT_TRUE(job_->finish());
