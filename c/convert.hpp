@@ -31,6 +31,9 @@ inline aq_endpoint* plain(Endpoint& ep) noexcept { return reinterpret_cast<aq_en
 inline GlobalPtr<std::byte> whole(aq_ptr at) noexcept { return {at.rank, at.offset, at.segment}; }
 inline Group* whole(aq_group* group) noexcept { return reinterpret_cast<Group*>(group); }
 inline const Group* whole(const aq_group* group) noexcept { return reinterpret_cast<const Group*>(group); }
+inline const RankList& whole(const aq_rank_list* list) noexcept {
+  return *reinterpret_cast<const RankList*>(list);
+}
 
 inline std::span<const std::byte> source(const void* from, std::size_t bytes) noexcept {
   return {static_cast<const std::byte*>(from), bytes};

@@ -153,6 +153,13 @@ static_assert(sizeof(aq_piece) == sizeof(Piece) && offsetof(aq_piece, offset) ==
 static_assert(sizeof(aq_dimension) == sizeof(Dimension) &&
               offsetof(aq_dimension, count) == offsetof(Dimension, count) &&
               offsetof(aq_dimension, stride) == offsetof(Dimension, stride));
+static_assert(sizeof(aq_rank_range) == sizeof(RankRange) && alignof(aq_rank_range) == alignof(RankRange) &&
+              offsetof(aq_rank_range, first) == offsetof(RankRange, first) &&
+              offsetof(aq_rank_range, last) == offsetof(RankRange, last) &&
+              offsetof(aq_rank_range, stride) == offsetof(RankRange, stride));
+constexpr bool same(int plain_number, Likeness how) { return plain_number == static_cast<int>(how); }
+static_assert(same(AQ_LIKENESS_SAME, Likeness::same) && same(AQ_LIKENESS_REORDERED, Likeness::reordered) &&
+              same(AQ_LIKENESS_DIFFERENT, Likeness::different));
 
 // Structures of C that programs hold: their sizes are part of the interface.
 static_assert(sizeof(aq_status) == 8 && sizeof(aq_event) == 8 && sizeof(aq_shared_event) == 8);
@@ -160,6 +167,7 @@ static_assert(sizeof(aq_options) == 24 && sizeof(aq_domain) == 16 && sizeof(aq_i
 static_assert(sizeof(aq_call) == 16 && sizeof(aq_shape) == 32 && sizeof(aq_prepared) == 56);
 static_assert(sizeof(aq_block) == 16 && sizeof(aq_reducer) == 8 && sizeof(aq_operator) == 32);
 static_assert(sizeof(aq_buffer) == 32 && sizeof(aq_coll_options) == 24);
+static_assert(sizeof(aq_rank_range) == 16);
 
 }  // namespace
 }  // namespace aqueduct::c

@@ -10,6 +10,20 @@ namespace {
 Team& whole_team(aq_team* team) noexcept { return *reinterpret_cast<Team*>(team); }
 const Team& whole_team(const aq_team* team) noexcept { return *reinterpret_cast<const Team*>(team); }
 
+/// Stores a handle of the team that `split` returns; null for a member that is in none. The memory of the handle comes
+/// first, as in hand_over.
+template <class F>
+aq_status store_part(aq_team** made, F split) noexcept {
+  return guarded([&]() -> Status {
+    HandleMemory<Team> memory;
+    if (!memory) return ErrorCode::no_memory;
+    auto part = split();
+    if (!part) return part.status();
+    *made = *part ? reinterpret_cast<aq_team*>(memory.hold(std::move(**part))) : nullptr;
+    return {};
+  });
+}
+
 }  // namespace
 }  // namespace aqueduct::c
 
@@ -24,22 +38,43 @@ uint32_t aq_team_index_of(const aq_team* team, uint32_t rank) { return c::whole_
 aq_status aq_team_split(aq_team* team, int64_t colour, int64_t key, aq_team** made) {
   if (colour != AQ_NO_COLOUR && (colour < 0 || colour > UINT32_MAX))
     return c::plain(ErrorCode::invalid_argument);
-  return c::guarded([&]() -> Status {
-    c::HandleMemory<Team> memory;
-    if (!memory) return ErrorCode::no_memory;
-    std::optional<std::uint32_t> chosen;
-    if (colour != AQ_NO_COLOUR) chosen = static_cast<std::uint32_t>(colour);
-    auto split = c::whole_team(team).split(chosen, key);
-    if (!split) return split.status();
-    *made = *split ? reinterpret_cast<aq_team*>(memory.hold(std::move(**split))) : nullptr;
-    return {};
-  });
+  std::optional<std::uint32_t> chosen;
+  if (colour != AQ_NO_COLOUR) chosen = static_cast<std::uint32_t>(colour);
+  return c::store_part(made, [&] { return c::whole_team(team).split(chosen, key); });
 }
 aq_status aq_team_create(aq_endpoint* ep, const uint32_t* ranks, size_t count, uint64_t tag, aq_team** made) {
   return c::guarded([&] {
     return c::hand_over([&] { return Team::create(c::whole(ep), {ranks, count}, tag); }, made);
   });
 }
+aq_status aq_team_create_of_list(aq_endpoint* ep, const aq_rank_list* members, uint64_t tag, aq_team** made) {
+  return c::guarded(
+      [&] { return c::hand_over([&] { return Team::create(c::whole(ep), c::whole(members), tag); }, made); });
+}
+aq_status aq_team_split_list(aq_team* team, const aq_rank_list* members, aq_team** made) {
+  return c::store_part(made, [&] { return c::whole_team(team).split(c::whole(members)); });
+}
+aq_status aq_team_dup(aq_team* team, aq_team** made) {
+  return c::guarded([&] { return c::hand_over([&] { return c::whole_team(team).dup(); }, made); });
+}
+
+aq_status aq_team_rank_list(const aq_team* team, aq_rank_list** made) {
+  return c::guarded([&] { return c::hand_over([&] { return c::whole_team(team).rank_list(); }, made); });
+}
+aq_status aq_team_on_my_host(const aq_team* team, aq_rank_list** made) {
+  return c::guarded([&] { return c::hand_over([&] { return c::whole_team(team).on_my_host(); }, made); });
+}
+aq_status aq_team_host_leaders(const aq_team* team, aq_rank_list** made) {
+  return c::guarded([&] { return c::hand_over([&] { return c::whole_team(team).host_leaders(); }, made); });
+}
+aq_status aq_team_translate(const aq_team* from, const uint32_t* indices, size_t count, const aq_team* to,
+                            uint32_t* into) {
+  return c::plain(c::whole_team(from).translate({indices, count}, c::whole_team(to), {into, count}));
+}
+int aq_team_compare(const aq_team* a, const aq_team* b) {
+  return static_cast<int>(c::whole_team(a).compare(c::whole_team(b)));
+}
+
 aq_status aq_team_end(aq_team* team) { return c::plain(c::whole_team(team).end()); }
 void aq_team_destroy(aq_team* team) { delete reinterpret_cast<Team*>(team); }
 

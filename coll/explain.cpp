@@ -31,11 +31,14 @@ std::string why_no_call(Collective operation, std::uint64_t bytes, std::uint32_t
   return {};
 }
 
-}  // namespace
+/// The operator by which a conduit that combines by itself is asked: the explanation names none.
+ReduceOp usual_operator(ElementType type) noexcept {
+  if (type == ElementType::bytes) return ReduceOp::user;
+  return type >= ElementType::i32_index ? ReduceOp::min_index : ReduceOp::sum;
+}
 
-std::string Team::explain(Collective operation, std::uint64_t bytes, std::uint32_t element,
-                          const CollOptions& options) {
-  detail::TeamState& team = *state_;
+std::string explain_elements(detail::TeamState& team, Collective operation, std::uint64_t bytes,
+                             std::uint32_t element, ElementType type, const CollOptions& options) {
   if (coll::barrier_of(team) == nullptr) return "the team has ended\n";
   const core::Entry entry(team.endpoint);
   if (team.endpoint.in_child()) return "a forked child has no teams\n";
@@ -54,7 +57,18 @@ std::string Team::explain(Collective operation, std::uint64_t bytes, std::uint32
   shape.element = element;
   shape.bytes = operation == Collective::barrier ? 0 : bytes;
   shape.pitch = shape.bytes;
+  if (coll::reduces(operation)) {
+    shape.op = usual_operator(type);
+    shape.type = type;
+  }
   return team.endpoint.layer<coll::Collectives>()->explain(team, shape);
+}
+
+}  // namespace
+
+std::string Team::explain(Collective operation, std::uint64_t bytes, std::uint32_t element,
+                          const CollOptions& options) {
+  return explain_elements(*state_, operation, bytes, element, ElementType::bytes, options);
 }
 
 std::string Team::explain(Collective operation, std::uint64_t bytes, ElementType type,
@@ -64,13 +78,15 @@ std::string Team::explain(Collective operation, std::uint64_t bytes, ElementType
   const std::uint32_t usual = kernels::element_bytes(type);
   const std::uint32_t element = usual != 0 ? usual : 1;
   const kernels::Widening* const wide = coll::reduces(operation) ? kernels::widening_of(type) : nullptr;
-  if (wide == nullptr || bytes % element != 0) return explain(operation, bytes, element, options);
+  if (wide == nullptr || bytes % element != 0)
+    return explain_elements(*state_, operation, bytes, element, type, options);
   // The engine chooses for the wide elements.
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t count = bytes / element;
   if (count > kMost / wide->wide_element)
     return fmt::format("{} elements cannot be counted in bytes as wide ones\n", count);
-  return explain(operation, count * wide->wide_element, wide->wide_element, options);
+  return explain_elements(*state_, operation, count * wide->wide_element, wide->wide_element,
+                          ElementType::f32, options);
 }
 
 }  // namespace aqueduct

@@ -6,6 +6,7 @@
 #include "coll/exchange.hpp"
 #include "coll/team_terms.hpp"
 #include "core/entry.hpp"
+#include "team/rank_list_state.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -140,6 +141,17 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
     barriers.leave(made->state(), nobody);
   }
   return use.outcome;
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
+}
+
+Result<Team> Team::create(Endpoint& ep, const RankList& members, std::uint64_t tag) try {
+  const Rank ranks = ep.state().ranks;
+  // A list that is too long may be a range of very many ranks, too many for a vector.
+  for (Rank i = 0; members.size() > ranks && i < members.size(); ++i) {
+    if (const Rank rank = members.rank_of(i); rank >= ranks) return {ErrorCode::out_of_range, rank};
+  }
+  return create(ep, std::span<const Rank>(team::ranks_in(members)), tag);
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;
 }

@@ -104,6 +104,8 @@ struct EndpointState {
   /// The most bytes of one native put or get that every rank of the job can do on each of its conduits.
   std::uint64_t least_transfer = ~std::uint64_t{0};
   bool near_serves_host = false;  ///< every rank of this host has a near conduit
+  /// NativeCollectives::offer of the one conduit that serves all ranks of the job; 0: there is none, or the offers differ.
+  std::uint64_t collectives_of_all = 0;
 
   /// Inside progress: handlers run, nothing may wait. Under the lock, so it is this thread. Also in the calls of a handler
   /// outside the lock, and so is `in_handler`.

@@ -3,6 +3,8 @@
 #include "runtime/start.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include <unistd.h>
 
@@ -96,6 +98,10 @@ void tell_limits(const EndpointState& state, BlobWriter& out) {
   }
   out.number(least);
   out.number(state.near != nullptr ? 1 : 0);
+  for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
+    const core::NativeCollectives* const native = conduit != nullptr ? conduit->collectives() : nullptr;
+    out.number(native != nullptr ? native->offer() : 0);
+  }
 }
 
 /// The atomics that the far conduit can do on this rank. All ranks exchange them, since a domain uses the network on
@@ -195,6 +201,8 @@ struct GatheredData {
   Reached far;
   std::uint64_t least_transfer = ~std::uint64_t{0};  ///< of all ranks
   std::vector<bool> has_near;                        ///< [rank]
+  std::vector<std::uint64_t> near_collectives;       ///< [rank]
+  std::vector<std::uint64_t> far_collectives;        ///< [rank]
   std::vector<Blob> parts[kOwnSegments];             // not decoded yet: each endpoint reads them for itself
 };
 
@@ -211,6 +219,8 @@ Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData&
       gathered.far.read(in);
       gathered.least_transfer = std::min(gathered.least_transfer, in.number());
       gathered.has_near.push_back(in.number() != 0);
+      gathered.near_collectives.push_back(in.number());
+      gathered.far_collectives.push_back(in.number());
       for (auto& parts : gathered.parts) {
         BlobWriter copy;
         for (int number = 0; number < 2; ++number) copy.number(in.number());
@@ -246,6 +256,20 @@ void set_atomics(EndpointState& state, core::AtomicSet of_all) {
       state.near != nullptr || !state.network_atomics.holds(core::AtomicSet::whole());
 }
 
+/// What the one conduit that serves all ranks of the job offers for them, if there is one and its offers are the same on all
+/// of them. From what all know: each rank decides alone, and all alike.
+std::uint64_t collectives_of_all(const EndpointState& state, const GatheredData& gathered) {
+  const auto alike = [](const std::vector<std::uint64_t>& offers) {
+    return std::ranges::adjacent_find(offers, std::ranges::not_equal_to()) == offers.end() ? offers.front()
+                                                                                           : 0;
+  };
+  if (std::ranges::none_of(gathered.has_near, std::identity())) return alike(gathered.far_collectives);
+  const std::set<std::uint32_t> hosts(state.host_of.begin(), state.host_of.end());
+  if (hosts.size() == state.ranks) return alike(gathered.far_collectives);  // one rank on each
+  const bool near_serves_all = hosts.size() == 1 && std::ranges::all_of(gathered.has_near, std::identity());
+  return near_serves_all ? alike(gathered.near_collectives) : 0;
+}
+
 Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gathered,
                    std::span<const LocalPart> mine) {
   EndpointState& state = parts.state;
@@ -262,6 +286,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gat
   state.least_transfer = gathered.least_transfer;
   state.near_serves_host =
       std::ranges::all_of(state.neighbours, [&](Rank rank) { return gathered.has_near[rank]; });
+  state.collectives_of_all = collectives_of_all(state, gathered);
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
     KnownParts known{.parts = std::vector<core::SegmentPart>(state.ranks)};
     for (Rank rank = 0; rank < state.ranks; ++rank) {

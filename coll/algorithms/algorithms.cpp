@@ -61,7 +61,8 @@ const Algorithm* find_algorithm(Operation operation, std::string_view name) noex
   for (const Algorithm* const algorithm : kAll) {
     if (algorithm->operation == operation && algorithm->name == name) return algorithm;
   }
-  return nullptr;
+  const Algorithm* const native = native_algorithm(operation);
+  return native != nullptr && native->name == name ? native : nullptr;
 }
 
 }  // namespace aqueduct::coll

@@ -53,9 +53,14 @@ extern const Algorithm kGatherVSlots;
 extern const Algorithm kAllGatherVSlots;
 extern const Algorithm kAllToAllVSlots;
 
-/// All algorithms, those of an operation one after the other.
+/// All algorithms of the library, those of an operation one after the other.
 std::span<const Algorithm* const> all_algorithms() noexcept;
-/// The algorithm with this name for the operation; null if there is none.
+/// Those that leave the operation to the team's conduit: one for each operation from broadcast to exscan, all of the name
+/// `native`. In that order.
+std::span<const Algorithm> native_algorithms() noexcept;
+/// The one for this operation; null if there is none.
+const Algorithm* native_algorithm(Operation operation) noexcept;
+/// The algorithm with this name for the operation, `native` too; null if there is none.
 const Algorithm* find_algorithm(Operation operation, std::string_view name) noexcept;
 
 }  // namespace aqueduct::coll

@@ -42,7 +42,7 @@ Shape shape_of_barrier(Rank ranks) noexcept {
 void TeamEngine::prepare_barriers() noexcept {
   const Shape shape = shape_of_barrier(ranks_);
   const TableChooser chooser;
-  const Choice choice = chooser.choose(shape, traits_, scratch_->layout());
+  const Choice choice = chooser.choose(shape, traits_without_native(), scratch_->layout());
   if (choice.algorithm == nullptr || choice.piece < shape.bytes) return;
   Method& method = barrier_method_;
   method.asked = method.shape = method.run = choice.shape;
@@ -65,7 +65,8 @@ std::string TeamEngine::explain_barrier() const {
   std::string text = fmt::format("barrier, {} members\n", ranks_);
   if (ranks_ == 1) return text + "  nothing to wait for\n";
   if (!has_barriers()) return text + "  messages: dissemination, as the team has no scratch\n";
-  return text + "  " + TableChooser().explain(shape_of_barrier(ranks_), traits_, scratch_->layout());
+  return text + "  " +
+         TableChooser().explain(shape_of_barrier(ranks_), traits_without_native(), scratch_->layout());
 }
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {

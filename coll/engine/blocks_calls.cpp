@@ -130,7 +130,7 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
   if (comparing.algorithm == nullptr) {
     const Shape shape = comparing_shape(ranks_);
     const TableChooser chooser;
-    const Choice choice = chooser.choose(shape, traits_, scratch_->layout());
+    const Choice choice = chooser.choose(shape, traits_without_native(), scratch_->layout());
     if (choice.algorithm == nullptr || choice.piece < shape.bytes) return no_scratch();
     comparing.asked = comparing.shape = comparing.run = choice.shape;
     comparing.piece = shape.bytes;
@@ -155,7 +155,7 @@ std::string TeamEngine::explain_blocks(const Shape& asked) const {
   if (ranks_ > kMostBlockMembers)
     return text + fmt::format("  none: teams of more than {} members have none\n", kMostBlockMembers);
   const ScratchLayout& layout = scratch_->layout();
-  const Choice comparing = TableChooser().choose(comparing_shape(ranks_), traits_, layout);
+  const Choice comparing = TableChooser().choose(comparing_shape(ranks_), traits_without_native(), layout);
   const Algorithm& moving = moving_algorithm(asked.operation);
   const Fit how = fit(moving, {}, nominal_shape(asked.operation, ranks_), traits_, layout);
   if (comparing.algorithm == nullptr) return text + fmt::format("  none: {}\n", comparing.why);

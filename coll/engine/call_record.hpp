@@ -89,7 +89,9 @@ struct Run {
   std::uint32_t looks = 0;     ///< how often its lanes have been looked at
   std::uint32_t failures = 0;  ///< transfers that could not begin
   std::uint32_t own = 0;       ///< posted steps of which this member waits for the end
-  bool begun = false;          ///< the lanes may run
+  std::uint64_t native_number =
+      0;               ///< of the conduit's operation that carries it out; 0: not started, or none does
+  bool begun = false;  ///< the lanes may run
   bool complete = false;
   core::Op sources;  ///< has a part for each put whose source is in use, and one of its own
 };

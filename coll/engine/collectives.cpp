@@ -23,7 +23,8 @@ Collectives::Collectives(EndpointState& state)
       questions_(state, last_call, this),
       busy_(state.busy),
       watching_(state.watching) {
-  const auto algorithms = all_algorithms();
+  std::vector<const Algorithm*> algorithms(all_algorithms().begin(), all_algorithms().end());
+  for (const Algorithm& native : native_algorithms()) algorithms.push_back(&native);
   newly_lost_.reserve(state.ranks);
   uses_.resize(algorithms.size());
   names_.reserve(algorithms.size());
@@ -81,6 +82,7 @@ std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const O
 void Collectives::prepare(TeamState& team, const Offer& mine) {
   leaving_.reserve(teams_.size() + leaving_.size() + 1);
   auto engine = std::make_unique<TeamEngine>(*this, team);
+  engine->make_native();
   // As if all members offered the same: then there is nothing to change when their offers are known.
   give_scratch(*engine, ScratchLayout::sizes_within(mine.bytes, mine.counters, team.size()), mine);
   TeamEngine* const made = engine.get();
@@ -108,6 +110,9 @@ Status Collectives::settle(TeamState& team, std::span<const Offer> all) noexcept
 
 void Collectives::enter(TeamState& team, std::span<const Offer> all) {
   prepare(team, all[team.index]);
+  // All ranks have told their offers when the job started.
+  const TeamEngine& engine = *engine_of(team);
+  choose_native(team, engine.native_offer() != 0 && engine.native_offer() == engine.native_offer_of_all());
   if (!settle(team, all)) throw std::bad_alloc();
 }
 
@@ -147,7 +152,10 @@ void Collectives::leave(TeamState& team, bool together) noexcept {
   const auto at = teams_.find(team.id);
   Team gone = std::move(at->second);
   teams_.erase(at);
-  if (together && clean) offers_.give_back(gone.mine);
+  if (together && clean) {
+    offers_.give_back(gone.mine);
+    engine->give_back_native();
+  }
   aborts_.forget(team.id);
   questions_.forget(team.id);
   if (engine->busy()) {  // room for it was reserved in `enter`
@@ -215,6 +223,7 @@ Choice Collectives::choice(TeamState& team, const Shape& shape) noexcept {
 
 std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
   const auto all = all_algorithms();
+  if (algorithm.native) return all.size() + static_cast<std::size_t>(&algorithm - native_algorithms().data());
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), &algorithm) - all.begin());
 }
 

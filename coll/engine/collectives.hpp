@@ -44,6 +44,15 @@ class Collectives final : public core::Layer {
   Status settle(TeamState& team, std::span<const Offer> all) noexcept;
   /// Makes the engine of a team whose members know all offers. Throws std::bad_alloc.
   void enter(TeamState& team, std::span<const Offer> all);
+  /// What this rank's conduit offers for a prepared team: NativeCollectives::offer; 0: nothing.
+  static std::uint64_t native_offer(TeamState& team) noexcept {
+    const TeamEngine* const engine = engine_of(team);
+    return engine != nullptr ? engine->native_offer() : 0;
+  }
+  /// Before `settle`: whether all members' conduits offer the same. If not, none is used.
+  static void choose_native(TeamState& team, bool all_alike) noexcept {
+    if (TeamEngine* const engine = engine_of(team)) engine->choose_native(all_alike);
+  }
   /// Waits until nothing of the team is in flight here, and all that this member has sent has arrived.
   Status drain(TeamState& team) noexcept;
   /// Whether nothing of the team is in flight here, and all that this member has sent has arrived. A broken team may be

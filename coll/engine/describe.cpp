@@ -32,6 +32,10 @@ void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
     const Run::Lane& lane = run->lanes[i];
     if (lane.ended || lane.step == nullptr) continue;
     text += fmt::format(", step {} of {}", lane.next + 1, lane.length);
+    if (is_with_conduit(*run)) {
+      describe_native(text, *run);
+      continue;
+    }
     if (lane.step->wait_for != kNoCounter) {
       text +=
           fmt::format(" waits for {} of {} arrivals",

@@ -24,7 +24,8 @@ std::uint64_t mixed_hash(std::uint64_t hash, std::uint64_t with) noexcept {
 std::uint64_t hash_of_shape(const Shape& shape) noexcept {
   const auto byte = [](auto value) { return static_cast<std::uint64_t>(value); };
   std::uint64_t hash = byte(shape.operation) | byte(shape.in) << 8 | byte(shape.out) << 16 |
-                       byte(shape.addresses) << 24 | byte(shape.order) << 32 | byte(shape.commutative) << 40;
+                       byte(shape.addresses) << 24 | byte(shape.order) << 32 | byte(shape.commutative) << 40 |
+                       byte(shape.op) << 48 | byte(shape.type) << 56;
   hash = mixed_hash(hash, shape.bytes);
   hash = mixed_hash(hash, shape.root);
   return mixed_hash(hash, shape.element);
@@ -125,6 +126,11 @@ Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
     asked.pitch = asked.bytes;
     asked.element = request.combiner.wide_element;
     asked.addresses = Addresses::local;  // peers cannot write wide elements into a user's buffer
+  }
+  if (traits_.native != nullptr && reduces(asked.operation)) {
+    asked.op = request.description.op;
+    // Half and Bfloat16 are combined as float (kernels::combine_of).
+    asked.type = request.combiner.wide_element != 0 ? ElementType::f32 : request.description.type;
   }
   Method*& kept = methods_[hash_of_shape(asked) >> 60];
   const bool wide = request.combiner.wide_element != 0;

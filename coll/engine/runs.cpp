@@ -140,6 +140,7 @@ inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
   run->index = operation.opened++;
   run->complete = false;
   run->looks = run->own = run->ended = run->failures = 0;
+  run->native_number = 0;
   run->shift = 0;
   if (method.runs == 1) [[likely]] {
     open_whole(*run, call.run);
@@ -306,6 +307,7 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
     earlier_ = why;  // such as a loss, after members have disagreed about a later call
   }
   broken_from_ = std::min(broken_from_, from);
+  if (native_ != nullptr) cancel_native();
   if (from == 0 && scratch_) scratch_->close();
 }
 

@@ -83,6 +83,7 @@ TeamEngine::Did TeamEngine::execute(Run& run, Run::Lane& lane) noexcept {
     case Step::Kind::signal: return signal(run, step);
     case Step::Kind::put: return put(run, lane);
     case Step::Kind::get: return get(run, lane);
+    case Step::Kind::native: return start_native(run, step);
   }
   if (step.done != kNoCounter) raise_own(run, step.done);
   return Did::step;
@@ -158,6 +159,17 @@ bool TeamEngine::step_over(core::Layer&, core::Op& op) noexcept {
   const StepNote note = op.payload<StepNote>();
   --note.run->own;
   if (op.outcome && note.done != kNoCounter) note.engine->raise_own(*note.run, note.done);
+  return true;
+}
+
+/// That members have made different calls is no failure of the network: they are told, and learn which.
+bool TeamEngine::native_over(core::Layer& layer, core::Op& op) noexcept {
+  if (op.outcome.code() != ErrorCode::mismatch) return step_over(layer, op);
+  const StepNote note = op.payload<StepNote>();
+  --note.run->own;
+  op.outcome = {};
+  // Without its Team, this member has given up all operations, and tells nobody.
+  if (!note.engine->team_gone_) note.engine->saw_other(note.run->operation->number);
   return true;
 }
 

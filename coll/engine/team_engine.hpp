@@ -55,6 +55,17 @@ class TeamEngine {
   /// Where the other members' scratch is.
   void know(TeamPlaces places) noexcept { places_ = std::move(places); }
 
+  /// Asks the team's conduit for collective operations of its own. May throw std::bad_alloc.
+  void make_native();
+  /// What it offers: NativeCollectives::offer; 0: nothing.
+  std::uint64_t native_offer() const noexcept { return native_offer_; }
+  /// The same, if all ranks of the job that it serves offer the same; else 0.
+  std::uint64_t native_offer_of_all() const noexcept;
+  /// Whether to use them: all members have the same.
+  void choose_native(bool all_alike) noexcept;
+  /// The team has ended on all members.
+  void give_back_native() noexcept;
+
   /// A call of the team that differs from this one in its addresses alone, if it is kept; null: it must be checked.
   [[gnu::always_inline]] KnownCall* find(const CollCall& call, CallMemory& memory) const noexcept {
     KnownCall* const known = known_[place_of(call)];
@@ -132,6 +143,8 @@ class TeamEngine {
   static constexpr std::size_t kMethods = 16;
   static constexpr std::size_t kKnown = 16;  // chosen, as kMethods
   static constexpr std::uint64_t kNotBroken = ~std::uint64_t{0};
+  /// What has become of a lane's step.
+  enum class Did : std::uint8_t { step, waits, no_room, failed };
 
   // team_engine.cpp: calls
   Event begin_with(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept;
@@ -199,6 +212,21 @@ class TeamEngine {
   Rank differing_lengths(const BlocksCall& call, const CallText& text) const noexcept;
   Rank differing_permutation(const BlocksCall& call, const CallText& text) const noexcept;
 
+  // native_calls.cpp: what the conduit carries out; native_over is in steps.cpp
+  core::Conduit* one_conduit() const noexcept;
+  /// Of what the library does for itself, above all barriers: by its own algorithms, whatever the conduit offers.
+  TeamTraits traits_without_native() const noexcept {
+    TeamTraits traits = traits_;
+    traits.native = nullptr;
+    return traits;
+  }
+  bool waits_for_native(const Run& run) const noexcept;
+  Did start_native(Run& run, const Step& step) noexcept;
+  static bool is_with_conduit(const Run& run) noexcept;
+  void cancel_native() noexcept;
+  void describe_native(std::string& text, const Run& run) const;
+  static bool native_over(core::Layer& layer, core::Op& op) noexcept;
+
   // barrier_calls.cpp
   void prepare_barriers() noexcept;
 
@@ -235,7 +263,6 @@ class TeamEngine {
   void fail_and_tell(Status why) noexcept;
 
   // lanes.cpp: when a step runs
-  enum class Did : std::uint8_t { step, waits, no_room, failed };
   void look(Run& run) noexcept;
   inline bool may_begin(const Run& run) const noexcept;
   inline Did go_on(Run& run, Run::Lane& lane) noexcept;
@@ -300,7 +327,10 @@ class TeamEngine {
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
   std::array<KnownCall*, kKnown> known_{};   ///< [place_of]; null: none yet
   KnownCall barrier_call_;
-  Method barrier_method_;                  ///< without an algorithm: the engine carries out no barriers
+  Method barrier_method_;                     ///< without an algorithm: the engine carries out no barriers
+  std::unique_ptr<core::NativeTeam> native_;  ///< null: the library carries out all operations
+  std::uint64_t native_offer_ = 0;
+  std::uint64_t natives_started_ = 0;
   std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ
 };
 

@@ -49,6 +49,8 @@ struct Algorithm {
   bool direct = false;
   /// It cuts a block into a part for each member.
   bool cuts = false;
+  /// The team's conduit carries it out: a team whose conduit does not offer it refuses it (coll/tune/native_choice.hpp).
+  bool native = false;
   /// Null if the algorithm can do this; otherwise the reason why not, for `explain`.
   const char* (*refusal)(const Shape&) noexcept;
   Needs (*needs)(const Shape&) noexcept;

@@ -41,6 +41,9 @@ struct Shape {
   /// Of an operation whose blocks differ: this member's view of them. Not the same on all members. No blocks: all have
   /// `bytes` bytes, `pitch` apart, and a permute sends to the next member.
   BlocksView blocks{};
+  // How a reduction combines, for a conduit that does so itself. In calls, said only if the team has such a conduit.
+  aqueduct::ReduceOp op = aqueduct::ReduceOp::sum;
+  aqueduct::ElementType type = aqueduct::ElementType::bytes;
 
   friend bool operator==(const Shape&, const Shape&) = default;
 };

@@ -43,6 +43,7 @@ struct Step {
     signal,   ///< adds `add` to the peer's counter `raise`
     copy,     ///< copies `from` to `to`, on this member
     reduce,   ///< to = from ∘ with, by elements, on this member; `to` may be `from` or `with`
+    native,   ///< the whole operation, by the conduit: this member's part of it. Goes on like a put
     tell,     ///< this lane touches the user's buffers no more. Without this step: when the lane ends
   };
   Kind kind = Kind::nothing;

@@ -8,6 +8,10 @@
 #include <string>
 #include <string_view>
 
+namespace aqueduct::core {
+class NativeTeam;
+}
+
 namespace aqueduct::coll {
 
 /// What a team is made of, as far as a choice depends on it: the same on all members.
@@ -17,6 +21,8 @@ struct TeamTraits {
   bool mapped = true;    ///< and reach each other's memory without a network
   /// The most bytes of one put or get that each conduit of each rank of the job can do.
   std::uint64_t most_transfer = ~std::uint64_t{0};
+  /// The collective operations of its conduit; null: all members do without. Its answers are the same on all members.
+  const core::NativeTeam* native = nullptr;
 };
 
 /// An algorithm for a shape.

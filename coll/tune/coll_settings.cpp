@@ -62,6 +62,10 @@ std::string unknown_algorithm(Operation operation, std::string_view name) {
     nearest.offer(algorithm->name);
     names += fmt::format(", {}", algorithm->name);
   }
+  if (const Algorithm* const native = native_algorithm(operation); native != nullptr) {
+    nearest.offer(native->name);
+    names += fmt::format(", {}", native->name);
+  }
   return fmt::format("there is no such algorithm; it may be {}{}", names, nearest.hint());
 }
 

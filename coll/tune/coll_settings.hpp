@@ -14,7 +14,8 @@ namespace aqueduct::coll {
 ///
 /// `auto`, or the name of an algorithm of the operation, perhaps with values of its parameters behind a colon, by place or
 /// by name: `k-nomial`, `k-nomial:8`, `k-nomial:8,4`, `k-nomial:radix=8,segments=4`. A parameter that is not named has its
-/// usual value; `segments` one that goes with the number of bytes.
+/// usual value; `segments` one that goes with the number of bytes. `native` leaves the operation to the team's conduit: a
+/// call that it does not do is refused on all members.
 std::span<const SettingInfo> algorithm_settings() noexcept;
 /// Requires: `info` is one of them.
 Operation operation_of(const SettingInfo& info) noexcept;

@@ -1,5 +1,6 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/schedule/schedule.hpp"
+#include "coll/tune/native_choice.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
 
@@ -9,23 +10,6 @@ namespace aqueduct::coll {
 
 namespace {
 
-std::uint64_t number_of_pieces(const Choice& choice) noexcept {
-  if (choice.shape.bytes <= choice.piece) return 1;
-  return (choice.shape.bytes + choice.piece - 1) / choice.piece;
-}
-
-/// What all pieces send. Two pieces overlap, so `depth` is that of one.
-Cost cost_of(const Choice& choice) noexcept {
-  const std::uint64_t pieces = number_of_pieces(choice);
-  if (pieces == 1) return Schedule::cost(*choice.algorithm, choice.shape);
-  Cost cost = Schedule::cost(*choice.algorithm, piece_of(choice.shape, choice.piece));
-  const Cost last = Schedule::cost(*choice.algorithm,
-                                   piece_of(choice.shape, choice.shape.bytes - (pieces - 1) * choice.piece));
-  cost.messages = cost.messages * (pieces - 1) + last.messages;
-  cost.bytes = cost.bytes * (pieces - 1) + last.bytes;
-  return cost;
-}
-
 std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, bool forced) {
   const std::uint64_t pieces = number_of_pieces(choice);
   const Shape piece = pieces == 1 ? choice.shape : piece_of(choice.shape, choice.piece);
@@ -33,6 +17,7 @@ std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, boo
   const Cost cost = cost_of(choice);
   std::string text = fmt::format("  {}{}\n", name_of(*choice.algorithm, choice.shape),
                                  forced ? " (a setting asks for it)" : "");
+  if (choice.algorithm->native) return text;
   text += pieces == 1 ? std::string("  in one piece")
                       : fmt::format("  in {} pieces of {} bytes of each block", pieces, choice.piece);
   text += fmt::format(
@@ -56,6 +41,7 @@ std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
     text += fmt::format("  none: {}\n", choice.why);
   } else {
     text += chosen_lines(choice, scratch, user);
+    if (choice.algorithm->native && team.native != nullptr) text += native_lines(choice, team);
   }
   for (const Algorithm* const algorithm : all_algorithms()) {
     if (algorithm->operation != shape.operation || algorithm == choice.algorithm) continue;
@@ -65,6 +51,8 @@ std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
       reason = user ? "it could, but a setting asks for another" : "it could, but the table prefers another";
     text += fmt::format("  not {}: {}\n", algorithm->name, reason);
   }
+  // Most conduits offer none: that is not worth a line.
+  if (team.native != nullptr || user) text += why_not_native(choice, shape, team, scratch, user);
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/tune/candidates.hpp"
+#include "coll/tune/native_choice.hpp"
 #include "coll/tune/operation_word.hpp"
 
 #include <fmt/format.h>
@@ -30,6 +31,21 @@ Choice choose_with_cut_elements(Shape shape, const TeamTraits& team, const Scrat
   return best;
 }
 
+/// What the table chooses.
+Choice choose_by_table(const Shape& shape, const TeamTraits& team, const ScratchLayout& scratch) noexcept {
+  Choice none;
+  none.shape = shape;
+  none.why = "there is no algorithm for this operation";
+  Candidates candidates(shape, team);
+  for (Candidate one = candidates.next(); one.algorithm != nullptr; one = candidates.next()) {
+    const Fit how = fit(*one.algorithm, one.wanted, shape, team, scratch);
+    if (how.refusal == nullptr) return choice_of(*one.algorithm, how);
+    none.why = "no algorithm can do it with the team's scratch; a larger AQUEDUCT_COLL_SCRATCH may help";
+  }
+  const Choice cut = choose_with_cut_elements(shape, team, scratch);
+  return cut.algorithm != nullptr ? cut : none;
+}
+
 /// The names of the algorithms that can do it: "ring, circulant".
 std::string names_that_can(const Shape& shape, const TeamTraits& team, const ScratchLayout& scratch) {
   std::string names;
@@ -39,6 +55,9 @@ std::string names_that_can(const Shape& shape, const TeamTraits& team, const Scr
     if (!names.empty()) names += ", ";
     names += algorithm->name;
   }
+  const Algorithm* const native = native_algorithm(shape.operation);
+  if (native != nullptr && fit_native(*native, shape, team, scratch).refusal == nullptr)
+    names += names.empty() ? "native" : ", native";
   return names;
 }
 
@@ -47,7 +66,8 @@ std::string names_that_can(const Shape& shape, const TeamTraits& team, const Scr
 Fit fit_or_cut(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,
                const TeamTraits& team, const ScratchLayout& scratch) noexcept {
   const Fit how = fit(algorithm, wanted, shape, team, scratch);
-  if (how.refusal == nullptr || reduces(shape.operation) || shape.element == 1) return how;
+  if (how.refusal == nullptr || algorithm.native || reduces(shape.operation) || shape.element == 1)
+    return how;
   Shape bytes = shape;
   bytes.element = 1;
   const Fit cut = fit(algorithm, wanted, bytes, team, scratch);
@@ -71,23 +91,15 @@ Fit fit_with_any(const Algorithm& algorithm, const Shape& shape, const TeamTrait
 
 Choice TableChooser::choose(const Shape& shape, const TeamTraits& team,
                             const ScratchLayout& scratch) const noexcept {
-  Choice none;
-  none.shape = shape;
-  none.why = "there is no algorithm for this operation";
   if (const Forced& user = forced(shape.operation); user.algorithm != nullptr) {
     const Fit how = fit_or_cut(*user.algorithm, user.wanted, shape, team, scratch);
     if (how.refusal == nullptr) return choice_of(*user.algorithm, how);
+    Choice none;
+    none.shape = shape;
     none.why = why_not(user, how.refusal, shape, team, scratch);
     return none;
   }
-  Candidates candidates(shape, team);
-  for (Candidate one = candidates.next(); one.algorithm != nullptr; one = candidates.next()) {
-    const Fit how = fit(*one.algorithm, one.wanted, shape, team, scratch);
-    if (how.refusal == nullptr) return choice_of(*one.algorithm, how);
-    none.why = "no algorithm can do it with the team's scratch; a larger AQUEDUCT_COLL_SCRATCH may help";
-  }
-  const Choice cut = choose_with_cut_elements(shape, team, scratch);
-  return cut.algorithm != nullptr ? cut : none;
+  return better_of_table_and_native(choose_by_table(shape, team, scratch), shape, team, scratch);
 }
 
 std::string_view TableChooser::keep(std::string text) const {

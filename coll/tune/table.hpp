@@ -15,6 +15,8 @@ namespace aqueduct::coll {
 /// team's scratch, in one or in pieces. If no line serves, the first algorithm that can do it at all. A setting of the
 /// user (coll_settings.hpp) comes before the table.
 ///
+/// If the team's conduit does the shape too, whichever of the two is expected to be faster (native_choice.hpp).
+///
 /// If not even one element fits, and none are combined, elements are cut: by the algorithm with the largest pieces.
 ///
 /// Choice::shape has the caller's element, but for an operation that combines nothing and whose elements are too large for

@@ -18,6 +18,12 @@ constexpr SettingInfo kSettings[] = {
      .help = "What loop offers beside packets: nothing; put, get, signals and atomics; or these and mapped "
              "memory.",
      .choices = "none|rma|all"},
+    {.name = "loop_collectives",
+     .environment = "AQUEDUCT_LOOP_COLLECTIVES",
+     .type = SettingType::boolean,
+     .unit = "",
+     .default_value = "off",
+     .help = "Whether loop carries out short collective operations by itself."},
     {.name = "loop_seed",
      .environment = "AQUEDUCT_LOOP_SEED",
      .type = SettingType::number,
@@ -47,6 +53,7 @@ LoopOptions options_from(const Config& config) {
   const std::string native = config.text("loop_native");
   if (native == "rma") options.native = LoopOptions::Native::rma;
   if (native == "all") options.native = LoopOptions::Native::all;
+  options.collectives = config.flag("loop_collectives");
   options.seed = static_cast<std::uint64_t>(config.number("loop_seed"));
   options.max_packet = static_cast<std::size_t>(config.number("loop_packet"));
   options.queue = static_cast<std::size_t>(config.number("loop_queue"));

@@ -19,7 +19,7 @@ core::Properties properties_for(const LoopOptions& options) {
   properties.max_packet = options.max_packet;
   properties.max_transfer = native ? kMaxTransfer : 0;
   properties.max_inject = native ? kMaxInject : 0;
-  properties.put_before_send = false;  // packets are delivered at once, puts at a later poll
+  properties.put_before_send = false;   // packets are delivered at once, puts at a later poll
   properties.put_before_put = false;    // with a seed the network draws the next one
   properties.send_before_send = false;  // likewise
   properties.concurrent_posts = false;
@@ -43,6 +43,7 @@ LoopConduit::LoopConduit(LoopNetwork& network, Rank me)
   if (network.options().native == LoopOptions::Native::all) {
     cross_map_ = std::make_unique<LoopCrossMap>(network, me);
   }
+  if (network.options().collectives) collectives_ = std::make_unique<LoopNativeCollectives>(network, me);
 }
 
 LoopConduit::~LoopConduit() { network_.close(me_); }
@@ -91,6 +92,7 @@ core::Post LoopConduit::send(Rank to, core::Bytes header, core::Bytes payload, c
 int LoopConduit::poll(core::Inbox& inbox) noexcept {
   if (network_.turns() != nullptr) network_.turns()->pass(me_);
   int calls = native_ ? native_->carry_out(inbox) : 0;
+  if (collectives_) calls += collectives_->carry_out(inbox);
   calls += deliver(inbox);
   return calls + report_losses(inbox);
 }

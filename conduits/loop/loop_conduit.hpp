@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/loop/loop_collectives.hpp"
 #include "conduits/loop/loop_native.hpp"
 #include "conduits/loop/loop_network.hpp"
 #include "core/conduit.hpp"
@@ -28,6 +29,7 @@ class LoopConduit final : public core::Conduit {
   core::NativeVector* vector() noexcept override { return native_.get(); }
   core::NativeAtomics* atomics() noexcept override { return native_.get(); }
   core::CrossMap* cross_map() noexcept override { return cross_map_.get(); }
+  core::NativeCollectives* collectives() noexcept override { return collectives_.get(); }
   std::string state_of(Rank peer) const override;
 
  private:
@@ -42,6 +44,7 @@ class LoopConduit final : public core::Conduit {
   Rank closed_seen_ = 0;                     // network_.closed() when all of these had been reported
   std::unique_ptr<LoopNative> native_;       // null unless loop_native=rma or all
   std::unique_ptr<LoopCrossMap> cross_map_;  // null unless loop_native=all
+  std::unique_ptr<LoopNativeCollectives> collectives_;  // null unless loop_collectives=on
 };
 
 }  // namespace aqueduct::conduits::loop

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/loop/loop_meeting.hpp"
 #include "conduits/loop/mailbox.hpp"
 #include "conduits/loop/registered_memory.hpp"
 #include "conduits/loop/turns.hpp"
@@ -18,6 +19,7 @@ namespace aqueduct::conduits::loop {
 struct LoopOptions {
   enum class Native { none, rma, all };
   Native native = Native::none;
+  bool collectives = false;
   std::uint64_t seed = 0;
   std::size_t max_packet = 1024;
   std::size_t queue = 64;
@@ -39,6 +41,7 @@ class LoopNetwork final : public core::Network {
   core::Log* log() const noexcept { return log_; }
   Mailbox& mailbox(Rank rank) noexcept { return by_rank_[rank].mailbox; }
   RegisteredMemory& memory(Rank rank) noexcept { return by_rank_[rank].memory; }
+  Meetings& meetings() noexcept { return meetings_; }
   /// Null without a seed: then threads run freely.
   Turns* turns() noexcept { return turns_ ? &*turns_ : nullptr; }
 
@@ -56,6 +59,7 @@ class LoopNetwork final : public core::Network {
   LoopOptions options_;
   core::Log* log_;
   std::deque<RankData> by_rank_;
+  Meetings meetings_;
   std::optional<Turns> turns_;
   std::atomic<Rank> closed_{0};
 };

@@ -26,6 +26,7 @@
 #include <aqueduct/c/group.h>
 #include <aqueduct/c/job.h>
 #include <aqueduct/c/order.h>
+#include <aqueduct/c/rank_list.h>
 #include <aqueduct/c/rma.h>
 #include <aqueduct/c/segment.h>
 #include <aqueduct/c/shared_event.h>

@@ -19,6 +19,7 @@
 #include <aqueduct/mapped.hpp>
 #include <aqueduct/order.hpp>
 #include <aqueduct/rank.hpp>
+#include <aqueduct/rank_list.hpp>
 #include <aqueduct/rma.hpp>
 #include <aqueduct/segment.hpp>
 #include <aqueduct/shared_event.hpp>

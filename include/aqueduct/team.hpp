@@ -2,6 +2,7 @@
 
 #include <aqueduct/coll_types.hpp>
 #include <aqueduct/endpoint.hpp>
+#include <aqueduct/rank_list.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,11 +38,46 @@ class Team {
   /// A rank's index in this team; kNoRank if it is not a member.
   Rank index_of(Rank rank) const noexcept;
 
+  /// The members' ranks, as a list to compute with. Errors: no_memory.
+  /// Cost: constant if they are at equal distances, otherwise proportional to their number.
+  Result<RankList> rank_list() const noexcept;
+  /// The members on this rank's host, in team order. Lost members are among them.
+  ///
+  /// Errors: no_memory; closed; invalid_argument (in a forked child).
+  /// Cost:   no message; a look at each member.
+  Result<RankList> on_my_host() const noexcept;
+  /// One member of each host, in team order: of the members there, the first. All members get the same list. Its size
+  /// is the number of hosts, and `create` or `split` makes a team of it. Errors and cost: as on_my_host.
+  Result<RankList> host_leaders() const noexcept;
+  /// Stores in `into[i]` which index in `other` the member has whose index here is `indices[i]`; kNoRank for a stranger
+  /// there. An index of kNoRank gives kNoRank. `into` may be the memory of `indices`. Sends nothing.
+  ///
+  /// Errors: invalid_argument (the lengths differ), out_of_range (an index is outside this team). `into` is unchanged.
+  Status translate(std::span<const Rank> indices, const Team& other, std::span<Rank> into) const noexcept;
+  /// Compares the members of two teams. Sends nothing.
+  Likeness compare(const Team& other) const noexcept;
+
   /// Splits the team: members with the same colour form a new team, ordered by key, then by index. Collective over this
   /// team. A member that passes no colour gets an empty optional. Keys may be negative.
   ///
-  /// Errors: peer_lost, in_handler (returned to the caller only), no_memory. If one member gets no_memory, all do.
+  /// Errors: peer_lost, in_handler (returned to the caller only), no_memory; mismatch (a member calls another form below).
+  ///         If one member gets no_memory or mismatch, all do.
   Result<std::optional<Team>> split(std::optional<std::uint32_t> colour, std::int64_t key);
+  /// Makes a team of the listed members of this team, in the list's order. Collective over this team; the other members
+  /// get an empty optional, and with an empty list all do.
+  ///
+  /// Shape:  the same list on every member.
+  /// Errors: those of the first form; invalid_argument, with the rank (a listed rank is not in this team); mismatch, with
+  ///         the rank of the first member that differs from member 0 (their lists differ, or one of them has called
+  ///         another form of split, or dup). All members get the error if one does, and the team can be used afterwards.
+  /// Cost:   that of the first form.
+  Result<std::optional<Team>> split(const RankList& members);
+  /// A second team of the same members in the same order, with barriers, collective calls and memory of its own: for a
+  /// library that must not meddle with the calls of its caller. Collective over this team.
+  ///
+  /// Errors: those of split(members), but for strangers.
+  /// Cost:   that of a split.
+  Result<Team> dup();
 
   /// Makes a team of the given ranks, in this order. Collective over these ranks; other ranks need not know of it.
   ///
@@ -58,6 +94,7 @@ class Team {
   ///             wait, and say if it uses a team that is unknown here.
   /// Cost:       two exchanges of ceil(log2 P) rounds for P members.
   static Result<Team> create(Endpoint& ep, std::span<const Rank> members, std::uint64_t tag);
+  static Result<Team> create(Endpoint& ep, const RankList& members, std::uint64_t tag);
 
   /// Ends the team on all members: collective over it. It returns all that the team holds, and its number on the wire is
   /// never used again. The destructor of a Team that was not ended frees this rank's memory, but a tag of `create` and a

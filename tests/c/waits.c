@@ -1,4 +1,4 @@
-// Signals, words that are waited for, teams, barriers with values, segments.
+// Signals, words that are waited for, teams, lists of ranks, barriers with values, segments.
 #include "tests/c/check.h"
 
 #include <string.h>
@@ -134,6 +134,104 @@ static void check_teams(aq_endpoint* ep) {
   free(reversed);
 }
 
+// `list` has these ranks in this order. It is destroyed.
+static void check_list(aq_rank_list* list, const uint32_t* ranks, uint32_t count) {
+  HOLDS(aq_rank_list_size(list) == count);
+  for (uint32_t i = 0; i < count; ++i) {
+    HOLDS(aq_rank_list_rank_of(list, i) == ranks[i]);
+    HOLDS(aq_rank_list_index_of(list, ranks[i]) == i);
+  }
+  HOLDS(aq_rank_list_rank_of(list, count) == AQ_NO_RANK);
+  aq_rank_list_destroy(list);
+}
+
+static void check_rank_lists(void) {
+  const uint32_t first[] = {6, 2, 9, 4}, second[] = {4, 5, 6}, united[] = {6, 2, 9, 4, 5}, common[] = {6, 4},
+                 rest[] = {2, 9}, chosen[] = {3, 0}, at_chosen[] = {4, 6}, not_chosen[] = {2, 9};
+  const aq_rank_range ranges[] = {{4, 8, 2}, {3, 1, -1}}, indices[] = {{2, 0, -2}};
+  const uint32_t in_ranges[] = {4, 6, 8, 3, 2, 1}, at_indices[] = {9, 6}, not_at_indices[] = {2, 4};
+  aq_rank_list *a = NULL, *b = NULL, *made = NULL;
+  OK(aq_rank_list_of(first, 4, &a));
+  OK(aq_rank_list_of(second, 3, &b));
+  OK(aq_rank_list_union(a, b, &made));
+  check_list(made, united, 5);
+  OK(aq_rank_list_intersection(a, b, &made));
+  check_list(made, common, 2);
+  OK(aq_rank_list_difference(a, b, &made));
+  check_list(made, rest, 2);
+  OK(aq_rank_list_include(a, chosen, 2, &made));
+  check_list(made, at_chosen, 2);
+  OK(aq_rank_list_exclude(a, chosen, 2, &made));
+  check_list(made, not_chosen, 2);
+  OK(aq_rank_list_of_ranges(ranges, 2, &made));
+  check_list(made, in_ranges, 6);
+  OK(aq_rank_list_include_ranges(a, indices, 1, &made));
+  check_list(made, at_indices, 2);
+  OK(aq_rank_list_exclude_ranges(a, indices, 1, &made));
+  check_list(made, not_at_indices, 2);
+  uint32_t places[] = {0, 1, AQ_NO_RANK};
+  OK(aq_rank_list_translate(a, places, 3, b, places));
+  HOLDS(places[0] == 2 && places[1] == AQ_NO_RANK && places[2] == AQ_NO_RANK);
+  HOLDS(aq_rank_list_compare(a, a) == AQ_LIKENESS_SAME &&
+        aq_rank_list_compare(a, b) == AQ_LIKENESS_DIFFERENT);
+  aq_rank_list_destroy(a);
+  aq_rank_list_destroy(b);
+  OK(aq_rank_list_of(NULL, 0, &made));
+  check_list(made, NULL, 0);
+  aq_rank_list_destroy(NULL);
+}
+
+static void check_teams_of_lists(aq_endpoint* ep) {
+  const uint32_t me = aq_rank(ep), ranks = aq_ranks(ep);
+  aq_team* const world = aq_world(ep);
+  const aq_rank_range falling = {ranks - 1, 0, -1};
+  aq_rank_list* list = NULL;
+  OK(aq_rank_list_of_ranges(&falling, 1, &list));
+  aq_team *made = NULL, *part = NULL, *second = NULL;
+  OK(aq_team_create_of_list(ep, list, 11, &made));
+  HOLDS(aq_team_size(made) == ranks && aq_team_index(made) == ranks - 1 - me);
+  HOLDS(aq_team_compare(world, made) == (ranks > 1 ? AQ_LIKENESS_REORDERED : AQ_LIKENESS_SAME));
+  OK(aq_team_dup(made, &second));
+  HOLDS(aq_team_compare(second, made) == AQ_LIKENESS_SAME);
+  OK(aq_team_barrier_value(second, 3));
+  OK(aq_team_end(second));
+  aq_team_destroy(second);
+  uint32_t index = 0;
+  OK(aq_team_translate(world, &index, 1, made, &index));
+  HOLDS(index == ranks - 1);
+  aq_rank_list_destroy(list);
+
+  // A team of rank 0 alone, made by all.
+  const uint32_t zero = 0;
+  OK(aq_rank_list_of(&zero, 1, &list));
+  OK(aq_team_split_list(made, list, &part));
+  HOLDS((part != NULL) == (me == 0));
+  if (part != NULL) OK(aq_team_barrier(part));
+  aq_team_destroy(part);
+  aq_rank_list_destroy(list);
+  // A stranger, named by all.
+  OK(aq_rank_list_of(&ranks, 1, &list));
+  const aq_status refused = aq_team_split_list(made, list, &part);
+  HOLDS(refused.code == AQ_INVALID_ARGUMENT && refused.peer == ranks);
+  FAILS(AQ_OUT_OF_RANGE, aq_team_create_of_list(ep, list, 12, &part));
+  aq_rank_list_destroy(list);
+
+  OK(aq_team_rank_list(made, &list));
+  HOLDS(aq_rank_list_size(list) == ranks && aq_rank_list_rank_of(list, 0) == ranks - 1);
+  aq_rank_list_destroy(list);
+  size_t neighbours = 0;
+  HOLDS(aq_neighbours(ep, &neighbours) != NULL);
+  OK(aq_team_on_my_host(made, &list));
+  HOLDS(aq_rank_list_size(list) == neighbours && aq_rank_list_index_of(list, me) != AQ_NO_RANK);
+  aq_rank_list_destroy(list);
+  OK(aq_team_host_leaders(made, &list));
+  HOLDS(aq_rank_list_rank_of(list, 0) == ranks - 1 && aq_rank_list_size(list) <= ranks + 1 - neighbours);
+  aq_rank_list_destroy(list);
+  OK(aq_team_end(made));
+  FAILS(AQ_CLOSED, aq_team_host_leaders(made, &list));
+  aq_team_destroy(made);
+}
+
 // Each rank writes to the next one's part of the segment, reads it back, and the segment ends.
 static void check_segment(aq_endpoint* ep, aq_segment* segment, size_t expected) {
   size_t bytes = 0;
@@ -196,6 +294,8 @@ static void run(aq_endpoint* ep, void* context) {
   check_signals(ep);
   check_words(ep);
   check_teams(ep);
+  check_rank_lists();
+  check_teams_of_lists(ep);
   check_segments(ep);
 }
 

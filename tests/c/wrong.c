@@ -116,12 +116,33 @@ static void check_shapes(aq_endpoint* ep) {
   FAILS(AQ_OUT_OF_RANGE, aq_put_pieces(ep, aq_at(aq_ranks(ep), 0, 0), &whole, words, &whole));
 }
 
+static void check_rank_lists(void) {
+  const uint32_t twice[] = {3, 5, 3}, no_rank[] = {0, AQ_NO_RANK}, three[] = {4, 5, 6};
+  const aq_rank_range still = {0, 5, 0}, away = {0, 5, -1}, beyond = {0, 3, 1};
+  aq_rank_list *list = NULL, *made = NULL;
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_of(twice, 3, &list));
+  FAILS(AQ_OUT_OF_RANGE, aq_rank_list_of(no_rank, 2, &list));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_of_ranges(&still, 1, &list));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_of_ranges(&away, 1, &list));
+  HOLDS(list == NULL);
+  OK(aq_rank_list_of(three, 3, &list));
+  FAILS(AQ_OUT_OF_RANGE, aq_rank_list_include(list, twice, 3, &made));
+  FAILS(AQ_OUT_OF_RANGE, aq_rank_list_exclude(list, no_rank, 2, &made));
+  FAILS(AQ_OUT_OF_RANGE, aq_rank_list_include_ranges(list, &beyond, 1, &made));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_exclude_ranges(list, &away, 1, &made));
+  uint32_t into[3] = {9, 9, 9};
+  FAILS(AQ_OUT_OF_RANGE, aq_rank_list_translate(list, twice, 3, list, into));
+  HOLDS(made == NULL && into[0] == 9);
+  aq_rank_list_destroy(list);
+}
+
 static void run(aq_endpoint* ep, void* context) {
   (void)context;
   check_places(ep);
   check_options(ep);
   check_numbers(ep);
   check_shapes(ep);
+  check_rank_lists();
   aq_team* made = NULL;
   FAILS(AQ_INVALID_ARGUMENT,
         aq_team_split(aq_world(ep), -1, 0, &made));  // on every rank, so that nobody waits

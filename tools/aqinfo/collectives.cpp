@@ -97,6 +97,9 @@ std::vector<std::string> algorithms_of(coll::Operation operation) {
     }
     names.push_back(std::move(name));
   }
+  // Whether a team has it depends on its conduit: Team::explain says so.
+  if (const coll::Algorithm* const native = coll::native_algorithm(operation))
+    names.emplace_back(native->name);
   return names;
 }
 

@@ -59,6 +59,33 @@ TEST(CHandles, OfTeamsAreAllocatedBeforeOthersKnowOfTheCall) {
   });
 }
 
+TEST(CHandles, OfTeamsOfListsAreAllocatedBeforeOthersKnowOfTheCall) {
+  on_three_ranks([](aq_endpoint* ep, void*) {
+    const std::uint32_t members[] = {2, 1, 0};
+    aq_rank_list* list = nullptr;
+    const auto make_list = [&] { return aq_rank_list_of(members, 3, &list); };
+    EXPECT_EQ(code_without_memory(make_list), AQ_NO_MEMORY);
+    ASSERT_EQ(make_list().code, AQ_OK);
+    for (int way = 0; way < 3; ++way) {
+      aq_team* made = nullptr;
+      const auto make = [&]() -> aq_status {
+        if (way == 0) return aq_team_split_list(aq_world(ep), list, &made);
+        if (way == 1) return aq_team_dup(aq_world(ep), &made);
+        return aq_team_create_of_list(ep, list, 7, &made);
+      };
+      if (aq_rank(ep) == kWithout) {
+        EXPECT_EQ(code_without_memory(make), AQ_NO_MEMORY) << "way " << way;
+        EXPECT_EQ(made, nullptr) << "way " << way;
+      }
+      ASSERT_EQ(make().code, AQ_OK) << "way " << way;
+      EXPECT_EQ(aq_team_barrier(made).code, AQ_OK);
+      EXPECT_EQ(aq_team_end(made).code, AQ_OK);
+      aq_team_destroy(made);
+    }
+    aq_rank_list_destroy(list);
+  });
+}
+
 TEST(CHandles, OfSegmentsThatOneRankCannotHoldAreRefusedToAll) {
   on_three_ranks([](aq_endpoint* ep, void*) {
     static std::uint64_t attached[3][4];

@@ -30,6 +30,8 @@ std::vector<Fabric> loop_fabrics(std::uint64_t seed) {
       plain("native", native),
       plain("multiple", {{"loop_native", "rma"}, {"threads", "multiple"}}),
       plain("mapped", {{"loop_native", "all"}}),
+      // Short operations by the conduit, long ones by the library.
+      plain("native-collectives", {{"loop_native", "rma"}, {"loop_collectives", "on"}}),
       plain("tight", {{"loop_packet", "256"}, {"loop_queue", "1"}}),
 #ifndef __SANITIZE_THREAD__  // one rank runs at a time: TSan would take minutes and find nothing
       // All wait while a rank sleeps that has the turn, so these only yield; to wait for a turn is a sleep already.

@@ -3,6 +3,7 @@
 // The C face of aqueduct/team.hpp.
 
 #include <aqueduct/c/event.h>
+#include <aqueduct/c/rank_list.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,9 +33,30 @@ aq_status aq_team_split(aq_team* team, int64_t colour, int64_t key, aq_team** ma
 /// Errors: also AQ_NO_MEMORY on the caller alone, as aq_team_split.
 aq_status aq_team_create(aq_endpoint* ep, const uint32_t* ranks, size_t count, uint64_t tag,
                          aq_team** made) AQ_MUST_USE;
+/// The same for a list, which may be destroyed when the call returns.
+aq_status aq_team_create_of_list(aq_endpoint* ep, const aq_rank_list* members, uint64_t tag,
+                                 aq_team** made) AQ_MUST_USE;
+/// Makes a team of the listed members, in the list's order. Collective over `team`, with the same list on all members;
+/// *made is null for members that are not listed. Errors: AQ_INVALID_ARGUMENT (a listed rank is not in the team) and
+///         AQ_MISMATCH (the lists differ), on all members; also those of aq_team_split for the handle.
+aq_status aq_team_split_list(aq_team* team, const aq_rank_list* members, aq_team** made) AQ_MUST_USE;
+/// A second team of the same members in the same order. Collective. Errors: AQ_MISMATCH if another member splits; and
+///         AQ_NO_MEMORY as aq_team_split.
+aq_status aq_team_dup(aq_team* team, aq_team** made) AQ_MUST_USE;
+
+/// The members' ranks as a list; those on this rank's host; one of each host. Nothing is sent.
+/// Errors: AQ_NO_MEMORY; of the last two also AQ_CLOSED.
+aq_status aq_team_rank_list(const aq_team* team, aq_rank_list** made) AQ_MUST_USE;
+aq_status aq_team_on_my_host(const aq_team* team, aq_rank_list** made) AQ_MUST_USE;
+aq_status aq_team_host_leaders(const aq_team* team, aq_rank_list** made) AQ_MUST_USE;
+/// As aq_rank_list_translate and aq_rank_list_compare, for the members of two teams.
+aq_status aq_team_translate(const aq_team* from, const uint32_t* indices, size_t count, const aq_team* to,
+                            uint32_t* into) AQ_MUST_USE;
+int aq_team_compare(const aq_team* a, const aq_team* b);
+
 /// Ends the team on all members: collective. `team` must still be destroyed.
 aq_status aq_team_end(aq_team* team) AQ_MUST_USE;
-/// Frees a team that a split or a create has made, on this rank. `team` may be null.
+/// Frees a team that one of the calls above has made, on this rank. `team` may be null.
 void aq_team_destroy(aq_team* team);
 
 /// A split-phase barrier: announces that I have arrived; whether a wait would return at once; waits for all members.

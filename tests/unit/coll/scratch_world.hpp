@@ -291,6 +291,7 @@ class ScratchWorld {
         write(position, number, step.to, step, sum);
         break;
       }
+      case Step::Kind::native: fail("no algorithm of the library is native"); break;
       case Step::Kind::nothing:
       case Step::Kind::tell: break;
     }

@@ -89,6 +89,54 @@ TEST_F(TeamLives, AThousandLeaveNothing) {
   });
 }
 
+// Whatever makes them: teams whose ranks are at equal distances take no list of their members.
+TEST_F(TeamLives, OfEqualDistancesStoreNoList) {
+  start(4);
+  job_->run_each([](Endpoint& ep) {
+    const auto falling = RankList::range(3, 0, -1);
+    ASSERT_TRUE(falling);
+    auto split = ep.world().split(*falling);
+    ASSERT_TRUE(split && *split);
+    auto second = (*split)->dup();
+    ASSERT_TRUE(second);
+    auto made = Team::create(ep, *RankList::range(ep.rank() % 2, 3, 2), 8);
+    ASSERT_TRUE(made);
+    auto parts = ep.world().split(ep.rank() % 2, 0);
+    ASSERT_TRUE(parts && *parts);
+    for (Team* team : {&ep.world(), &**split, &*second, &*made, &**parts}) {
+      EXPECT_FALSE(team->state().members.is_listed());
+      const auto list = team->rank_list();
+      ASSERT_TRUE(list);
+      EXPECT_EQ(list->size(), team->size());
+      EXPECT_EQ(list->rank_of(team->index()), ep.rank());
+    }
+    EXPECT_EQ(made->compare(**parts), Likeness::same);
+    for (Team* team : {&**parts, &*made, &*second, &**split}) ASSERT_TRUE(team->end());
+    ASSERT_TRUE(ep.barrier());
+  });
+}
+
+TEST_F(TeamLives, ThatSplitByListsThatDifferLeaveNothing) {
+  start(3);
+  job_->run_each([](Endpoint& ep) {
+    Barriers& barriers = *ep.state().barriers;
+    const std::size_t places = ep.state().layer<Collectives>()->memory().places();
+    for (int round = 0; round < 20; ++round) {
+      const auto list = ep.rank() == 1 ? RankList::range(0, 2) : RankList::range(2, 0, -1);
+      ASSERT_TRUE(list);
+      EXPECT_EQ(ep.world().split(*list).status(), Status(ErrorCode::mismatch, 1)) << "round " << round;
+      const auto strange = RankList::range(0, ep.rank() == 1 ? 3 : 2);
+      ASSERT_TRUE(strange);
+      EXPECT_EQ(ep.world().split(*strange).status(), Status(ErrorCode::invalid_argument, 3))
+          << "round " << round;
+    }
+    ASSERT_TRUE(ep.barrier());
+    EXPECT_EQ(barriers.exchanges().kept(), 0u);
+    EXPECT_EQ(barriers.kept(), 1u) << "the team of all ranks";
+    EXPECT_EQ(ep.state().layer<Collectives>()->memory().places(), places);
+  });
+}
+
 TEST_F(TeamLives, WithoutAnEndLeaveACountForEachName) {
   start(2);
   job_->run_each([](Endpoint& ep) {

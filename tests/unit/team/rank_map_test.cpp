@@ -47,6 +47,17 @@ TEST(RankMap, OfOtherOrdersListsItsRanks) {
   expect_same(map, ranks, 16);
 }
 
+TEST(RankMap, ThatIsStridedIsTheOneOfItsList) {
+  expect_same(RankMap::strided(1, 3, 4), {1, 4, 7, 10}, 16);
+  expect_same(RankMap::strided(9, -2, 3), {9, 7, 5}, 16);
+  EXPECT_TRUE(RankMap::strided(1, 3, 4) == RankMap::of({1, 4, 7, 10}));
+  EXPECT_TRUE(RankMap::strided(6, 5, 1) == RankMap::of({6}));
+  EXPECT_TRUE(RankMap::strided(6, 5, 0) == RankMap::of({}));
+  EXPECT_TRUE(RankMap::strided(0, 1, 4) == RankMap::world(4));
+  EXPECT_TRUE(RankMap::of({5, 1, 4}) == RankMap::of({5, 1, 4}));
+  EXPECT_FALSE(RankMap::of({5, 1, 4}) == RankMap::of({5, 4, 1}));
+}
+
 TEST(RankMap, OfRandomTeamsIsWhatItWasMadeOf) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {

@@ -1,0 +1,141 @@
+// Teams that all members of a team make together: by colours, by a list, or a second one of all.
+
+#include <aqueduct/team.hpp>
+
+#include "coll/barriers.hpp"
+#include "coll/exchange.hpp"
+#include "coll/team_terms.hpp"
+#include "core/entry.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace aqueduct {
+
+using detail::TeamState;
+
+namespace {
+
+/// A member's arguments of a split.
+struct SplitArguments {
+  std::uint64_t form;  ///< which call it is, and with which list: members that call alike have equal numbers
+  std::int64_t key;
+  std::uint32_t has_colour;
+  std::uint32_t colour;
+};
+
+constexpr std::uint64_t kByColours = 0;
+constexpr std::uint64_t kSecondTeam = 1;
+/// A hash of the list, which is neither of the above, as far as 64 bits can tell.
+std::uint64_t form_of_list(const RankList& members) noexcept {
+  std::uint64_t form = coll::mixed(0x6c697374, members.size());  // "list"
+  for (Rank i = 0; i < members.size(); ++i) form = coll::mixed(form, members.rank_of(i));
+  return form;
+}
+
+/// The id of a new team: a hash of parent, number of the split,
+/// and colour. All members compute the same one without a message.
+std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t colour) noexcept {
+  return coll::mixed(parent, std::uint64_t{split} << 32 | colour);
+}
+
+/// What all members have passed, by index. All of them find the same error. May throw std::bad_alloc.
+Result<std::vector<SplitArguments>> arguments_of(const TeamState& team, std::span<const coll::Blob> all) {
+  std::vector<SplitArguments> said(team.size());
+  for (Rank i = 0; i < team.size(); ++i) {
+    if (all[i].size() != sizeof said[i]) return {ErrorCode::internal, team.members[i]};
+    std::memcpy(&said[i], all[i].data(), sizeof said[i]);
+    if (said[i].form != said[0].form) return {ErrorCode::mismatch, team.members[i]};
+  }
+  return said;
+}
+
+/// The members that chose `colour`, in the order of the new team. May throw std::bad_alloc.
+std::vector<Rank> members_of(const TeamState& team, std::uint32_t colour,
+                             std::span<const SplitArguments> said) {
+  struct Member {
+    std::int64_t key;
+    Rank rank;
+  };
+  std::vector<Member> chosen;
+  for (Rank i = 0; i < team.size(); ++i) {
+    if (said[i].has_colour != 0 && said[i].colour == colour) chosen.push_back({said[i].key, team.members[i]});
+  }
+  std::stable_sort(chosen.begin(), chosen.end(), [](auto& a, auto& b) { return a.key < b.key; });
+  std::vector<Rank> ranks;
+  for (const Member& member : chosen) ranks.push_back(member.rank);
+  return ranks;
+}
+
+/// The collective part of all forms. `wrong`: why this member's arguments cannot be used; it takes part all the same, and
+/// all members get the error.
+Result<std::optional<Team>> split_team(TeamState& team, const SplitArguments& mine, Status wrong = {}) {
+  if (coll::barrier_of(team) == nullptr) return ErrorCode::closed;
+  const core::Entry entry(team.endpoint);
+  if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
+  if (team.endpoint.must_not_wait()) return ErrorCode::in_handler;
+  coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
+  const std::uint32_t number = ++team.splits;
+  const auto all = exchanges.exchange(team, std::as_bytes(std::span(&mine, 1)), wrong);
+  std::optional<Team> made;
+  coll::TeamTerms terms;
+  const auto make = [&]() -> Status {
+    try {
+      if (!all) return all.status();
+      const auto said = arguments_of(team, *all);
+      if (!said || mine.has_colour == 0) return said.status();
+      made.emplace(std::make_unique<TeamState>(team.endpoint, child_id(team.id, number, mine.colour),
+                                               team::RankMap::of(members_of(team, mine.colour, *said))));
+      terms = coll::prepare_team(made->state());
+      return {};
+    } catch (const std::bad_alloc&) {
+      return ErrorCode::no_memory;
+    }
+  };
+  const Status here = make();
+  Status status = here;
+  // Either all members get their team or none does. A lost member ends the split for all, without an agreement.
+  if (status.code() != ErrorCode::peer_lost) {
+    const auto agreed = exchanges.exchange(team, std::as_bytes(std::span(&terms, 1)), status);
+    status = agreed.status();
+    if (status && made) status = coll::settle_team(made->state(), team, *agreed);
+  }
+  if (!status && status.code() != ErrorCode::peer_lost) {
+    if (made) {
+      // A member that has told all of its own failure knows that nobody has the team. A failure of the agreement itself
+      // may be known to some members only: others may have the team, and write to this one's places.
+      const bool nobody = !here;
+      coll::leave_collectives(made->state(), nobody);
+      team.endpoint.barriers->leave(made->state(), nobody);
+    }
+  }
+  if (!status) return status;
+  return made;
+}
+
+}  // namespace
+
+Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std::int64_t key) {
+  return split_team(*state_, {kByColours, key, colour.has_value(), colour.value_or(0)});
+}
+
+Result<std::optional<Team>> Team::split(const RankList& members) {
+  TeamState& team = *state_;
+  // A list without a stranger is not longer than the team. So this ends soon, however long the list is.
+  for (Rank i = 0; i < members.size(); ++i) {
+    const Rank rank = members.rank_of(i);
+    if (team.find(rank) == kNoRank) return split_team(team, {}, {ErrorCode::invalid_argument, rank});
+  }
+  const Rank place = members.index_of(team.members[team.index]);
+  return split_team(team, {form_of_list(members), place, place != kNoRank, 0});
+}
+
+Result<Team> Team::dup() {
+  auto made = split_team(*state_, {kSecondTeam, std::int64_t{state_->index}, 1, 0});
+  if (!made) return made.status();
+  return std::move(**made);
+}
+
+}  // namespace aqueduct
