@@ -105,6 +105,8 @@ void Barriers::leave(TeamState& team, bool together) noexcept {
   if (barrier->native && barrier->ops != 0) --polled_;
   set_busy();
   if (barrier->native && together) barrier->native->give_back();
+  // In a forked child nothing may touch the network, so not even what the conduit has for the team ends.
+  if (state_.in_child()) static_cast<void>(barrier->native.release());
   if (team.name != 0) together ? names_.forget(team.name) : names_.close(team.name);
   barriers_.erase(team.id);
   team.slot(TeamSlot::barrier) = nullptr;

@@ -41,14 +41,24 @@ std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t 
   return coll::mixed(parent, std::uint64_t{split} << 32 | colour);
 }
 
-/// What all members have passed, by index. All of them find the same error. May throw std::bad_alloc.
-Result<std::vector<SplitArguments>> arguments_of(const TeamState& team, std::span<const coll::Blob> all) {
-  std::vector<SplitArguments> said(team.size());
+/// Whether all members have made this call. All of them find the same, so none of them goes on alone.
+Status alike(const TeamState& team, std::span<const coll::Blob> all) noexcept {
+  SplitArguments first;
   for (Rank i = 0; i < team.size(); ++i) {
-    if (all[i].size() != sizeof said[i]) return {ErrorCode::internal, team.members[i]};
-    std::memcpy(&said[i], all[i].data(), sizeof said[i]);
-    if (said[i].form != said[0].form) return {ErrorCode::mismatch, team.members[i]};
+    // A member that exchanges something else has made another call.
+    if (all[i].size() != sizeof(SplitArguments)) return {ErrorCode::mismatch, team.members[i]};
+    SplitArguments said;
+    std::memcpy(&said, all[i].data(), sizeof said);
+    if (i == 0) first = said;
+    if (said.form != first.form) return {ErrorCode::mismatch, team.members[i]};
   }
+  return {};
+}
+
+/// What all members have passed, by index. May throw std::bad_alloc.
+std::vector<SplitArguments> arguments_of(const TeamState& team, std::span<const coll::Blob> all) {
+  std::vector<SplitArguments> said(team.size());
+  for (Rank i = 0; i < team.size(); ++i) std::memcpy(&said[i], all[i].data(), sizeof said[i]);
   return said;
 }
 
@@ -79,15 +89,17 @@ Result<std::optional<Team>> split_team(TeamState& team, const SplitArguments& mi
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
   const std::uint32_t number = ++team.splits;
   const auto all = exchanges.exchange(team, std::as_bytes(std::span(&mine, 1)), wrong);
+  if (all) {
+    if (const Status status = alike(team, *all); !status) return status;
+  }
   std::optional<Team> made;
   coll::TeamTerms terms;
   const auto make = [&]() -> Status {
     try {
-      if (!all) return all.status();
+      if (!all || mine.has_colour == 0) return all.status();
       const auto said = arguments_of(team, *all);
-      if (!said || mine.has_colour == 0) return said.status();
       made.emplace(std::make_unique<TeamState>(team.endpoint, child_id(team.id, number, mine.colour),
-                                               team::RankMap::of(members_of(team, mine.colour, *said))));
+                                               team::RankMap::of(members_of(team, mine.colour, said))));
       terms = coll::prepare_team(made->state());
       return {};
     } catch (const std::bad_alloc&) {
@@ -95,22 +107,8 @@ Result<std::optional<Team>> split_team(TeamState& team, const SplitArguments& mi
     }
   };
   const Status here = make();
-  Status status = here;
-  // Either all members get their team or none does. A lost member ends the split for all, without an agreement.
-  if (status.code() != ErrorCode::peer_lost) {
-    const auto agreed = exchanges.exchange(team, std::as_bytes(std::span(&terms, 1)), status);
-    status = agreed.status();
-    if (status && made) status = coll::settle_team(made->state(), team, *agreed);
-  }
-  if (!status && status.code() != ErrorCode::peer_lost) {
-    if (made) {
-      // A member that has told all of its own failure knows that nobody has the team. A failure of the agreement itself
-      // may be known to some members only: others may have the team, and write to this one's places.
-      const bool nobody = !here;
-      coll::leave_collectives(made->state(), nobody);
-      team.endpoint.barriers->leave(made->state(), nobody);
-    }
-  }
+  const Status status = coll::settle_team(made ? &made->state() : nullptr, team,
+                                          coll::barrier_of(team)->exchanges, terms, here);
   if (!status) return status;
   return made;
 }

@@ -1,7 +1,7 @@
 #include <aqueduct/team.hpp>
 
 #include "coll/barriers.hpp"
-#include "coll/team_terms.hpp"
+#include "coll/engine/pending_offer.hpp"
 #include "core/entry.hpp"
 #include "core/wait.hpp"
 

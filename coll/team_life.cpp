@@ -122,25 +122,10 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
     }
   };
   const Status here = make();
-  use.outcome = here;
-  // As in a split: all members get the team or none does.
-  if (use.outcome.code() != ErrorCode::peer_lost) {
-    const auto agreed =
-        barriers.exchanges().exchange(namesake, *exchanges, std::as_bytes(std::span(&terms, 1)), use.outcome);
-    use.outcome = agreed.status();
-    if (use.outcome) use.outcome = coll::settle_team(made->state(), namesake, *agreed);
-  }
-  if (use.outcome) {
-    made->state().name = name;  // from here on the team holds the name
-    return std::move(*made);
-  }
-  if (use.outcome.code() == ErrorCode::peer_lost) return use.outcome;
-  if (made) {
-    const bool nobody = !here;  // as in a split
-    coll::leave_collectives(made->state(), nobody);
-    barriers.leave(made->state(), nobody);
-  }
-  return use.outcome;
+  use.outcome = coll::settle_team(made ? &made->state() : nullptr, namesake, *exchanges, terms, here);
+  if (!use.outcome) return use.outcome;
+  made->state().name = name;  // from here on the team holds the name
+  return std::move(*made);
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;
 }

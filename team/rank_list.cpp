@@ -151,7 +151,12 @@ Result<RankList> RankList::intersection_with(const RankList& other) const noexce
 }
 
 Result<RankList> RankList::difference_with(const RankList& other) const noexcept try {
+  // Counted first, because either list may be a range of very many ranks.
+  Rank kept = 0;
+  for (Rank i = 0; i < size(); ++i) kept += other.contains(rank_of(i)) ? 0 : 1;
+  if (kept == size()) return *this;
   std::vector<Rank> left;
+  left.reserve(kept);
   for (Rank i = 0; i < size(); ++i) {
     if (const Rank rank = rank_of(i); !other.contains(rank)) left.push_back(rank);
   }

@@ -83,10 +83,16 @@ void Collectives::prepare(TeamState& team, const Offer& mine) {
   leaving_.reserve(teams_.size() + leaving_.size() + 1);
   auto engine = std::make_unique<TeamEngine>(*this, team);
   engine->make_native();
-  // As if all members offered the same: then there is nothing to change when their offers are known.
-  give_scratch(*engine, ScratchLayout::sizes_within(mine.bytes, mine.counters, team.size()), mine);
   TeamEngine* const made = engine.get();
-  teams_[team.id] = {std::move(engine), mine};
+  try {
+    // As if all members offered the same: then there is nothing to change when their offers are known.
+    give_scratch(*engine, ScratchLayout::sizes_within(mine.bytes, mine.counters, team.size()), mine);
+    Team& known = teams_[team.id];
+    known = {std::move(engine), mine};
+  } catch (const std::bad_alloc&) {
+    made->give_back_native();  // no member has used it
+    throw;
+  }
   team.slot(TeamSlot::collectives) = made;
   aborts_.take_kept(team.id);
 }

@@ -58,7 +58,7 @@ void TeamEngine::choose_native(bool all_alike) noexcept {
 }
 
 void TeamEngine::give_back_native() noexcept {
-  if (native_ != nullptr) native_->give_back();
+  if (native_ != nullptr && !state_.in_child()) native_->give_back();
 }
 
 /// Whether an operation before this one has yet to be started. Members start the conduit's operations in the team's order,
@@ -107,6 +107,7 @@ bool TeamEngine::is_with_conduit(const Run& run) noexcept {
 
 /// The conduit's operations of cancelled calls need not end by themselves: other members may never start them.
 void TeamEngine::cancel_native() noexcept {
+  if (state_.in_child()) return;
   for (const Run* run = active_; run != nullptr; run = run->next) {
     if (!cancelled(*run->operation) || !is_with_conduit(*run)) continue;
     native_->cancel(run->native_number);

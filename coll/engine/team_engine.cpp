@@ -49,6 +49,8 @@ void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.
 TeamEngine::~TeamEngine() {
+  // What the conduit has for the team is the parent's: in a forked child nothing may touch the network.
+  if (state_.in_child()) static_cast<void>(native_.release());
   for (KnownCall* const call : known_) {
     if (call != nullptr) give_up(*call);
   }

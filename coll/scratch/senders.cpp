@@ -58,6 +58,9 @@ Senders::Senders(Rank ranks)
 Senders::Entry& Senders::of(const Algorithm& algorithm, const Shape& shape) noexcept {
   Entry& entry = entries_[hash_of(algorithm, shape) % kKept];
   Shape at_zero = shape;
+  // The senders do not depend on how elements combine.
+  at_zero.op = {};
+  at_zero.type = {};
   if (shifts_with_root(shape)) at_zero.root = 0;
   if (entry.algorithm != &algorithm || !(entry.shape == at_zero)) learn(entry, algorithm, at_zero);
   return entry;

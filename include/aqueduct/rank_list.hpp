@@ -56,7 +56,8 @@ class RankList {
   ///         among them).
   /// Cost:   constant.
   static Result<RankList> range(Rank first, Rank last, std::int64_t stride = 1) noexcept;
-  /// The ranks of several ranges, one range after the other. Errors: those of `range` and of `of`.
+  /// The ranks of several ranges, one range after the other. Errors: those of `range` and of `of`. Where the ranges have more
+  /// numbers than there can be ranks, some rank occurs twice, and the error names none.
   static Result<RankList> of_ranges(std::span<const RankRange> ranges) noexcept;
 
   /// The number of ranks.
@@ -82,7 +83,8 @@ class RankList {
   Result<RankList> include(std::span<const Rank> indices) const noexcept;
   /// The ranks but those at the given indices. Errors: those of include.
   Result<RankList> exclude(std::span<const Rank> indices) const noexcept;
-  /// As above, with ranges of indices, one after the other. Errors: those of include, and of `range` for its stride.
+  /// As above, with ranges of indices, one after the other. Errors: those of include, and of `range` for its stride. Where
+  /// the ranges have more numbers than the list has ranks, the error names no rank.
   Result<RankList> include(std::span<const RankRange> indices) const noexcept;
   Result<RankList> exclude(std::span<const RankRange> indices) const noexcept;
 
@@ -91,6 +93,7 @@ class RankList {
   ///
   /// Errors: invalid_argument (the lengths differ), out_of_range (an index is outside this list). `into` is unchanged.
   Status translate(std::span<const Rank> indices, const RankList& other, std::span<Rank> into) const noexcept;
+  /// By the ranks alone: lists know nothing of jobs.
   Likeness compare(const RankList& other) const noexcept;
   /// The same ranks in the same order.
   friend bool operator==(const RankList& a, const RankList& b) noexcept {

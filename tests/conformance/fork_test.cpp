@@ -1,6 +1,7 @@
 // Programs fork and call popen during a job. The child must do no harm, and the network
 // must go on accessing the parent's memory.
 
+#include <aqueduct/coll.hpp>
 #include <aqueduct/segment.hpp>
 
 #include "tests/conformance/fabric_test.hpp"
@@ -10,6 +11,8 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <sys/wait.h>
@@ -23,7 +26,8 @@ class Forks : public FabricTest {};
 constexpr std::size_t kBytes = 20'000;
 
 /// Tests the parent's endpoint in a forked child: returns 0, or the number of the call that was not refused.
-int child_of(Endpoint& me) {
+/// `team`: of the parent. It ends here, which must do nothing to the parent's.
+int child_of(Endpoint& me, std::optional<Team>& team) {
   std::array<std::byte, 8> some{};
   const GlobalPtr<std::byte> there{0, 0};
   if (me.ranks() != 0 || me.local(there) != nullptr) return 1;
@@ -32,7 +36,9 @@ int child_of(Endpoint& me) {
   if (fetch_add(me, GlobalPtr<int>{0, 0}, 1).status().code() != ErrorCode::invalid_argument) return 4;
   if (signal(me, 0, {0, 1}).code() != ErrorCode::invalid_argument) return 5;
   if (me.barrier().code() != ErrorCode::invalid_argument) return 6;
-  return me.progress() == 0 ? 0 : 7;
+  if (team->barrier().code() != ErrorCode::invalid_argument) return 7;
+  team.reset();
+  return me.progress() == 0 ? 0 : 8;
 }
 
 /// Every rank puts its pattern, from `local`, into the next rank's part of a segment, and reads it back into `local`.
@@ -66,6 +72,15 @@ TEST_P(Forks, InMidJobLeaveMemoryAndRanksAlone) {
       ASSERT_NO_FATAL_FAILURE(exchange(me, segment->id(), segment->mine(), memory.local, round + 1));
     };
     ASSERT_NO_FATAL_FAILURE(exchange_all(0));  // connects, registers and maps
+    auto team = me.world().split(0, me.rank());
+    ASSERT_TRUE(team && *team) << team.status().text();
+    const auto sum_of_ranks = [&] {
+      std::uint64_t sum = me.rank();
+      ASSERT_TRUE(all_reduce(**team, std::span(&sum, 1), ReduceOp::sum));
+      EXPECT_EQ(sum, 1u);
+      ASSERT_TRUE((*team)->barrier());
+    };
+    ASSERT_NO_FATAL_FAILURE(sum_of_ranks());
     // A living child shares the pages, so the first process that writes to a page gets
     // a copy of it; that must not be the parent.
     std::array<int, 2> hold{-1, -1};  // other ranks' children may hold its ends too, so a byte ends it
@@ -73,7 +88,7 @@ TEST_P(Forks, InMidJobLeaveMemoryAndRanksAlone) {
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(20);
-      const int result = child_of(me);
+      const int result = child_of(me, *team);
       std::byte word;
       ::_exit(::read(hold[0], &word, 1) == 1 ? result : 100);
     }
@@ -93,6 +108,8 @@ TEST_P(Forks, InMidJobLeaveMemoryAndRanksAlone) {
     EXPECT_TRUE(WIFEXITED(status)) << "killed by signal " << WTERMSIG(status);
     EXPECT_EQ(WEXITSTATUS(status), 0);
     ASSERT_NO_FATAL_FAILURE(exchange_all(6));
+    ASSERT_NO_FATAL_FAILURE(sum_of_ranks());
+    ASSERT_TRUE((*team)->end());
     EXPECT_FALSE(me.is_lost(next(me)));
   });
 }

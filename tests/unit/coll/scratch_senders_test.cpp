@@ -116,5 +116,20 @@ TEST(Senders, OfAVeryLongOperationAreAll) {
     EXPECT_EQ(entry.rows[receiver], senders.all() & ~(Members{1} << receiver));
 }
 
+// How elements combine says nothing of who writes to whom, so it must not drive a known operation out.
+TEST(Senders, OfOtherTypesAndOperatorsAreTheSame) {
+  Senders senders(4);
+  const Algorithm& algorithm = **std::ranges::find_if(
+      all_algorithms(), [](const Algorithm* one) { return one->operation == Operation::all_reduce; });
+  Shape shape{.operation = Operation::all_reduce};
+  shape.ranks = 4;
+  shape.element = 8;
+  shape.bytes = shape.pitch = 64;
+  const std::uint64_t version = senders.of(algorithm, shape).version;
+  shape.op = ReduceOp::max;
+  shape.type = ElementType::f64;
+  EXPECT_EQ(senders.of(algorithm, shape).version, version);
+}
+
 }  // namespace
 }  // namespace aqueduct::coll

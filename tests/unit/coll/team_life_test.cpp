@@ -5,6 +5,7 @@
 
 #include "coll/barriers.hpp"
 #include "coll/engine/collectives.hpp"
+#include "coll/team_terms.hpp"
 #include "coll/wire.hpp"
 #include "tests/support/forked.hpp"
 
@@ -12,7 +13,9 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -227,9 +230,50 @@ TEST_F(TeamLives, AFailureThatOthersMayNotKnowKeepsThePlace) {
       EXPECT_EQ(team.status(), Status(ErrorCode::no_memory, 1));
     } else {
       ASSERT_TRUE(team) << team.status().text();
+      // The other one has said that it has none, so nobody waits for it.
+      std::uint64_t word = 1;
+      EXPECT_EQ(all_reduce(*team, std::span(&word, 1), ReduceOp::sum), Status(ErrorCode::mismatch, 0));
     }
     EXPECT_EQ(memory.places(), 1u);
     ASSERT_TRUE(ep.barrier());
+  });
+}
+
+// Then nobody has the team, so no member's place is lost.
+TEST_F(TeamLives, AFailureThatAMemberTellsGivesThePlacesBack) {
+  start(3);
+  job_->run_each([](Endpoint& ep) {
+    aqueduct::detail::EndpointState& state = ep.state();
+    TeamState& world = state.world->state();
+    HiddenMemory& memory = state.layer<Collectives>()->memory();
+    for (std::uint64_t id = 1; id <= 20; ++id) {
+      auto team = std::make_unique<TeamState>(state, id, aqueduct::team::RankMap::world(3));
+      TeamState& made = *team;
+      const Team holder(std::move(team));
+      const TeamTerms terms = prepare_team(made);
+      EXPECT_EQ(memory.places(), 1u);
+      const Status here = ep.rank() == 1 ? Status(ErrorCode::no_memory) : Status();
+      EXPECT_EQ(settle_team(&made, world, barrier_of(world)->exchanges, terms, here),
+                Status(ErrorCode::no_memory, 1));
+      EXPECT_EQ(memory.places(), 0u);
+    }
+    ASSERT_TRUE(ep.barrier());
+  });
+}
+
+// The others exchange once, and a split twice: it must not wait for them.
+TEST_F(TeamLives, ASplitThatMeetsAnotherExchangeIsAMismatch) {
+  start(2);
+  job_->run_each([](Endpoint& ep) {
+    TeamState& world = ep.state().world->state();
+    for (int round = 0; round < 3; ++round) {
+      if (ep.rank() == 0) {
+        EXPECT_EQ(ep.world().split(0, 0).status(), Status(ErrorCode::mismatch, 1));
+      } else {
+        EXPECT_TRUE(ep.state().barriers->exchanges().agree(world, {}));
+      }
+      ASSERT_TRUE(ep.barrier());
+    }
   });
 }
 
