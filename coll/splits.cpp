@@ -43,11 +43,11 @@ std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t 
 
 /// Whether all members have made this call. All of them find the same, so none of them goes on alone.
 Status alike(const TeamState& team, std::span<const coll::Blob> all) noexcept {
-  SplitArguments first;
+  SplitArguments first{};
   for (Rank i = 0; i < team.size(); ++i) {
     // A member that exchanges something else has made another call.
     if (all[i].size() != sizeof(SplitArguments)) return {ErrorCode::mismatch, team.members[i]};
-    SplitArguments said;
+    SplitArguments said{};
     std::memcpy(&said, all[i].data(), sizeof said);
     if (i == 0) first = said;
     if (said.form != first.form) return {ErrorCode::mismatch, team.members[i]};
