@@ -143,7 +143,9 @@ TEST(UdpConnectionDelivery, AnUnhurriedPutIsAcknowledgedByWhatThePeerSends) {
         ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.upper.signals.size() == round; }));
       }
       // Some ask for an answer all the same, and the path's MTU is probed.
-      if (answer == Connection::Answer::any_time) EXPECT_LE(pair.b.packets_sent, kRounds + kRounds / 4);
+      if (answer == Connection::Answer::any_time) {
+        EXPECT_LE(pair.b.packets_sent, kRounds + kRounds / 4);
+      }
       pair.run(kSecond);
       EXPECT_EQ(pair.a.upper.completions.size(), kRounds);
       EXPECT_EQ(pair.b.upper.completions.size(), kRounds);
