@@ -77,7 +77,7 @@ class Segments {
   Rank me_;
   core::Log& log_;
   std::vector<Memory> segments_;   // by id
-  std::vector<Memory> allocated_;  // by UCX, for segments
+  std::map<const std::byte*, Memory> allocated_;  // by UCX, for segments; by address
   core::Handles<RemoteKey> remote_;
   std::map<const std::byte*, std::uint64_t> mapped_;  // handles of keys, by the address that `map` returned
 };
