@@ -430,7 +430,8 @@ class Waitable {
   }
 
   /// The time from now to the conduit's next timer, by Process::clock: for so long it needs no poll if nothing arrives.
-  /// No sleep lasts longer. Zero or less asks for a poll at once. Called after the poll that follows arming.
+  /// No sleep lasts longer. Zero or less asks for a poll at once: packets that were accepted wait for room, say. Called
+  /// after the poll that follows arming, and without arming by a thread that polls while the program computes.
   virtual std::chrono::nanoseconds within() const noexcept { return std::chrono::nanoseconds::max(); }
 };
 
