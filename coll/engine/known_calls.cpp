@@ -30,6 +30,7 @@ Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
   if (call == nullptr) return ErrorCode::no_memory;
   call->request = request;
   call->uses = 1;
+  call->prepared = nullptr;
   call->blocks = nullptr;
   have_method(*call, method);
   return call;
@@ -56,6 +57,7 @@ void TeamEngine::keep(KnownCall& call, const CollCall& given) noexcept {
 /// A call, a plan or the table names it no longer.
 void TeamEngine::give_up(KnownCall& call) noexcept {
   if (--call.uses != 0) return;
+  drop_prepared(call);
   if (call.method != nullptr) give_up(*call.method);
   if (call.blocks != nullptr && --call.blocks->uses == 0) layer_.blocks_calls().give_back(*call.blocks);
   layer_.known_calls().give_back(call);
