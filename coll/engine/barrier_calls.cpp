@@ -74,8 +74,9 @@ Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {
   if (!broken_.ok()) return broken_;
   auto* const votes = reinterpret_cast<std::byte*>(&vote);
   const CallMemory memory{votes, votes};
-  const Status status =
-      start_again(op, barrier_call_, memory, nullptr) ? Status() : begin_on(op, barrier_call_, memory, nullptr);
+  const Status status = start_again(op, barrier_call_, memory, nullptr)
+                            ? Status()
+                            : begin_on(op, barrier_call_, memory, nullptr);
   if (status) ++layer_.counts().operations;
   return status;
 }

@@ -72,8 +72,8 @@ struct Run {
   };
 
   CallRecord* operation = nullptr;
-  Run* next = nullptr;               ///< of the team's active ones; of a known call's prepared ones; or in the pool
-  std::uint32_t index = 0;           ///< which of the operation's runs
+  Run* next = nullptr;      ///< of the team's active ones; of a known call's prepared ones; or in the pool
+  std::uint32_t index = 0;  ///< which of the operation's runs
   std::optional<Schedule> schedule;  ///< if steps are not kept
   std::uint32_t element = 1;
   std::uint64_t bytes = 0;  ///< of its part of a block
@@ -99,7 +99,7 @@ struct Run {
   bool serves_again = false;        ///< the next such call differs in addresses, number and portion alone
   std::uint32_t version = 0;        ///< of the method's steps
   Counter first_wait = kNoCounter;  ///< nothing can be done before this counter is raised
-  core::Op sources;  ///< has a part for each put whose source is in use, and one of its own
+  core::Op sources;                 ///< has a part for each put whose source is in use, and one of its own
 };
 
 /// A collective call under way on this member.
@@ -126,11 +126,11 @@ struct Plan {
   TeamEngine* engine = nullptr;  ///< null: the team has ended
   Plan* next = nullptr;          ///< the plans of a team
   KnownCall* call = nullptr;     ///< null: the team has ended
-  std::uint32_t running = 0;  ///< 1 while an operation of it is not over
-  std::uint32_t held = 0;     ///< operations that still name it
-  bool direct = false;        ///< each start is a call of `call`: not alone, and its blocks cannot differ
-  bool dropped = false;       ///< the program has given it up
-  bool team_gone = false;     ///< the Team object is gone or may go, though the engine is still there
+  std::uint32_t running = 0;     ///< 1 while an operation of it is not over
+  std::uint32_t held = 0;        ///< operations that still name it
+  bool direct = false;           ///< each start is a call of `call`: not alone, and its blocks cannot differ
+  bool dropped = false;          ///< the program has given it up
+  bool team_gone = false;        ///< the Team object is gone or may go, though the engine is still there
 };
 
 }  // namespace aqueduct::coll

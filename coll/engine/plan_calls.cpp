@@ -1,5 +1,5 @@
 // Calls about plans. They send nothing, but count as calls of the team: the numbers of all later calls depend on them. A plan
-// has no place of its own in the team's scratch (docs/decisions/0106-plans-have-no-place.md): its starts are calls.
+// has no place of its own in the team's scratch (docs/decisions/0087-plans-have-no-place.md): its starts are calls.
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"

@@ -332,7 +332,7 @@ class TeamEngine {
   TeamEngine* next_busy_ = nullptr;
   Plan* plans_ = nullptr;
   bool quiet_ = true;  ///< no failure, and no member has told of a call that this one has yet to make
-  core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
+  core::Op all_;       ///< has a part for each put and signal that is not over, and one of its own
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
   std::array<KnownCall*, kKnown> known_{};   ///< [place_of]; null: none yet
   KnownCall barrier_call_;

@@ -63,9 +63,7 @@ class TeamScratch {
   }
 
   /// Whether the operation may start: the bank's former use is over here. If not, it is held, and those behind it.
-  bool may_start(const Portion& portion) const noexcept {
-    return epochs_.may_start(portion.epoch);
-  }
+  bool may_start(const Portion& portion) const noexcept { return epochs_.may_start(portion.epoch); }
   void start(const Portion& portion) noexcept {
     epochs_.started(portion.epoch, portion.senders);
     ++started_;

@@ -125,7 +125,7 @@ class ScratchWorld {
     TeamScratch team;
     std::size_t next = 0;
     std::vector<Running> running;
-    std::map<std::size_t, Portion> portions;         ///< of operations that may come again, by their first call
+    std::map<std::size_t, Portion> portions;  ///< of operations that may come again, by their first call
     std::map<std::size_t, Senders::Ticket> tickets;  ///< likewise
   };
   struct Message {
