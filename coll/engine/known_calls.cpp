@@ -9,6 +9,13 @@
 
 namespace aqueduct::coll {
 
+namespace {
+
+// Chosen: calls of a shape that are commonly in flight at once.
+constexpr std::size_t kInReserve = 4;
+
+}  // namespace
+
 // Empty buffers may have any address, so there the next call may differ in more than this.
 bool may_be_known(const aqueduct::detail::CollCall& given, const Request& request) noexcept {
   return request.shape.bytes != 0 && !is_known(given.in) && !is_known(given.out);
@@ -28,6 +35,9 @@ Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
   }
   KnownCall* const call = layer_.known_calls().take();
   if (call == nullptr) return ErrorCode::no_memory;
+  // Known calls keep the records of former ones. The first call of a shape takes memory for its next ones too.
+  layer_.runs().reserve(kInReserve);
+  layer_.operations().reserve(kInReserve);
   call->request = request;
   call->uses = 1;
   call->prepared = nullptr;

@@ -50,7 +50,8 @@ TEST(ScratchBanks, GiveTheSamePortionsToOperationsThatAreOpenedAgain) {
   ScratchBanks all(layout);
   ScratchBanks again(layout);
   const Needs needs{.scratch = 100, .counters = 3};
-  Portion portion;
+  Portion portion = again.open(needs);
+  EXPECT_EQ(portion.offset, all.open(needs).offset);
   int opened_again = 0;
   for (int i = 0; i < 50; ++i) {
     if (i % 7 == 0) {
