@@ -53,6 +53,7 @@ TeamEngine::~TeamEngine() {
   for (KnownCall* const call : known_) {
     if (call != nullptr) give_up(*call);
   }
+  drop_prepared(barrier_call_);
   for (Method* const method : methods_) {
     if (method == nullptr) continue;
     method->kept = false;
