@@ -14,10 +14,10 @@ namespace aqueduct::vis {
 namespace {
 
 // Sums of a few numbers below this limit do not overflow. The long way refuses shapes that reach 2^62.
-constexpr std::int64_t kMost = std::int64_t{1} << 60;
+constexpr std::int64_t kMostReach = std::int64_t{1} << 60;
 
 /// One side of pieces in rows. Units: bytes.
-struct Side {
+struct GridSide {
   std::int64_t piece_stride;
   std::int64_t row_stride;
   std::int64_t lowest = 0;   ///< of all bytes, relative to the first one
@@ -32,12 +32,12 @@ struct Grid {
   std::int64_t total;
 };
 
-bool is_regular(const Shape& shape) noexcept {
+bool has_few_loops(const Shape& shape) noexcept {
   return shape.kind == Shape::Kind::strided && shape.dimensions <= 2 && shape.problem == ErrorCode::ok;
 }
 
 bool times(std::int64_t a, std::int64_t b, std::int64_t& product) noexcept {
-  return !__builtin_mul_overflow(a, b, &product) && product < kMost && product > -kMost;
+  return !__builtin_mul_overflow(a, b, &product) && product < kMostReach && product > -kMostReach;
 }
 
 /// The loops that a shape has; nothing if it has none, or if it is empty or too large.
@@ -53,8 +53,8 @@ std::optional<Grid> grid_of(const Shape& shape) noexcept {
 }
 
 /// The side that has those loops: the shape that they are from, one of equal counts, or one piece of as many bytes.
-std::optional<Side> side_of(const Shape& shape, const Grid& grid) noexcept {
-  Side side{grid.piece, grid.piece * grid.pieces};
+std::optional<GridSide> side_of(const Shape& shape, const Grid& grid) noexcept {
+  GridSide side{grid.piece, grid.piece * grid.pieces};
   if (shape.dimensions == 0) {
     if (shape.bytes != static_cast<std::uint64_t>(grid.total)) return std::nullopt;
     side.highest = grid.total;
@@ -77,7 +77,7 @@ std::optional<Side> side_of(const Shape& shape, const Grid& grid) noexcept {
   return side;
 }
 
-void copy_grid(Grid grid, Side out, std::byte* to, Side in, const std::byte* from) noexcept {
+void copy_grid(Grid grid, GridSide out, std::byte* to, GridSide in, const std::byte* from) noexcept {
   if (out.piece_stride == grid.piece && in.piece_stride == grid.piece) {  // a row is contiguous on both sides
     grid.piece *= grid.pieces;
     grid.pieces = std::exchange(grid.rows, 1);
@@ -105,7 +105,7 @@ bool PieceTransfers::copy_regular(const Request& request) noexcept {
   const Shape& there = request.there;
   const Shape& here = request.here;
   if (request.what == What::accumulate || request.signal != nullptr ||
-      request.options.source_event != nullptr || !is_regular(there) || !is_regular(here))
+      request.options.source_event != nullptr || !has_few_loops(there) || !has_few_loops(here))
     return false;
   if (forced_ != kPlans && forced_ != static_cast<std::uint64_t>(Plan::direct)) return false;
   const auto grid = grid_of(there.dimensions >= here.dimensions ? there : here);
@@ -114,13 +114,13 @@ bool PieceTransfers::copy_regular(const Request& request) noexcept {
   const auto own = side_of(here, *grid);
   if (!far || !own) return false;
   // Loops whose inner one has the larger stride are slow: the long way exchanges them.
-  const auto in_order = [&](const Side& side) {
+  const auto in_order = [&](const GridSide& side) {
     return grid->rows == 1 || std::abs(side.piece_stride) <= std::abs(side.row_stride);
   };
   if (!in_order(*far) || !in_order(*own)) return false;
   const std::uint64_t offset = request.base.offset() + there.base;
   const std::uint64_t local = request.here_base + here.base;
-  if (offset >= static_cast<std::uint64_t>(kMost) || local >= static_cast<std::uint64_t>(kMost) ||
+  if (offset >= static_cast<std::uint64_t>(kMostReach) || local >= static_cast<std::uint64_t>(kMostReach) ||
       static_cast<std::int64_t>(offset) + far->lowest < 0 ||
       static_cast<std::int64_t>(local) + own->lowest < 0)
     return false;
