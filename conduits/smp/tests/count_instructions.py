@@ -12,6 +12,11 @@ import subprocess
 import sys
 import tempfile
 
+# A round trip of a short message is the request, the round of progress in which its handler replies, and the one in which
+# the reply's handler runs. Issue 22 asks for 200 of a message, on both sides together: a request and a round of progress
+# that runs a handler, which are 170 and 261 here. Measured: 854, 823 and 94; 1335, 1240 and 140 before the short ways of
+# am/quickly.hpp. These limits keep it from getting worse.
+GOALS = {"short_round_trip": 880, "medium_there": 850, "nothing": 100}
 FUNCTIONS = ("request", "handle", "answer", "nothing", "medium_request", "medium_handle")
 
 
@@ -41,7 +46,11 @@ def main() -> int:
         return 77
     counted = instructions(os.path.abspath(sys.argv[1]))
     print(", ".join(f"{name} {count:.0f}" for name, count in counted.items()))
-    return 0
+    found = {"short_round_trip": counted["request"] + counted["handle"] + counted["answer"],
+             "medium_there": counted["medium_request"] + counted["medium_handle"], "nothing": counted["nothing"]}
+    for name, count in found.items():
+        print(f"{name}: {count:.0f} instructions (at most {GOALS[name]})")
+    return int(any(count > GOALS[name] or count == 0 for name, count in found.items()))
 
 
 if __name__ == "__main__":
