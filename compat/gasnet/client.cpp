@@ -2,6 +2,8 @@
 
 #include "compat/gasnet/state.hpp"
 
+#include "compat/gasnet/tools.hpp"
+
 #include <aqueduct/coll.hpp>
 
 #include <algorithm>
@@ -28,12 +30,9 @@ constexpr std::uint64_t kPage = GASNET_PAGESIZE;
 // A long message of any size is possible; programs allocate buffers of the largest one. Chosen.
 constexpr std::size_t kMostLong = std::size_t{1} << 20;
 
-template <class T>
-Status agree(Team& team, std::span<T> values, ReduceOp op) {
-  return all_reduce(team, values, op);
-}
-
 /// Rank 0's environment becomes everybody's.
+const char* find_variable(const char* name);
+
 Status share_environment(State& s) {
   std::string text;
   if (s.me() == 0) {
@@ -49,7 +48,18 @@ Status share_environment(State& s) {
   for (std::size_t at = 0; at < text.size(); at += std::strlen(text.data() + at) + 1) {
     s.environment.emplace_back(text.data() + at);
   }
+  job_variable = find_variable;
   return {};
+}
+
+const char* find_variable(const char* name) {
+  const std::size_t length = std::strlen(name);
+  for (const std::string& variable : state().environment) {
+    if (variable.size() > length && variable[length] == '=' && variable.compare(0, length, name) == 0) {
+      return variable.c_str() + length + 1;
+    }
+  }
+  return nullptr;
 }
 
 /// Numbers the groups of equal values in the order of their first members.
@@ -97,7 +107,7 @@ Status find_limits(State& s) {
   s.most_segment = std::max(most / kPage * kPage, kPage);
   limits[2] = s.most_segment;
   limits[3] = limits[1];
-  if (Status status = agree(s.ep.world(), std::span(limits), ReduceOp::min); !status) return status;
+  if (Status status = all_reduce(s.ep.world(), std::span(limits), ReduceOp::min); !status) return status;
   s.medium = limits[0];
   s.long_request = kMostLong;
   s.long_reply = std::min<std::size_t>(limits[1], kMostLong);

@@ -6,6 +6,7 @@
 #include "compat/gasnet/state.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 

@@ -172,8 +172,10 @@ struct alignas(16) Composite {
   void* root = nullptr;    ///< the word of an Event
   void* leaf = nullptr;    ///< likewise, of the source
   Group* group = nullptr;  ///< of a region: stands for both
+  std::atomic<Composite*>* holder = nullptr;  ///< points here until the event is synced
 };
-Composite* new_composite();
+/// Whether the operation is over.
+bool composite_done(const Composite& event) noexcept;
 inline gex_Event_t as_root(Composite* event) noexcept {
   return reinterpret_cast<gex_Event_t>(reinterpret_cast<std::uintptr_t>(event) | 2);
 }
@@ -184,6 +186,9 @@ inline gex_Event_t as_leaf(Composite* event) noexcept {
 gex_Event_t handle(const char* call, Event&& event);
 /// The handle of an operation whose source has an Event; that one is stored in *lc.
 gex_Event_t handle(const char* call, Event&& event, Event&& source, gex_Event_t* lc);
+
+/// The handle of an operation; `holder` points to its event until it is synced. None if it is over.
+gex_Event_t handle(const char* call, Event&& event, std::atomic<Composite*>& holder);
 
 /// Starts the job for a client; the error of gex_Client_Init.
 int start(Threads threads, const char* client, gex_Flags_t flags);

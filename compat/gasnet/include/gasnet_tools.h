@@ -186,11 +186,13 @@ static inline void aqg_fence_after(int flags) {
   }                                                                                          \
   static inline T NAME##_add(TYPE* p, T v, int flags) {                                      \
     (void)flags;                                                                             \
-    return p->value = p->value + v;                                                          \
+    p->value = p->value + v;                                                                 \
+    return p->value;                                                                         \
   }                                                                                          \
   static inline T NAME##_subtract(TYPE* p, T v, int flags) {                                 \
     (void)flags;                                                                             \
-    return p->value = p->value - v;                                                          \
+    p->value = p->value - v;                                                                 \
+    return p->value;                                                                         \
   }                                                                                          \
   static inline int NAME##_compare_and_swap(TYPE* p, T oldval, T newval, int flags) {        \
     (void)flags;                                                                             \
