@@ -104,8 +104,10 @@ struct Kind {
 
 /// The handler of an endpoint here; ends the job if there is none for such a message.
 const gex_AM_Entry_t& find_handler(unsigned endpoint, unsigned number, const Kind& kind, std::size_t args) {
-  aqg_endpoint* const ep = endpoint < kEndpoints ? state().endpoints[endpoint].get() : nullptr;
+  aqg_endpoint* ep = endpoint < kEndpoints ? state().endpoints[endpoint].get() : nullptr;
   if (ep == nullptr) fail("a message arrived", "its endpoint was not created here");
+  // An index for which an endpoint has no handler of its own has the primordial endpoint's.
+  if (!ep->known[number]) ep = state().endpoints[0].get();
   if (!ep->known[number]) {
     static thread_local char text[80];
     std::snprintf(text, sizeof text, "no handler is registered for the index %u of endpoint %u", number, endpoint);
@@ -296,9 +298,10 @@ constexpr Kind kShortReply{true, false, false};
 constexpr Kind kMediumReply{false, false, false};
 constexpr Kind kLongReply{false, true, false};
 
-aqg_payload& prepared() {
-  static thread_local aqg_payload one;
-  return one;
+/// The payload that this thread has prepared. While it commits one of a request, handlers may run and prepare replies.
+aqg_payload& prepared(bool is_request) {
+  static thread_local aqg_payload one[2];
+  return one[is_request ? 1 : 0];
 }
 
 /// A buffer of this layer, where Aqueduct lends none.
@@ -311,7 +314,7 @@ void own_buffer(aqg_payload& payload, std::size_t bytes) {
 gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
                                  std::size_t least, std::size_t most, void* dest, gex_Event_t* lc_opt,
                                  gex_Flags_t flags, bool is_long) {
-  aqg_payload& payload = prepared();
+  aqg_payload& payload = prepared(true);
   payload = {};
   payload.is_request = true;
   payload.is_long = is_long;
@@ -346,15 +349,16 @@ gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank,
     payload.size = payload.request->size();
     return &payload;
   }
-  if (made.status().code() != ErrorCode::refused) fail(call, &payload.peer, made.status());
-  if (options.immediate) return GEX_AM_SRCDESC_NO_OP;
+  const ErrorCode why = made.status().code();
+  if (why != ErrorCode::refused && why != ErrorCode::too_large) fail(call, &payload.peer, made.status());
+  if (options.immediate && why == ErrorCode::refused) return GEX_AM_SRCDESC_NO_OP;
   own_buffer(payload, room);
   return &payload;
 }
 
 gex_AM_SrcDesc_t prepare_reply(const char* call, gex_Token_t token, const void* client_buf, std::size_t least,
                                std::size_t most, void* dest, gex_Event_t* lc_opt, gex_Flags_t flags, bool is_long) {
-  aqg_payload& payload = prepared();
+  aqg_payload& payload = prepared(false);
   payload = {};
   payload.is_long = is_long;
   payload.token = token;
@@ -387,8 +391,9 @@ gex_AM_SrcDesc_t prepare_reply(const char* call, gex_Token_t token, const void* 
     payload.size = payload.reply->size();
     return &payload;
   }
-  if (made.status().code() != ErrorCode::refused) fail(call, &payload.peer, made.status());
-  if ((flags & GEX_FLAG_IMMEDIATE) != 0) return GEX_AM_SRCDESC_NO_OP;
+  const ErrorCode why = made.status().code();
+  if (why != ErrorCode::refused && why != ErrorCode::too_large) fail(call, &payload.peer, made.status());
+  if ((flags & GEX_FLAG_IMMEDIATE) != 0 && why == ErrorCode::refused) return GEX_AM_SRCDESC_NO_OP;
   own_buffer(payload, room);
   return &payload;
 }

@@ -269,11 +269,12 @@ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm, 
   }
   void* scratch = nullptr;
   if (scratch_addrs != nullptr && numargs != 0 && (flags & GEX_FLAG_TM_NO_SCRATCH) == 0) {
-    scratch = scratch_addrs[(flags & GEX_FLAG_TM_GLOBAL_SCRATCH) != 0 ? key : 0];
+    scratch = scratch_addrs[(flags & GEX_FLAG_TM_GLOBAL_SCRATCH) != 0 ? static_cast<std::size_t>(key) : 0];
   }
-  if (num_new_tms == 0) colour.reset();
+  const bool member = numargs != 0 && num_new_tms != 0;
+  if (!member) colour.reset();
   const gex_TM_t made = split(call, parent, colour, key, scratch, scratch_size, flags);
-  if (num_new_tms != 0 && new_tms != nullptr) *new_tms = made;
+  if (member) *new_tms = made;
   return 0;
 }
 int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t) {
