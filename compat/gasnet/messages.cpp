@@ -332,16 +332,15 @@ gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank,
     own_buffer(payload, room);
     return &payload;
   }
-  AmOptions options;
-  options.immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
+  // Aqueduct's prepare never waits; `immediate` would hold for the commit, where GASNet has flags of its own.
   const PayloadBounds bounds{least, room, {}};
   Result<PreparedPayload> made = ErrorCode::refused;
   if (!is_long) {
-    made = prepare_medium(state().ep, payload.peer.rank, bounds, options);
+    made = prepare_medium(state().ep, payload.peer.rank, bounds);
   } else if (dest != nullptr) {
-    made = prepare_long(state().ep, place_of(payload.peer, dest), bounds, options);
+    made = prepare_long(state().ep, place_of(payload.peer, dest), bounds);
   } else {
-    made = prepare_long(state().ep, payload.peer.rank, bounds, options);
+    made = prepare_long(state().ep, payload.peer.rank, bounds);
   }
   if (made) {
     payload.request.emplace(std::move(*made));
@@ -351,7 +350,7 @@ gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank,
   }
   const ErrorCode why = made.status().code();
   if (why != ErrorCode::refused && why != ErrorCode::too_large) fail(call, &payload.peer, made.status());
-  if (options.immediate && why == ErrorCode::refused) return GEX_AM_SRCDESC_NO_OP;
+  if ((flags & GEX_FLAG_IMMEDIATE) != 0 && why == ErrorCode::refused) return GEX_AM_SRCDESC_NO_OP;
   own_buffer(payload, room);
   return &payload;
 }
