@@ -1,8 +1,9 @@
 // Remote atomics: domains of Aqueduct's.
 
+#include <aqueduct/c/atomic_domain.h>
+
 #include "compat/gasnet/state.hpp"
 
-#include <aqueduct/c/atomic_domain.h>
 #include <gasnet_ratomic.h>
 
 #include <type_traits>
@@ -21,8 +22,8 @@ namespace {
 
 /// How Aqueduct does an operation of GASNet's.
 struct Step {
-  int op = -1;        ///< enum aq_op; -1: it has none
-  int operand = 1;    ///< 1: the first operand; -1: the negated one; 2: one; -2: minus one; 0: none
+  int op = -1;      ///< enum aq_op; -1: it has none
+  int operand = 1;  ///< 1: the first operand; -1: the negated one; 2: one; -2: minus one; 0: none
   bool fetches = false;
 };
 Step step_of(gex_OP_t op) noexcept {
@@ -59,8 +60,10 @@ template <class T>
 T operand_of(const Step& step, T first) noexcept {
   switch (step.operand) {
     case -1:
-      if constexpr (std::is_integral_v<T>) return static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(first));
-      else return -first;
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(first));
+      else
+        return -first;
     case 2: return T{1};
     case -2: return static_cast<T>(-1);
     default: return first;
@@ -86,7 +89,8 @@ struct Call {
       : peer((flags & GEX_FLAG_RANK_IS_JOBRANK) != 0 ? Peer{rank, 0, 0} : peer_of(ad->tm, rank)),
         at(handle_of(place_of(peer, address))),
         step(step_of(op)) {
-    if (step.op < 0 || (ad->operations & op) == 0) fail("gex_AD_Op", "the operation does not belong to the domain");
+    if (step.op < 0 || (ad->operations & op) == 0)
+      fail("gex_AD_Op", "the operation does not belong to the domain");
     // A compare-and-swap has the expected value first.
     operand = step.op == AQ_COMPARE_SWAP ? op2 : operand_of(step, op1);
     expected = op1;
@@ -108,9 +112,9 @@ template <class T>
 gex_Event_t begin(gex_AD_t ad, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1, T op2,
                   gex_Flags_t flags) {
   const Call<T> call(ad, rank, address, op, op1, op2, flags);
-  const aq_event event =
-      aq_domain_atomic_nb(&ad->domain, call.step.op, call.at, call.operand_at(), call.expected_at(),
-                          call.step.fetches ? result : nullptr, call.options.flags != 0 ? &call.options : nullptr);
+  const aq_event event = aq_domain_atomic_nb(&ad->domain, call.step.op, call.at, call.operand_at(),
+                                             call.expected_at(), call.step.fetches ? result : nullptr,
+                                             call.options.flags != 0 ? &call.options : nullptr);
   return handle("gex_AD_OpNB", Event::adopt(event.word));
 }
 template <class T>
@@ -144,8 +148,11 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
     if (step.op < 0) fail("gex_AD_Create", "an operation is not one of atomics");
     operations |= 1u << step.op;
   }
-  const int favour = (flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD)) != 0 ? AQ_FAVOUR_NEAR : AQ_FAVOUR_REMOTE;
-  const aq_status status = aq_domain_create(handle_of(state().ep), operations, type_of(dt), favour, &made->domain);
+  const int favour = (flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD)) != 0
+                         ? AQ_FAVOUR_NEAR
+                         : AQ_FAVOUR_REMOTE;
+  const aq_status status =
+      aq_domain_create(handle_of(state().ep), operations, type_of(dt), favour, &made->domain);
   if (!aq_ok(status)) fail("gex_AD_Create", nullptr, object_of(status));
   made->tm = tm;
   made->type = dt;
@@ -161,14 +168,14 @@ gex_OP_t gex_AD_QueryOps(gex_AD_t ad) { return ad->operations; }
 void gex_AD_SetCData(gex_AD_t ad, const void* val) { ad->data = const_cast<void*>(val); }
 void* gex_AD_QueryCData(gex_AD_t ad) { return ad->data; }
 
-#define AQG_TYPE(NAME, T)                                                                                             \
-  gex_Event_t gex_AD_OpNB_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode,      \
-                                 T operand1, T operand2, gex_Flags_t flags) {                                         \
-    return begin<T>(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);                             \
-  }                                                                                                                   \
-  int gex_AD_OpNBI_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode, T operand1, \
-                          T operand2, gex_Flags_t flags) {                                                            \
-    return begin_implicit<T>(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);                    \
+#define AQG_TYPE(NAME, T)                                                                                 \
+  gex_Event_t gex_AD_OpNB_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,           \
+                                 gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {            \
+    return begin<T>(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);                 \
+  }                                                                                                       \
+  int gex_AD_OpNBI_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode, \
+                          T operand1, T operand2, gex_Flags_t flags) {                                    \
+    return begin_implicit<T>(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);        \
   }
 AQG_TYPE(I32, int32_t)
 AQG_TYPE(U32, uint32_t)

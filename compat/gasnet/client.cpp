@@ -1,10 +1,9 @@
 // The start of the job, and what is known of it.
 
-#include "compat/gasnet/state.hpp"
-
-#include "compat/gasnet/tools.hpp"
-
 #include <aqueduct/coll.hpp>
+
+#include "compat/gasnet/state.hpp"
+#include "compat/gasnet/tools.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -78,7 +77,8 @@ Status find_neighbours(State& s) {
   s.nbrhd = mapped_ranks(s.ep);
   if (s.nbrhd.empty()) s.nbrhd.push_back(s.me());
   std::vector<Rank> first(s.ep.ranks());
-  if (Status status = all_gather(s.ep.world(), std::span<const Rank>(&s.nbrhd.front(), 1), std::span(first)); !status) {
+  if (Status status = all_gather(s.ep.world(), std::span<const Rank>(&s.nbrhd.front(), 1), std::span(first));
+      !status) {
     return status;
   }
   s.nbrhds = number(first, s.nbrhd_of);
@@ -180,13 +180,15 @@ int begin(Threads threads, const char* client, gex_Flags_t flags) {
 }  // namespace
 
 int start(Threads threads, const char* client, gex_Flags_t flags) {
-  if (the_state != nullptr) return error(GASNET_ERR_NOT_INIT, "gex_Client_Init", "the process has a client already");
+  if (the_state != nullptr)
+    return error(GASNET_ERR_NOT_INIT, "gex_Client_Init", "the process has a client already");
   return begin(threads, client, flags);
 }
 
 int error(int code, const char* call, const char* why) {
   if (the_state == nullptr || the_state->verbose) {
-    std::fprintf(stderr, "*** GASNet: %s returns %s (%s): %s\n", call, gasnet_ErrorName(code), gasnet_ErrorDesc(code), why);
+    std::fprintf(stderr, "*** GASNet: %s returns %s (%s): %s\n", call, gasnet_ErrorName(code),
+                 gasnet_ErrorDesc(code), why);
   }
   return code;
 }
@@ -208,7 +210,8 @@ void tell_ranks(const std::vector<Rank>& ranks, gex_RankInfo_t** info, gex_Rank_
   if (info != nullptr) *info = as_info(ranks);
   if (count != nullptr) *count = static_cast<gex_Rank_t>(ranks.size());
   if (mine != nullptr) {
-    *mine = static_cast<gex_Rank_t>(std::lower_bound(ranks.begin(), ranks.end(), state().me()) - ranks.begin());
+    *mine =
+        static_cast<gex_Rank_t>(std::lower_bound(ranks.begin(), ranks.end(), state().me()) - ranks.begin());
   }
 }
 
@@ -264,10 +267,11 @@ uint64_t gex_System_QueryMaxThreads(void) {
   return state().ep.threads() == Threads::single ? 1 : GASNETT_MAX_THREADS;
 }
 int gex_System_QueryHiddenAMConcurrencyLevel(void) { return 0; }
-int gex_System_QueryProgressThreads(gex_Client_t, unsigned int* count_p, const gex_ProgressThreadInfo_t** info_p,
-                                    gex_Flags_t flags) {
+int gex_System_QueryProgressThreads(gex_Client_t, unsigned int* count_p,
+                                    const gex_ProgressThreadInfo_t** info_p, gex_Flags_t flags) {
   const char* const call = "gex_System_QueryProgressThreads";
-  if (count_p == nullptr || info_p == nullptr || flags != 0) return error(GASNET_ERR_BAD_ARG, call, "an argument is wrong");
+  if (count_p == nullptr || info_p == nullptr || flags != 0)
+    return error(GASNET_ERR_BAD_ARG, call, "an argument is wrong");
   if (!state().threads_deferred) {
     return error(GASNET_ERR_RESOURCE, call, "the client was initialised without GEX_FLAG_DEFER_THREADS");
   }
@@ -275,10 +279,12 @@ int gex_System_QueryProgressThreads(gex_Client_t, unsigned int* count_p, const g
   *info_p = nullptr;
   return GASNET_OK;
 }
-void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p, gex_Rank_t* my_info_index_p) {
+void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
+                               gex_Rank_t* my_info_index_p) {
   tell_ranks(state().nbrhd, info_p, info_count_p, my_info_index_p);
 }
-void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p, gex_Rank_t* my_info_index_p) {
+void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
+                              gex_Rank_t* my_info_index_p) {
   tell_ranks(state().host, info_p, info_count_p, my_info_index_p);
 }
 void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p, gex_Rank_t* nbrhd_set_rank_p,

@@ -2,14 +2,14 @@
 
 #include "compat/gasnet/state.hpp"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
+
+#include <signal.h>
+#include <unistd.h>
 
 namespace aqueduct::gasnet {
 namespace {
@@ -88,13 +88,16 @@ void fail(const char* call, const Peer* peer, Status why) {
   if (why.code() == ErrorCode::peer_lost || why.code() == ErrorCode::closed) {
     // The rank may have left with the whole job; this process then ends here, with the job's code.
     const auto end = std::chrono::steady_clock::now() + kTogether;
-    while (std::chrono::steady_clock::now() < end) static_cast<void>(state().ep.progress_for(std::chrono::milliseconds(20)));
+    while (std::chrono::steady_clock::now() < end)
+      static_cast<void>(state().ep.progress_for(std::chrono::milliseconds(20)));
   }
   std::string text = why.text();
   if (peer != nullptr) {
-    text += "; the call was to rank " + std::to_string(peer->rank) + ", endpoint " + std::to_string(peer->remote);
+    text +=
+        "; the call was to rank " + std::to_string(peer->rank) + ", endpoint " + std::to_string(peer->remote);
     if (why.code() == ErrorCode::out_of_range) {
-      text += ", at an address outside of its bound segment, or of a segment that was not published to this rank";
+      text +=
+          ", at an address outside of its bound segment, or of a segment that was not published to this rank";
     }
   }
   fail(call, text.c_str());

@@ -2,10 +2,10 @@
 
 #include "compat/gasnet/state.hpp"
 
+#include <mutex>
+
 #include <pthread.h>
 #include <sched.h>
-
-#include <mutex>
 
 namespace aqueduct::gasnet {
 
@@ -35,7 +35,8 @@ void leave(void* thread) {
 Thread& begin_thread() {
   static const pthread_key_t key = [] {
     pthread_key_t made;
-    if (pthread_key_create(&made, leave) != 0) fail("a thread's first call", "the process has no more thread keys");
+    if (pthread_key_create(&made, leave) != 0)
+      fail("a thread's first call", "the process has no more thread keys");
     return made;
   }();
   {
@@ -56,7 +57,9 @@ Thread& begin_thread() {
 std::uintptr_t bits(gex_Event_t event) noexcept { return reinterpret_cast<std::uintptr_t>(event); }
 bool is_root(gex_Event_t event) noexcept { return (bits(event) & 7) == 2; }
 bool is_leaf(gex_Event_t event) noexcept { return (bits(event) & 7) == 4; }
-Composite& composite(gex_Event_t event) noexcept { return *reinterpret_cast<Composite*>(bits(event) & ~std::uintptr_t{7}); }
+Composite& composite(gex_Event_t event) noexcept {
+  return *reinterpret_cast<Composite*>(bits(event) & ~std::uintptr_t{7});
+}
 
 /// Composites that are free, per process.
 struct Pool {

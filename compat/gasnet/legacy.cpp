@@ -1,8 +1,8 @@
 // The calls of GASNet-1 that are not inline.
 
-#include <gasnet.h>
-
 #include "compat/gasnet/state.hpp"
+
+#include <gasnet.h>
 
 #include <algorithm>
 #include <cstring>
@@ -25,14 +25,16 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
       gex_AM_Entry_t entry = {};
       entry.gex_index = table[i].index;
       entry.gex_fnptr = table[i].fnptr;
-      if (!add_handler(ep, entry, true)) return error(GASNET_ERR_BAD_ARG, "gasnet_attach", "an index is taken or illegal");
+      if (!add_handler(ep, entry, true))
+        return error(GASNET_ERR_BAD_ARG, "gasnet_attach", "an index is taken or illegal");
       table[i].index = entry.gex_index;
     }
   }
   constexpr uintptr_t kPage = GASNET_PAGESIZE;
   return attach(std::max((segsize + kPage - 1) / kPage * kPage, kPage), nullptr);
 }
-void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM_t* tm_p, gex_Segment_t* segment_p) {
+void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM_t* tm_p,
+                            gex_Segment_t* segment_p) {
   State& s = state();
   if (client_p != nullptr) *client_p = &s.client;
   if (endpoint_p != nullptr) *endpoint_p = s.endpoints[0].get();
@@ -41,7 +43,8 @@ void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM
 }
 int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
   const State& s = state();
-  if (seginfo_table == nullptr || numentries <= 0) return error(GASNET_ERR_BAD_ARG, "gasnet_getSegmentInfo", "no table");
+  if (seginfo_table == nullptr || numentries <= 0)
+    return error(GASNET_ERR_BAD_ARG, "gasnet_getSegmentInfo", "no table");
   for (int i = 0; i < numentries && static_cast<Rank>(i) < s.ep.ranks(); ++i) {
     seginfo_table[i] = {reinterpret_cast<void*>(s.bound[0][i].address), s.bound[0][i].bytes};
   }
@@ -49,13 +52,15 @@ int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
 }
 int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries) {
   State& s = state();
-  if (nodeinfo_table == nullptr || numentries <= 0) return error(GASNET_ERR_BAD_ARG, "gasnet_getNodeInfo", "no table");
+  if (nodeinfo_table == nullptr || numentries <= 0)
+    return error(GASNET_ERR_BAD_ARG, "gasnet_getNodeInfo", "no table");
   for (int i = 0; i < numentries && static_cast<Rank>(i) < s.ep.ranks(); ++i) {
     const Rank rank = static_cast<Rank>(i);
     void* owner = nullptr;
     void* local = nullptr;
     gex_Segment_QueryBound(s.world.get(), rank, &owner, &local, nullptr);
-    const std::ptrdiff_t offset = local != nullptr ? static_cast<char*>(local) - static_cast<char*>(owner) : 0;
+    const std::ptrdiff_t offset =
+        local != nullptr ? static_cast<char*>(local) - static_cast<char*>(owner) : 0;
     nodeinfo_table[i] = {s.host_of[rank], s.nbrhd_of[rank], offset};
   }
   return GASNET_OK;

@@ -30,9 +30,9 @@ struct aqg_payload {
   aqueduct::gasnet::Peer peer{};
   gex_Token_t token = nullptr;
   gex_Event_t* lc_opt = nullptr;
-  bool lent = false;                                  ///< the buffer is not the client's
-  std::unique_ptr<std::max_align_t[]> buffer;         ///< of this layer
-  std::optional<aqueduct::PreparedPayload> request;   ///< of Aqueduct
+  bool lent = false;                                 ///< the buffer is not the client's
+  std::unique_ptr<std::max_align_t[]> buffer;        ///< of this layer
+  std::optional<aqueduct::PreparedPayload> request;  ///< of Aqueduct
   std::optional<aqueduct::PreparedReply> reply;
 };
 
@@ -55,7 +55,9 @@ constexpr std::uint16_t tag_of(unsigned notice, unsigned from, unsigned to) noex
 Words words_of(unsigned count, const gex_AM_Arg_t* args) noexcept {
   return {reinterpret_cast<const std::uint32_t*>(args), count};
 }
-Bytes bytes_of(const void* from, std::size_t bytes) noexcept { return {static_cast<const std::byte*>(from), bytes}; }
+Bytes bytes_of(const void* from, std::size_t bytes) noexcept {
+  return {static_cast<const std::byte*>(from), bytes};
+}
 
 /// Calls the client's function with `kArgs` arguments after its first ones.
 template <std::size_t>
@@ -66,10 +68,11 @@ void call_short(gex_AM_Fn_t function, gex_Token_t token, const gex_AM_Arg_t* a, 
   reinterpret_cast<void (*)(gex_Token_t, Arg<I>...)>(function)(token, a[I]...);
 }
 template <std::size_t... I>
-void call_payload(gex_AM_Fn_t function, gex_Token_t token, void* payload, std::size_t bytes, const gex_AM_Arg_t* a,
-                  std::index_sequence<I...>) {
+void call_payload(gex_AM_Fn_t function, gex_Token_t token, void* payload, std::size_t bytes,
+                  const gex_AM_Arg_t* a, std::index_sequence<I...>) {
   static_cast<void>(a);
-  reinterpret_cast<void (*)(gex_Token_t, void*, std::size_t, Arg<I>...)>(function)(token, payload, bytes, a[I]...);
+  reinterpret_cast<void (*)(gex_Token_t, void*, std::size_t, Arg<I>...)>(function)(token, payload, bytes,
+                                                                                   a[I]...);
 }
 
 struct Caller {
@@ -110,19 +113,23 @@ const gex_AM_Entry_t& find_handler(unsigned endpoint, unsigned number, const Kin
   if (!ep->known[number]) ep = state().endpoints[0].get();
   if (!ep->known[number]) {
     static thread_local char text[80];
-    std::snprintf(text, sizeof text, "no handler is registered for the index %u of endpoint %u", number, endpoint);
+    std::snprintf(text, sizeof text, "no handler is registered for the index %u of endpoint %u", number,
+                  endpoint);
     fail("a message arrived", text);
   }
   const gex_AM_Entry_t& entry = ep->handlers[number];
-  const bool fits = ep->any_args[number] ||
-                    ((entry.gex_flags & kind.category()) != 0 && (entry.gex_flags & kind.role()) != 0 &&
-                     entry.gex_nargs == args);
+  const bool fits = ep->any_args[number] || ((entry.gex_flags & kind.category()) != 0 &&
+                                             (entry.gex_flags & kind.role()) != 0 && entry.gex_nargs == args);
   if (!fits) {
     static thread_local char text[160];
-    std::snprintf(text, sizeof text,
-                  "the handler %u of endpoint %u was registered for other messages than a %s %s with %zu arguments",
-                  number, endpoint, kind.is_short ? "short" : kind.is_long ? "long" : "medium",
-                  kind.is_request ? "request" : "reply", args);
+    std::snprintf(
+        text, sizeof text,
+        "the handler %u of endpoint %u was registered for other messages than a %s %s with %zu arguments",
+        number, endpoint,
+        kind.is_short  ? "short"
+        : kind.is_long ? "long"
+                       : "medium",
+        kind.is_request ? "request" : "reply", args);
     fail("a message arrived", text);
   }
   return entry;
@@ -148,9 +155,11 @@ void arrived(void*, RawContext& message) {
   token.here = message.tag() >> 8 & 0x3fu;
   const AmCategory category = message.category();
   token.is_request = message.is_request() && notice != kReply;
-  token.is_long = notice == kAddress || category == AmCategory::long_request || category == AmCategory::long_reply;
+  token.is_long =
+      notice == kAddress || category == AmCategory::long_request || category == AmCategory::long_reply;
   const bool is_short = category == AmCategory::short_request || category == AmCategory::short_reply;
-  token.entry = &find_handler(token.here, message.number(), {is_short, token.is_long, token.is_request}, message.words().size());
+  token.entry = &find_handler(token.here, message.number(), {is_short, token.is_long, token.is_request},
+                              message.words().size());
   void* payload = message.payload().data();
   std::size_t bytes = message.payload().size();
   if (notice == kAddress) {
@@ -239,28 +248,31 @@ void free_at_once(gex_Event_t* lc_opt) noexcept {
   if (reinterpret_cast<std::uintptr_t>(lc_opt) > 3) *lc_opt = GEX_EVENT_INVALID;
 }
 
-int request_long(const char* call, const Peer& peer, gex_AM_Index_t handler, const void* source, std::size_t bytes,
-                 void* dest, gex_Event_t* lc_opt, gex_Flags_t flags, Words words) {
+int request_long(const char* call, const Peer& peer, gex_AM_Index_t handler, const void* source,
+                 std::size_t bytes, void* dest, gex_Event_t* lc_opt, gex_Flags_t flags, Words words) {
   if (bytes == 0) {  // the address may be anything
     const auto address = reinterpret_cast<std::uint64_t>(dest);
     AmOptions options;
     options.immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
-    const Status status = state().space.request_medium(peer.rank, {handler, tag_of(kAddress, peer.local, peer.remote), words},
-                                                       bytes_of(&address, sizeof address), options);
+    const Status status =
+        state().space.request_medium(peer.rank, {handler, tag_of(kAddress, peer.local, peer.remote), words},
+                                     bytes_of(&address, sizeof address), options);
     free_at_once(lc_opt);
     return done_or_refused(call, peer, status) ? 0 : 1;
   }
   LocalCompletion local(lc_opt, flags, true);
-  const Status status = state().space.request_long({handler, tag_of(kNone, peer.local, peer.remote), words},
-                                                   bytes_of(source, bytes), place_of(peer, dest), local.options());
+  const Status status =
+      state().space.request_long({handler, tag_of(kNone, peer.local, peer.remote), words},
+                                 bytes_of(source, bytes), place_of(peer, dest), local.options());
   return local.finish(call, peer, status);
 }
 
-int request_medium(const char* call, const Peer& peer, gex_AM_Index_t handler, const void* source, std::size_t bytes,
-                   gex_Event_t* lc_opt, gex_Flags_t flags, Words words) {
+int request_medium(const char* call, const Peer& peer, gex_AM_Index_t handler, const void* source,
+                   std::size_t bytes, gex_Event_t* lc_opt, gex_Flags_t flags, Words words) {
   LocalCompletion local(lc_opt, flags, false);
-  const Status status = state().space.request_medium(peer.rank, {handler, tag_of(kNone, peer.local, peer.remote), words},
-                                                     bytes_of(source, bytes), local.options());
+  const Status status =
+      state().space.request_medium(peer.rank, {handler, tag_of(kNone, peer.local, peer.remote), words},
+                                   bytes_of(source, bytes), local.options());
   return local.finish(call, peer, status);
 }
 
@@ -356,7 +368,8 @@ gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank,
 }
 
 gex_AM_SrcDesc_t prepare_reply(const char* call, gex_Token_t token, const void* client_buf, std::size_t least,
-                               std::size_t most, void* dest, gex_Event_t* lc_opt, gex_Flags_t flags, bool is_long) {
+                               std::size_t most, void* dest, gex_Event_t* lc_opt, gex_Flags_t flags,
+                               bool is_long) {
   aqg_payload& payload = prepared(false);
   payload = {};
   payload.is_long = is_long;
@@ -364,7 +377,9 @@ gex_AM_SrcDesc_t prepare_reply(const char* call, gex_Token_t token, const void* 
   payload.peer = answered(token);
   payload.lc_opt = lc_opt;
   payload.lent = client_buf == nullptr;
-  const std::size_t limit = !is_long ? state().medium : payload.lent ? state().least_long_reply : state().long_reply;
+  const std::size_t limit = !is_long       ? state().medium
+                            : payload.lent ? state().least_long_reply
+                                           : state().long_reply;
   const std::size_t room = std::max(least, std::min(most, limit));
   if (!payload.lent) {
     payload.address = const_cast<void*>(client_buf);
@@ -429,8 +444,9 @@ int commit(const char* call, aqg_payload& payload, gex_AM_Index_t handler, std::
     if (!done_or_refused(call, peer, status)) return 1;
   } else {
     gex_Event_t* const lc_opt = payload.lent ? GEX_EVENT_NOW : payload.lc_opt;
-    result = payload.is_long ? request_long(call, peer, handler, payload.address, bytes, dest, lc_opt, flags, words)
-                             : request_medium(call, peer, handler, payload.address, bytes, lc_opt, flags, words);
+    result = payload.is_long
+                 ? request_long(call, peer, handler, payload.address, bytes, dest, lc_opt, flags, words)
+                 : request_medium(call, peer, handler, payload.address, bytes, lc_opt, flags, words);
     if (result != 0) return result;
   }
   payload = {};
@@ -455,7 +471,8 @@ bool add_handler(aqg_endpoint& ep, gex_AM_Entry_t& entry, bool any_args) {
 
 Status add_raw_handlers(HandlerSpace& space) {
   for (unsigned number = GEX_AM_INDEX_BASE; number < 256; ++number) {
-    if (Status status = space.add(static_cast<std::uint8_t>(number), &arrived, nullptr); !status) return status;
+    if (Status status = space.add(static_cast<std::uint8_t>(number), &arrived, nullptr); !status)
+      return status;
   }
   return {};
 }
@@ -465,8 +482,8 @@ void notify(const Peer& peer, gex_AM_Index_t handler, const void* payload, std::
     loop_back(peer.local, peer.remote, kMediumReply, handler, payload, bytes, nullptr, {});
     return;
   }
-  const Status status = state().space.request_medium(peer.rank, {handler, tag_of(kReply, peer.local, peer.remote), {}},
-                                                     bytes_of(payload, bytes));
+  const Status status = state().space.request_medium(
+      peer.rank, {handler, tag_of(kReply, peer.local, peer.remote), {}}, bytes_of(payload, bytes));
   if (!status) fail("gex_VIS_SetPeerCompletionHandler", &peer, status);
 }
 
@@ -483,7 +500,9 @@ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentrie
       if ((table[i].gex_index == 0) != free_numbers) continue;
       const bool added = table[i].gex_nargs <= gex_AM_MaxArgs() && table[i].gex_fnptr != nullptr &&
                          add_handler(*ep, table[i], false);
-      if (!added) return error(GASNET_ERR_BAD_ARG, "gex_EP_RegisterHandlers", "an index is taken or illegal, or an entry is wrong");
+      if (!added)
+        return error(GASNET_ERR_BAD_ARG, "gex_EP_RegisterHandlers",
+                     "an index is taken or illegal, or an entry is wrong");
     }
   }
   return GASNET_OK;
@@ -502,36 +521,45 @@ int aqg_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_
       peer.rank, {handler, tag_of(kNone, peer.local, peer.remote), words_of(nargs, args)}, options);
   return done_or_refused("gex_AM_RequestShort", peer, status) ? 0 : 1;
 }
-int aqg_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source, size_t nbytes,
-                       gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args) {
+int aqg_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source,
+                       size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
+                       const gex_AM_Arg_t* args) {
   const Peer peer = peer_of(tm, rank);
   if (peer.rank == state().me()) {
     free_at_once(lc_opt);
-    loop_back(peer.local, peer.remote, kMediumRequest, handler, source, nbytes, nullptr, words_of(nargs, args));
+    loop_back(peer.local, peer.remote, kMediumRequest, handler, source, nbytes, nullptr,
+              words_of(nargs, args));
     return 0;
   }
-  return request_medium("gex_AM_RequestMedium", peer, handler, source, nbytes, lc_opt, flags, words_of(nargs, args));
+  return request_medium("gex_AM_RequestMedium", peer, handler, source, nbytes, lc_opt, flags,
+                        words_of(nargs, args));
 }
 int aqg_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source, size_t nbytes,
-                     void* dest, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args) {
+                     void* dest, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
+                     const gex_AM_Arg_t* args) {
   const Peer peer = peer_of(tm, rank);
   if (peer.rank == state().me()) {
     free_at_once(lc_opt);
     loop_back(peer.local, peer.remote, kLongRequest, handler, source, nbytes, dest, words_of(nargs, args));
     return 0;
   }
-  return request_long("gex_AM_RequestLong", peer, handler, source, nbytes, dest, lc_opt, flags, words_of(nargs, args));
+  return request_long("gex_AM_RequestLong", peer, handler, source, nbytes, dest, lc_opt, flags,
+                      words_of(nargs, args));
 }
-int aqg_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t, unsigned nargs, const gex_AM_Arg_t* args) {
-  return reply("gex_AM_ReplyShort", token, kShortReply, handler, nullptr, 0, nullptr, nullptr, words_of(nargs, args));
+int aqg_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t, unsigned nargs,
+                    const gex_AM_Arg_t* args) {
+  return reply("gex_AM_ReplyShort", token, kShortReply, handler, nullptr, 0, nullptr, nullptr,
+               words_of(nargs, args));
 }
-int aqg_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source, size_t nbytes, gex_Event_t* lc_opt,
-                     gex_Flags_t, unsigned nargs, const gex_AM_Arg_t* args) {
-  return reply("gex_AM_ReplyMedium", token, kMediumReply, handler, source, nbytes, nullptr, lc_opt, words_of(nargs, args));
+int aqg_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source, size_t nbytes,
+                     gex_Event_t* lc_opt, gex_Flags_t, unsigned nargs, const gex_AM_Arg_t* args) {
+  return reply("gex_AM_ReplyMedium", token, kMediumReply, handler, source, nbytes, nullptr, lc_opt,
+               words_of(nargs, args));
 }
 int aqg_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void* source, size_t nbytes, void* dest,
                    gex_Event_t* lc_opt, gex_Flags_t, unsigned nargs, const gex_AM_Arg_t* args) {
-  return reply("gex_AM_ReplyLong", token, kLongReply, handler, source, nbytes, dest, lc_opt, words_of(nargs, args));
+  return reply("gex_AM_ReplyLong", token, kLongReply, handler, source, nbytes, dest, lc_opt,
+               words_of(nargs, args));
 }
 
 gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
@@ -559,48 +587,53 @@ size_t gex_AM_MaxRequestLong(gex_TM_t, gex_Rank_t, const gex_Event_t*, gex_Flags
 size_t gex_AM_MaxReplyLong(gex_TM_t, gex_Rank_t, const gex_Event_t*, gex_Flags_t flags, unsigned int) {
   return (flags & GEX_FLAG_AM_PREPARE_LEAST_ALLOC) != 0 ? state().least_long_reply : state().long_reply;
 }
-size_t gex_Token_MaxReplyLong(gex_Token_t, const gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs) {
+size_t gex_Token_MaxReplyLong(gex_Token_t, const gex_Event_t* lc_opt, gex_Flags_t flags,
+                              unsigned int numargs) {
   return gex_AM_MaxReplyLong(nullptr, 0, lc_opt, flags, numargs);
 }
-size_t gex_Token_MaxReplyMedium(gex_Token_t, const gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs) {
+size_t gex_Token_MaxReplyMedium(gex_Token_t, const gex_Event_t* lc_opt, gex_Flags_t flags,
+                                unsigned int numargs) {
   return gex_AM_MaxReplyMedium(nullptr, 0, lc_opt, flags, numargs);
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
                                              size_t least_payload, size_t most_payload, gex_Event_t* lc_opt,
                                              gex_Flags_t flags, unsigned int) {
-  return prepare_request("gex_AM_PrepareRequestMedium", tm, rank, client_buf, least_payload, most_payload, nullptr,
-                         lc_opt, flags, false);
+  return prepare_request("gex_AM_PrepareRequestMedium", tm, rank, client_buf, least_payload, most_payload,
+                         nullptr, lc_opt, flags, false);
 }
-gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void* client_buf, size_t least_payload,
-                                           size_t most_payload, void* dest_addr, gex_Event_t* lc_opt,
-                                           gex_Flags_t flags, unsigned int) {
-  return prepare_request("gex_AM_PrepareRequestLong", tm, rank, client_buf, least_payload, most_payload, dest_addr,
-                         lc_opt, flags, true);
+gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
+                                           size_t least_payload, size_t most_payload, void* dest_addr,
+                                           gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int) {
+  return prepare_request("gex_AM_PrepareRequestLong", tm, rank, client_buf, least_payload, most_payload,
+                         dest_addr, lc_opt, flags, true);
 }
 gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client_buf, size_t least_payload,
-                                           size_t most_payload, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int) {
-  return prepare_reply("gex_AM_PrepareReplyMedium", token, client_buf, least_payload, most_payload, nullptr, lc_opt,
-                       flags, false);
+                                           size_t most_payload, gex_Event_t* lc_opt, gex_Flags_t flags,
+                                           unsigned int) {
+  return prepare_reply("gex_AM_PrepareReplyMedium", token, client_buf, least_payload, most_payload, nullptr,
+                       lc_opt, flags, false);
 }
 gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_buf, size_t least_payload,
-                                         size_t most_payload, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
-                                         unsigned int) {
-  return prepare_reply("gex_AM_PrepareReplyLong", token, client_buf, least_payload, most_payload, dest_addr, lc_opt,
-                       flags, true);
+                                         size_t most_payload, void* dest_addr, gex_Event_t* lc_opt,
+                                         gex_Flags_t flags, unsigned int) {
+  return prepare_reply("gex_AM_PrepareReplyLong", token, client_buf, least_payload, most_payload, dest_addr,
+                       lc_opt, flags, true);
 }
 void* gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd) { return sd->address; }
 size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd) { return sd->size; }
 int aqg_cancel(gex_AM_SrcDesc_t sd, int is_request, int is_long, gex_Flags_t flags) {
   if (sd == nullptr || sd->is_request != (is_request != 0) || sd->is_long != (is_long != 0) || flags != 0) {
-    return error(GASNET_ERR_BAD_ARG, "gex_AM_Cancel", "the payload was prepared for another kind of message, or flags are set");
+    return error(GASNET_ERR_BAD_ARG, "gex_AM_Cancel",
+                 "the payload was prepared for another kind of message, or flags are set");
   }
   *sd = {};
   return GASNET_OK;
 }
-int aqg_commit(gex_AM_SrcDesc_t sd, int is_request, int is_long, gex_AM_Index_t handler, size_t nbytes, void* dest,
-               gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args) {
-  if (sd == nullptr || sd->is_request != (is_request != 0) || sd->is_long != (is_long != 0) || nbytes > sd->size) {
+int aqg_commit(gex_AM_SrcDesc_t sd, int is_request, int is_long, gex_AM_Index_t handler, size_t nbytes,
+               void* dest, gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args) {
+  if (sd == nullptr || sd->is_request != (is_request != 0) || sd->is_long != (is_long != 0) ||
+      nbytes > sd->size) {
     fail("gex_AM_Commit", "the payload was prepared for another kind of message, or is shorter");
   }
   return commit("gex_AM_Commit", *sd, handler, nbytes, dest, flags, words_of(nargs, args));

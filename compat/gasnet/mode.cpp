@@ -31,8 +31,8 @@ AQG_TEXT(ident_size, "$GASNetDefaultMaxSegsizeStr: 0.85/H $");
 
 }  // namespace
 
-extern "C" int AQG_OF_MODE(aqg_client_init)(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, const char* name,
-                                            int*, char***, gex_Flags_t flags) {
+extern "C" int AQG_OF_MODE(aqg_client_init)(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
+                                            const char* name, int*, char***, gex_Flags_t flags) {
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr || name == nullptr) {
     return error(GASNET_ERR_BAD_ARG, "gex_Client_Init", "an output or the name is null");
   }
@@ -42,4 +42,6 @@ extern "C" int AQG_OF_MODE(aqg_client_init)(gex_Client_t* client_p, gex_EP_t* ep
   *tm_p = state().world.get();
   return GASNET_OK;
 }
-extern "C" int AQG_OF_MODE(aqg_init)(int*, char***) { return start(kThreads, "LEGACY", GEX_FLAG_USES_GASNET1); }
+extern "C" int AQG_OF_MODE(aqg_init)(int*, char***) {
+  return start(kThreads, "LEGACY", GEX_FLAG_USES_GASNET1);
+}

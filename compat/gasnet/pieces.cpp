@@ -1,9 +1,10 @@
 // Vector, indexed and strided transfers. The lists of GASNet are those of Aqueduct: addresses are offsets from the base 0 of
 // local memory, and from a remote base that is the owner's address, negated.
 
+#include <aqueduct/vis.hpp>
+
 #include "compat/gasnet/state.hpp"
 
-#include <aqueduct/vis.hpp>
 #include <gasnet_vis.h>
 
 #include <functional>
@@ -13,7 +14,8 @@ namespace {
 
 constexpr std::size_t kDimensions = 32;  // without an allocation
 
-static_assert(sizeof(gex_Memvec_t) == sizeof(Piece) && offsetof(gex_Memvec_t, gex_len) == offsetof(Piece, bytes));
+static_assert(sizeof(gex_Memvec_t) == sizeof(Piece) &&
+              offsetof(gex_Memvec_t, gex_len) == offsetof(Piece, bytes));
 
 Vector vector_of(std::size_t count, const gex_Memvec_t* list) noexcept {
   return {{reinterpret_cast<const Piece*>(list), count}};
@@ -23,7 +25,8 @@ Indexed indexed_of(std::size_t count, void* const* list, std::size_t bytes) noex
 }
 
 /// GASNet's first dimension is the fastest, Aqueduct's the slowest.
-Strided strided_of(std::size_t bytes, const std::size_t* count, const std::ptrdiff_t* strides, std::size_t levels) {
+Strided strided_of(std::size_t bytes, const std::size_t* count, const std::ptrdiff_t* strides,
+                   std::size_t levels) {
   if (levels <= kDimensions) {
     Dimension dims[kDimensions];
     for (std::size_t i = 0; i < levels; ++i) dims[levels - 1 - i] = {count[i], strides[i]};
@@ -60,8 +63,8 @@ void notify_if_armed(const Peer& peer) {
 }
 
 template <class R>
-R begin_put(const char* call, Form form, const Peer& peer, const RemotePieces& to, const LocalConstPieces& from,
-            gex_Flags_t flags) {
+R begin_put(const char* call, Form form, const Peer& peer, const RemotePieces& to,
+            const LocalConstPieces& from, gex_Flags_t flags) {
   State& s = state();
   Thread& here = thread();
   PutOptions options;
@@ -130,27 +133,30 @@ template <class R>
 R vector_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[],
              size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {
   const Peer peer = peer_of(tm, dstrank);
-  return begin_put<R>("gex_VIS_VectorPut", form, peer, pieces(remote_base(peer), vector_of(dstcount, dstlist)),
+  return begin_put<R>("gex_VIS_VectorPut", form, peer,
+                      pieces(remote_base(peer), vector_of(dstcount, dstlist)),
                       pieces(local_base(), vector_of(srccount, srclist)), flags);
 }
 template <class R>
-R indexed_get(Form form, gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen, gex_Rank_t srcrank,
-              size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {
+R indexed_get(Form form, gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,
+              gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, srcrank);
-  return begin_get<R>("gex_VIS_IndexedGet", form, peer, pieces(local_base(), indexed_of(dstcount, dstlist, dstlen)),
+  return begin_get<R>("gex_VIS_IndexedGet", form, peer,
+                      pieces(local_base(), indexed_of(dstcount, dstlist, dstlen)),
                       pieces(remote_base(peer), indexed_of(srccount, srclist, srclen)), flags);
 }
 template <class R>
-R indexed_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[], size_t dstlen,
-              size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {
+R indexed_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],
+              size_t dstlen, size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, dstrank);
   return begin_put<R>("gex_VIS_IndexedPut", form, peer,
                       pieces(remote_base(peer), indexed_of(dstcount, dstlist, dstlen)),
                       pieces(local_base(), indexed_of(srccount, srclist, srclen)), flags);
 }
 template <class R>
-R strided_get(Form form, gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank, void* srcaddr,
-              const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t levels, gex_Flags_t flags) {
+R strided_get(Form form, gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,
+              void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t levels,
+              gex_Flags_t flags) {
   if (moves_nothing(elemsz, count, levels)) return no_op<R>(form);
   const Peer peer = peer_of(tm, srcrank);
   return begin_get<R>("gex_VIS_StridedGet", form, peer,
@@ -158,14 +164,15 @@ R strided_get(Form form, gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[
                       pieces(place_of(peer, srcaddr), strided_of(elemsz, count, srcstrides, levels)), flags);
 }
 template <class R>
-R strided_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[], void* srcaddr,
-              const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t levels, gex_Flags_t flags) {
+R strided_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],
+              void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t levels,
+              gex_Flags_t flags) {
   if (moves_nothing(elemsz, count, levels)) return no_op<R>(form);
   const Peer peer = peer_of(tm, dstrank);
-  return begin_put<R>("gex_VIS_StridedPut", form, peer,
-                      pieces(place_of(peer, dstaddr), strided_of(elemsz, count, dststrides, levels)),
-                      pieces(static_cast<const std::byte*>(srcaddr), strided_of(elemsz, count, srcstrides, levels)),
-                      flags);
+  return begin_put<R>(
+      "gex_VIS_StridedPut", form, peer,
+      pieces(place_of(peer, dstaddr), strided_of(elemsz, count, dststrides, levels)),
+      pieces(static_cast<const std::byte*>(srcaddr), strided_of(elemsz, count, srcstrides, levels)), flags);
 }
 
 }  // namespace
@@ -175,41 +182,44 @@ using namespace aqueduct::gasnet;
 
 extern "C" {
 
-#define AQG_FORMS(R, NAME, form)                                                                                       \
-  R gex_VIS_VectorGet##NAME(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank,            \
-                            size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {                        \
-    return vector_get<R>(form, tm, dstcount, dstlist, srcrank, srccount, srclist, flags);                              \
-  }                                                                                                                    \
-  R gex_VIS_VectorPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[],            \
-                            size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {                        \
-    return vector_put<R>(form, tm, dstrank, dstcount, dstlist, srccount, srclist, flags);                              \
-  }                                                                                                                    \
-  R gex_VIS_IndexedGet##NAME(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen, gex_Rank_t srcrank,   \
-                             size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {               \
-    return indexed_get<R>(form, tm, dstcount, dstlist, dstlen, srcrank, srccount, srclist, srclen, flags);             \
-  }                                                                                                                    \
-  R gex_VIS_IndexedPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[], size_t dstlen,   \
-                             size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {               \
-    return indexed_put<R>(form, tm, dstrank, dstcount, dstlist, dstlen, srccount, srclist, srclen, flags);             \
-  }                                                                                                                    \
-  R gex_VIS_StridedGet##NAME(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,             \
-                             void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[],         \
-                             size_t stridelevels, gex_Flags_t flags) {                                                 \
-    return strided_get<R>(form, tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count, stridelevels,    \
-                          flags);                                                                                      \
-  }                                                                                                                    \
-  R gex_VIS_StridedPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],             \
-                             void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[],         \
-                             size_t stridelevels, gex_Flags_t flags) {                                                 \
-    return strided_put<R>(form, tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels,    \
-                          flags);                                                                                      \
+#define AQG_FORMS(R, NAME, form)                                                                            \
+  R gex_VIS_VectorGet##NAME(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank, \
+                            size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {             \
+    return vector_get<R>(form, tm, dstcount, dstlist, srcrank, srccount, srclist, flags);                   \
+  }                                                                                                         \
+  R gex_VIS_VectorPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[], \
+                            size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {             \
+    return vector_put<R>(form, tm, dstrank, dstcount, dstlist, srccount, srclist, flags);                   \
+  }                                                                                                         \
+  R gex_VIS_IndexedGet##NAME(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,            \
+                             gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen,     \
+                             gex_Flags_t flags) {                                                           \
+    return indexed_get<R>(form, tm, dstcount, dstlist, dstlen, srcrank, srccount, srclist, srclen, flags);  \
+  }                                                                                                         \
+  R gex_VIS_IndexedPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],       \
+                             size_t dstlen, size_t srccount, void* const srclist[], size_t srclen,          \
+                             gex_Flags_t flags) {                                                           \
+    return indexed_put<R>(form, tm, dstrank, dstcount, dstlist, dstlen, srccount, srclist, srclen, flags);  \
+  }                                                                                                         \
+  R gex_VIS_StridedGet##NAME(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,  \
+                             void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                    \
+                             const size_t count[], size_t stridelevels, gex_Flags_t flags) {                \
+    return strided_get<R>(form, tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count,       \
+                          stridelevels, flags);                                                             \
+  }                                                                                                         \
+  R gex_VIS_StridedPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],  \
+                             void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                    \
+                             const size_t count[], size_t stridelevels, gex_Flags_t flags) {                \
+    return strided_put<R>(form, tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count,       \
+                          stridelevels, flags);                                                             \
   }
 AQG_FORMS(gex_Event_t, NB, Form::nb)
 AQG_FORMS(int, NBI, Form::nbi)
 AQG_FORMS(int, Blocking, Form::blocking)
 #undef AQG_FORMS
 
-void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source_addr, size_t nbytes, gex_Flags_t) {
+void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source_addr, size_t nbytes,
+                                      gex_Flags_t) {
   if (nbytes > GEX_VIS_MAX_PEERCOMPLETION) {
     fail("gex_VIS_SetPeerCompletionHandler", "the payload exceeds GEX_VIS_MAX_PEERCOMPLETION");
   }

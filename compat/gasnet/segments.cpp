@@ -1,8 +1,8 @@
 // Segments and endpoints: what a process may be addressed by.
 
-#include "compat/gasnet/state.hpp"
-
 #include <aqueduct/coll.hpp>
+
+#include "compat/gasnet/state.hpp"
 
 #include <algorithm>
 
@@ -34,10 +34,12 @@ Status publish_one(Tm& tm, aqg_endpoint* ep) {
   aqg_segment* const mine = ep != nullptr ? ep->segment : nullptr;
   Announcement announcement;
   if (mine != nullptr) {
-    announcement = {reinterpret_cast<std::uint64_t>(mine->address), mine->bytes, ep->index, mine->memory ? 1u : 0u};
+    announcement = {reinterpret_cast<std::uint64_t>(mine->address), mine->bytes, ep->index,
+                    mine->memory ? 1u : 0u};
   }
   std::vector<Announcement> all(tm.size);
-  if (Status status = all_gather(*tm.team, std::span<const Announcement>(&announcement, 1), std::span(all)); !status) {
+  if (Status status = all_gather(*tm.team, std::span<const Announcement>(&announcement, 1), std::span(all));
+      !status) {
     return status;
   }
   // Memory of Aqueduct's and of the client's become two segments. A second publication attaches what was published.
@@ -87,7 +89,8 @@ int attach(std::uint64_t bytes, aqg_segment** segment) {
   auto made = std::make_unique<aqg_segment>();
   if (memory) {
     const auto first = reinterpret_cast<std::uintptr_t>(memory->bytes().data());
-    made->address = reinterpret_cast<char*>((first + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE * GASNET_PAGESIZE);
+    made->address =
+        reinterpret_cast<char*>((first + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE * GASNET_PAGESIZE);
     if (gasnet_client_attach_hook != nullptr) gasnet_client_attach_hook(made->address, bytes);
   }
   made->bytes = bytes;
@@ -144,7 +147,8 @@ void* gex_Segment_QueryCData(gex_Segment_t seg) { return seg->data; }
 int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
   const char* const call = "gex_Segment_Attach";
   if (segment_p == nullptr || tm != state().world.get()) {
-    return error(GASNET_ERR_BAD_ARG, call, "no place for the result, or the team is not the one of gex_Client_Init");
+    return error(GASNET_ERR_BAD_ARG, call,
+                 "no place for the result, or the team is not the one of gex_Client_Init");
   }
   return attach(size, segment_p);
 }
@@ -169,7 +173,8 @@ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t
   return GASNET_OK;
 }
 void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t) { delete segment; }
-int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p, uintptr_t* size_p) {
+int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
+                           uintptr_t* size_p) {
   return query(peer_of(tm, rank), owneraddr_p, localaddr_p, size_p) ? 0 : 1;
 }
 
@@ -180,12 +185,14 @@ gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) { return ep->index; }
 void gex_EP_SetCData(gex_EP_t ep, const void* val) { ep->data = const_cast<void*>(val); }
 void* gex_EP_QueryCData(gex_EP_t ep) { return ep->data; }
 
-int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities, gex_Flags_t flags) {
+int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
+                  gex_Flags_t flags) {
   const char* const call = "gex_EP_Create";
   State& s = state();
-  if (ep_p == nullptr || client != &s.client || capabilities == 0 || (capabilities & ~GEX_EP_CAPABILITY_ALL) != 0 ||
-      (flags & ~GEX_FLAG_HINT_ACCEL_ALL) != 0) {
-    return error(GASNET_ERR_BAD_ARG, call, "no client, no place for the result, or unknown capabilities or flags");
+  if (ep_p == nullptr || client != &s.client || capabilities == 0 ||
+      (capabilities & ~GEX_EP_CAPABILITY_ALL) != 0 || (flags & ~GEX_FLAG_HINT_ACCEL_ALL) != 0) {
+    return error(GASNET_ERR_BAD_ARG, call,
+                 "no client, no place for the result, or unknown capabilities or flags");
   }
   if ((capabilities & (GEX_EP_CAPABILITY_COLL | GEX_EP_CAPABILITY_AD)) != 0) {
     return error(GASNET_ERR_RESOURCE, call, "further endpoints have no collectives and no atomics");
@@ -209,7 +216,8 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   }
   if (ep->segment != nullptr) return error(GASNET_ERR_BAD_ARG, call, "the endpoint has a segment already");
   ep->segment = segment;
-  learn(ep->index, state().me(), {reinterpret_cast<std::uint64_t>(segment->address), segment->bytes}, {0, ~0u, 0});
+  learn(ep->index, state().me(), {reinterpret_cast<std::uint64_t>(segment->address), segment->bytes},
+        {0, ~0u, 0});
   return GASNET_OK;
 }
 int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_Flags_t flags) {

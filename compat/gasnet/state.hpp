@@ -2,6 +2,7 @@
 
 #include <aqueduct/aqueduct.hpp>
 #include <aqueduct/handles.hpp>
+
 #include <gasnetex.h>
 
 #include <array>
@@ -28,7 +29,7 @@ struct aqg_segment {
   void* data = nullptr;
   char* address = nullptr;
   std::size_t bytes = 0;
-  bool attached = false;  ///< by gex_Segment_Attach
+  bool attached = false;                          ///< by gex_Segment_Attach
   std::optional<aqueduct::SegmentMemory> memory;  ///< allocated by Aqueduct, and not published yet
 };
 
@@ -39,8 +40,9 @@ struct aqg_endpoint {
   aqg_segment* segment = nullptr;
   void* data = nullptr;
   std::array<gex_AM_Entry_t, 256> handlers = {};
-  std::array<bool, 256> known = {};     ///< whether the number has a handler
-  std::array<bool, 256> any_args = {};  ///< registered by gasnet_attach, which does not say how many arguments
+  std::array<bool, 256> known = {};  ///< whether the number has a handler
+  std::array<bool, 256> any_args =
+      {};  ///< registered by gasnet_attach, which does not say how many arguments
 };
 
 namespace aqueduct::gasnet {
@@ -55,10 +57,10 @@ struct Bound {
 
 /// A team as this layer keeps it. A gex_TM_t points to its first part.
 struct Tm : aqg_team {
-  Team* team = nullptr;        ///< of the endpoint, or `own`
+  Team* team = nullptr;  ///< of the endpoint, or `own`
   std::optional<Team> own;
-  std::uint64_t name = 1;      ///< equal on all members, and different for each team of this rank
-  std::uint64_t splits = 0;    ///< teams made of this one so far
+  std::uint64_t name = 1;    ///< equal on all members, and different for each team of this rank
+  std::uint64_t splits = 0;  ///< teams made of this one so far
   gex_Flags_t flags = 0;
   void* data = nullptr;
   void* scratch = nullptr;
@@ -79,26 +81,26 @@ struct State {
   std::array<std::unique_ptr<aqg_place[]>, kEndpoints> places;  ///< by job rank; null: nothing is known
   std::array<std::unique_ptr<Bound[]>, kEndpoints> bound;       ///< likewise
   std::unique_ptr<Tm> world;
-  std::optional<Team> barrier_team;  ///< of GASNet-1's barrier
-  std::optional<Team> exit_team;     ///< of gasnet_exit
+  std::optional<Team> barrier_team;      ///< of GASNet-1's barrier
+  std::optional<Team> exit_team;         ///< of gasnet_exit
   std::vector<std::string> environment;  ///< of rank 0: NAME=VALUE
 
-  std::size_t medium = 0;      ///< the largest payload of a medium message to any rank
+  std::size_t medium = 0;  ///< the largest payload of a medium message to any rank
   std::size_t long_request = 0;
   std::size_t long_reply = 0;
-  std::size_t least_long_reply = 0;  ///< for a buffer that is lent
-  std::uint64_t most_segment = 0;     ///< of this rank
+  std::size_t least_long_reply = 0;    ///< for a buffer that is lent
+  std::uint64_t most_segment = 0;      ///< of this rank
   std::uint64_t most_segment_all = 0;  ///< the least of all ranks'
 
-  std::vector<Rank> nbrhd;            ///< the ranks that share memory with this one
-  std::vector<Rank> host;             ///< the ranks of this host
-  std::vector<Rank> nbrhd_of;         ///< the number of each rank's neighbourhood
-  std::vector<Rank> host_of;          ///< the number of each rank's host
+  std::vector<Rank> nbrhd;     ///< the ranks that share memory with this one
+  std::vector<Rank> host;      ///< the ranks of this host
+  std::vector<Rank> nbrhd_of;  ///< the number of each rank's neighbourhood
+  std::vector<Rank> host_of;   ///< the number of each rank's host
   Rank nbrhds = 0;
   Rank hosts = 0;
 
   bool verbose = true;
-  bool legacy = false;       ///< GASNet-1's calls may be used
+  bool legacy = false;  ///< GASNet-1's calls may be used
   bool threads_deferred = false;
   std::atomic<int> wait_mode{GASNET_WAIT_SPINBLOCK};
 
@@ -126,8 +128,9 @@ inline Peer peer_of(gex_TM_t tm, gex_Rank_t rank) noexcept {
 /// Where `address` of the peer's process lies. Of no segment if the peer's is not known here: Aqueduct refuses it.
 inline GlobalPtr<std::byte> place_of(const Peer& peer, const void* address) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  const aqg_place* const known =
-      peer.remote < kEndpoints && peer.rank < state().ep.ranks() ? state().places[peer.remote].get() : nullptr;
+  const aqg_place* const known = peer.remote < kEndpoints && peer.rank < state().ep.ranks()
+                                     ? state().places[peer.remote].get()
+                                     : nullptr;
   if (known == nullptr) return {peer.rank, at, ~SegmentId{0}};
   const aqg_place& place = known[peer.rank];
   return {peer.rank, at - place.base, place.segment};
@@ -169,9 +172,9 @@ extern thread_local int locks_held;
 
 /// An event with parts: a put with an event of its source, or an access region.
 struct alignas(16) Composite {
-  void* root = nullptr;    ///< the word of an Event
-  void* leaf = nullptr;    ///< likewise, of the source
-  Group* group = nullptr;  ///< of a region: stands for both
+  void* root = nullptr;                       ///< the word of an Event
+  void* leaf = nullptr;                       ///< likewise, of the source
+  Group* group = nullptr;                     ///< of a region: stands for both
   std::atomic<Composite*>* holder = nullptr;  ///< points here until the event is synced
 };
 /// Whether the operation is over.

@@ -1,9 +1,10 @@
 // Teams, barriers and collectives.
 
-#include "compat/gasnet/state.hpp"
-
 #include <aqueduct/c/coll.h>
 #include <aqueduct/coll.hpp>
+
+#include "compat/gasnet/state.hpp"
+
 #include <gasnet_coll.h>
 
 #include <algorithm>
@@ -21,12 +22,14 @@ struct UserReduction {
   std::uint32_t number = 0;
   gex_Coll_ReduceFn_t function = nullptr;
   void* data = nullptr;
-  std::atomic<Composite*> in_flight{nullptr};  ///< the event of the last operation with it, until it is synced
+  std::atomic<Composite*> in_flight{
+      nullptr};  ///< the event of the last operation with it, until it is synced
 };
 
 namespace {
 
-constexpr unsigned kSlots = 8;  // reductions of one element size in flight on a team, by functions of the client's
+constexpr unsigned kSlots =
+    8;  // reductions of one element size in flight on a team, by functions of the client's
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t x = a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2));
@@ -42,7 +45,8 @@ CollOptions mine_only() noexcept {
   return options;
 }
 
-gex_TM_t adopt_team(Tm& parent, Team&& team, std::uint64_t name, void* scratch, std::size_t bytes, gex_Flags_t flags) {
+gex_TM_t adopt_team(Tm& parent, Team&& team, std::uint64_t name, void* scratch, std::size_t bytes,
+                    gex_Flags_t flags) {
   auto* const made = new Tm;
   made->own.emplace(std::move(team));
   made->team = &*made->own;
@@ -61,8 +65,8 @@ gex_TM_t adopt_team(Tm& parent, Team&& team, std::uint64_t name, void* scratch, 
 }
 
 /// Splits a team; null where this rank is in no part.
-gex_TM_t split(const char* call, Tm& parent, std::optional<std::uint32_t> colour, std::int64_t key, void* scratch,
-               std::size_t bytes, gex_Flags_t flags) {
+gex_TM_t split(const char* call, Tm& parent, std::optional<std::uint32_t> colour, std::int64_t key,
+               void* scratch, std::size_t bytes, gex_Flags_t flags) {
   auto made = parent.team->split(colour, key);
   if (!made) fail(call, nullptr, made.status());
   const std::uint64_t name = mix(mix(parent.name, ++parent.splits), colour.value_or(0));
@@ -78,7 +82,8 @@ void combine(void* to, const void* left, const void* right, std::size_t count, v
   } else if (to == left && use.commutative) {
     use.function(right, to, count, use.data);
   } else if (to == left) {
-    std::vector<std::byte> result(static_cast<const std::byte*>(right), static_cast<const std::byte*>(right) + bytes);
+    std::vector<std::byte> result(static_cast<const std::byte*>(right),
+                                  static_cast<const std::byte*>(right) + bytes);
     use.function(left, result.data(), count, use.data);
     std::memcpy(to, result.data(), bytes);
   } else {
@@ -89,7 +94,8 @@ void combine(void* to, const void* left, const void* right, std::size_t count, v
 
 /// The next operator of a team for a function of the client's. All members take the same one, because they make the same
 /// calls in the same order.
-UserReduction& next_operator(Tm& tm, std::size_t element, bool commutative, gex_Coll_ReduceFn_t function, void* data) {
+UserReduction& next_operator(Tm& tm, std::size_t element, bool commutative, gex_Coll_ReduceFn_t function,
+                             void* data) {
   const auto same_kind = [&](const UserReduction* one) {
     return one->element == element && one->commutative == commutative;
   };
@@ -247,7 +253,8 @@ size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, 
   if ((flags & kQueries) != 0) return new_tm_p != nullptr ? GASNET_PAGESIZE : 0;
   std::optional<std::uint32_t> colour;
   if (new_tm_p != nullptr) colour = static_cast<std::uint32_t>(color);
-  const gex_TM_t made = split("gex_TM_Split", whole(parent_tm), colour, key, scratch_addr, scratch_size, flags);
+  const gex_TM_t made =
+      split("gex_TM_Split", whole(parent_tm), colour, key, scratch_addr, scratch_size, flags);
   if (new_tm_p != nullptr) *new_tm_p = made;
   return 0;
 }
@@ -262,8 +269,8 @@ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm, 
   std::int64_t key = 0;
   for (size_t i = 0; i < numargs; ++i) {
     if (args[i].gex_ep_index != 0) fail(call, "only primordial endpoints can be members");
-    const Rank rank =
-        (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0 ? args[i].gex_rank : peer_of(parent_tm, args[i].gex_rank).rank;
+    const Rank rank = (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0 ? args[i].gex_rank
+                                                              : peer_of(parent_tm, args[i].gex_rank).rank;
     if (i == 0) colour = rank;
     if (rank == state().me()) key = static_cast<std::int64_t>(i);
   }
@@ -317,7 +324,8 @@ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const 
   Tm& team = whole(tm);
   const aq_block block = aq_block_of_bytes(nbytes, 1);
   const aq_buffer in = team.rank == root ? aq_mine(src) : aq_no_buffer();
-  return begun("gex_Coll_BroadcastNB", aq_broadcast_nb(handle_of(*team.team), in, aq_mine(dst), block, root, &kMine));
+  return begun("gex_Coll_BroadcastNB",
+               aq_broadcast_nb(handle_of(*team.team), in, aq_mine(dst), block, root, &kMine));
 }
 gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src, gex_DT_t dt,
                                    size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
@@ -330,14 +338,15 @@ gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, cons
                aq_reduce_nb(handle_of(*team.team), aq_mine(src), out, by.block, by.reducer, root, &kMine),
                by.with);
 }
-gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt,
-                                   gex_OP_t op, gex_Coll_ReduceFn_t user_op, void* user_cdata, gex_Flags_t) {
+gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_DT_t dt, size_t dt_sz,
+                                   size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, void* user_cdata,
+                                   gex_Flags_t) {
   const char* const call = "gex_Coll_ReduceToAllNB";
   Tm& team = whole(tm);
   const Reduction by = reduction(call, team, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
-  return begun(call,
-               aq_all_reduce_nb(handle_of(*team.team), aq_mine(src), aq_mine(dst), by.block, by.reducer, &kMine),
-               by.with);
+  return begun(
+      call, aq_all_reduce_nb(handle_of(*team.team), aq_mine(src), aq_mine(dst), by.block, by.reducer, &kMine),
+      by.with);
 }
 
 void gasnet_barrier_notify(int id, int flags) { notify_barrier(id, flags); }
@@ -361,6 +370,8 @@ int gasnet_barrier_result(int* id) {
   return 0;
 }
 
+}  // extern "C"
+
 // GASNet-1's collectives, which only the team of all ranks has.
 
 namespace {
@@ -376,44 +387,54 @@ CollOptions options_of(int flags) noexcept {
   return options;
 }
 Team& all() { return *state().world->team; }
-std::span<const std::byte> in(const void* from, std::size_t bytes) { return {static_cast<const std::byte*>(from), bytes}; }
+std::span<const std::byte> in(const void* from, std::size_t bytes) {
+  return {static_cast<const std::byte*>(from), bytes};
+}
 std::span<std::byte> out(void* to, std::size_t bytes) { return {static_cast<std::byte*>(to), bytes}; }
 std::size_t times_all(std::size_t bytes) { return bytes * state().ep.ranks(); }
 bool am(gasnet_image_t image) { return state().me() == image; }
 
 }  // namespace
 
+extern "C" {
+
 void gasnet_coll_init(const gasnet_image_t*, gasnet_image_t, void*, size_t, int) {}
 gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t, void* dst, gasnet_image_t root, void* src,
                                               size_t nbytes, int flags) {
-  return handle("gasnet_coll_broadcast", broadcast_nb(all(), in(src, am(root) ? nbytes : 0), out(dst, nbytes), root,
-                                                      options_of(flags)));
+  return handle("gasnet_coll_broadcast", broadcast_nb(all(), in(src, am(root) ? nbytes : 0), out(dst, nbytes),
+                                                      root, options_of(flags)));
 }
 gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t, void* dst, gasnet_image_t root, void* src,
                                             size_t nbytes, int flags) {
-  return handle("gasnet_coll_scatter", scatter_nb(all(), in(src, am(root) ? times_all(nbytes) : 0), out(dst, nbytes),
-                                                  root, options_of(flags)));
+  return handle("gasnet_coll_scatter", scatter_nb(all(), in(src, am(root) ? times_all(nbytes) : 0),
+                                                  out(dst, nbytes), root, options_of(flags)));
 }
 gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t, gasnet_image_t root, void* dst, void* src,
                                            size_t nbytes, int flags) {
-  return handle("gasnet_coll_gather", gather_nb(all(), in(src, nbytes), out(dst, am(root) ? times_all(nbytes) : 0),
-                                                root, options_of(flags)));
+  return handle(
+      "gasnet_coll_gather",
+      gather_nb(all(), in(src, nbytes), out(dst, am(root) ? times_all(nbytes) : 0), root, options_of(flags)));
 }
-gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t, void* dst, void* src, size_t nbytes, int flags) {
+gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t, void* dst, void* src, size_t nbytes,
+                                               int flags) {
   return handle("gasnet_coll_gather_all",
                 all_gather_nb(all(), in(src, nbytes), out(dst, times_all(nbytes)), options_of(flags)));
 }
-gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t, void* dst, void* src, size_t nbytes, int flags) {
-  return handle("gasnet_coll_exchange",
-                all_to_all_nb(all(), in(src, times_all(nbytes)), out(dst, times_all(nbytes)), options_of(flags)));
+gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t, void* dst, void* src, size_t nbytes,
+                                             int flags) {
+  return handle("gasnet_coll_exchange", all_to_all_nb(all(), in(src, times_all(nbytes)),
+                                                      out(dst, times_all(nbytes)), options_of(flags)));
 }
-void gasnet_coll_broadcast(gasnet_team_handle_t team, void* dst, gasnet_image_t root, void* src, size_t n, int flags) {
+void gasnet_coll_broadcast(gasnet_team_handle_t team, void* dst, gasnet_image_t root, void* src, size_t n,
+                           int flags) {
   gex_Event_Wait(gasnet_coll_broadcast_nb(team, dst, root, src, n, flags));
 }
-void gasnet_coll_scatter(gasnet_team_handle_t team, void* dst, gasnet_image_t root, void* src, size_t n, int flags) {
+void gasnet_coll_scatter(gasnet_team_handle_t team, void* dst, gasnet_image_t root, void* src, size_t n,
+                         int flags) {
   gex_Event_Wait(gasnet_coll_scatter_nb(team, dst, root, src, n, flags));
 }
-void gasnet_coll_gather(gasnet_team_handle_t team, gasnet_image_t root, void* dst, void* src, size_t n, int flags) {
+void gasnet_coll_gather(gasnet_team_handle_t team, gasnet_image_t root, void* dst, void* src, size_t n,
+                        int flags) {
   gex_Event_Wait(gasnet_coll_gather_nb(team, root, dst, src, n, flags));
 }
 void gasnet_coll_gather_all(gasnet_team_handle_t team, void* dst, void* src, size_t n, int flags) {
@@ -428,7 +449,9 @@ int gasnet_coll_try_sync(gasnet_coll_handle_t handle) {
 }
 void gasnet_coll_wait_sync(gasnet_coll_handle_t handle) { gex_Event_Wait(handle); }
 void gasnet_coll_barrier_notify(gasnet_team_handle_t, int id, int flags) { gasnet_barrier_notify(id, flags); }
-int gasnet_coll_barrier_wait(gasnet_team_handle_t, int id, int flags) { return gasnet_barrier_wait(id, flags); }
+int gasnet_coll_barrier_wait(gasnet_team_handle_t, int id, int flags) {
+  return gasnet_barrier_wait(id, flags);
+}
 int gasnet_coll_barrier_try(gasnet_team_handle_t, int id, int flags) { return gasnet_barrier_try(id, flags); }
 int gasnet_coll_barrier(gasnet_team_handle_t, int id, int flags) { return gasnet_barrier(id, flags); }
 }

@@ -1,17 +1,9 @@
 // GASNet's tools: what needs no job. Part of the three libraries, and a library of its own for clients without a job.
 
-#include <gasnet_tools.h>
-
 #include "compat/gasnet/tools.hpp"
 
 #include <execinfo.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
+#include <gasnet_tools.h>
 
 #include <cerrno>
 #include <cmath>
@@ -25,6 +17,14 @@
 #include <set>
 #include <string>
 #include <string_view>
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
 
 namespace aqueduct::gasnet {
 
@@ -50,7 +50,8 @@ struct Unit {
   const char* text;
   int shift;
 };
-constexpr Unit kUnits[] = {{"Tt", "TB", 40}, {"Gg", "GB", 30}, {"Mm", "MB", 20}, {"Kk", "KB", 10}, {"Bb", "B", 0}};
+constexpr Unit kUnits[] = {
+    {"Tt", "TB", 40}, {"Gg", "GB", 30}, {"Mm", "MB", 20}, {"Kk", "KB", 10}, {"Bb", "B", 0}};
 
 [[noreturn]] void bad_value(const char* key, const char* value, const char* wanted) {
   gasnett_fatalerror_nopos("%s='%s' is not %s", key, value, wanted);
@@ -124,7 +125,8 @@ uint64_t gasnett_gettimeofday_us(void) {
 }
 int gasnett_nsleep(uint64_t ns_delay) {
   if (ns_delay == 0) return 0;
-  const struct timespec rest = {static_cast<time_t>(ns_delay / 1000000000u), static_cast<long>(ns_delay % 1000000000u)};
+  const struct timespec rest = {static_cast<time_t>(ns_delay / 1000000000u),
+                                static_cast<long>(ns_delay % 1000000000u)};
   return nanosleep(&rest, nullptr);
 }
 
@@ -169,7 +171,8 @@ int64_t gasnett_parse_int(const char* str, uint64_t mem_size_multiplier) {
     gasnett_fatalerror_nopos("'%s' is not a whole number", str);
   }
   const double more = fraction * static_cast<double>(factor);
-  return static_cast<int64_t>(static_cast<uint64_t>(whole) * factor) + static_cast<int64_t>(negative ? -more : more);
+  return static_cast<int64_t>(static_cast<uint64_t>(whole) * factor) +
+         static_cast<int64_t>(negative ? -more : more);
 }
 
 void gasnett_setenv(const char* key, const char* value) {
@@ -185,7 +188,8 @@ void gasnett_unsetenv(const char* key) {
 char* gasnett_getenv(const char* keyname) {
   {
     const std::lock_guard lock(overrides().mutex);
-    if (const auto found = overrides().values.find(std::string_view(keyname)); found != overrides().values.end()) {
+    if (const auto found = overrides().values.find(std::string_view(keyname));
+        found != overrides().values.end()) {
       return found->second ? found->second->data() : nullptr;
     }
   }
@@ -196,7 +200,11 @@ char* gasnett_getenv(const char* keyname) {
 }
 char* gasnett_getenv_withdefault(const char* keyname, const char* defaultval) {
   char* const value = gasnett_getenv(keyname);
-  show(keyname, value != nullptr ? value : defaultval != nullptr ? defaultval : "*not set*", value == nullptr);
+  show(keyname,
+       value != nullptr        ? value
+       : defaultval != nullptr ? defaultval
+                               : "*not set*",
+       value == nullptr);
   return value != nullptr ? value : const_cast<char*>(defaultval);
 }
 int gasnett_getenv_yesno_withdefault(const char* keyname, int defaultval) {
@@ -211,12 +219,15 @@ int gasnett_getenv_yesno_withdefault(const char* keyname, int defaultval) {
       bad_value(keyname, value, "yes or no");
     }
   }
-  if (std::strcmp(keyname, "GASNET_VERBOSEENV") != 0) show(keyname, result != 0 ? "YES" : "NO", value == nullptr);
+  if (std::strcmp(keyname, "GASNET_VERBOSEENV") != 0)
+    show(keyname, result != 0 ? "YES" : "NO", value == nullptr);
   return result;
 }
-int64_t gasnett_getenv_int_withdefault(const char* keyname, int64_t defaultval, uint64_t mem_size_multiplier) {
+int64_t gasnett_getenv_int_withdefault(const char* keyname, int64_t defaultval,
+                                       uint64_t mem_size_multiplier) {
   const char* const value = gasnett_getenv(keyname);
-  const int64_t result = value != nullptr && *value != 0 ? gasnett_parse_int(value, mem_size_multiplier) : defaultval;
+  const int64_t result =
+      value != nullptr && *value != 0 ? gasnett_parse_int(value, mem_size_multiplier) : defaultval;
   gasnett_envint_display(keyname, result, value == nullptr, mem_size_multiplier != 0);
   return result;
 }
@@ -259,7 +270,9 @@ void gasnett_backtrace_init(const char* exename) {
 int gasnett_print_backtrace(int fd) {
   const char* const wanted = gasnett_getenv("GASNET_BACKTRACE_TYPE");
   const bool has_user = &gasnett_backtrace_user != nullptr && gasnett_backtrace_user.fnp != nullptr;
-  std::string types = wanted != nullptr && *wanted != 0 ? wanted : has_user ? std::string(gasnett_backtrace_user.name) + ",EXECINFO" : "EXECINFO";
+  std::string types = wanted != nullptr && *wanted != 0 ? wanted
+                      : has_user ? std::string(gasnett_backtrace_user.name) + ",EXECINFO"
+                                 : "EXECINFO";
   for (std::size_t at = 0; at <= types.size();) {
     const std::size_t end = std::min(types.find(',', at), types.size());
     const std::string type = types.substr(at, end - at);
@@ -293,7 +306,8 @@ void gasnett_freezeForDebuggerNow(volatile int* flag, const char* flagsymname) {
 }
 void gasnett_freezeForDebuggerErr(void) {
   static volatile int go_on = 0;
-  if (gasnett_getenv_yesno_withdefault("GASNET_FREEZE_ON_ERROR", 0)) gasnett_freezeForDebuggerNow(&go_on, "go_on");
+  if (gasnett_getenv_yesno_withdefault("GASNET_FREEZE_ON_ERROR", 0))
+    gasnett_freezeForDebuggerNow(&go_on, "go_on");
 }
 char* aqg_location(const char* file, int line, const char* function) {
   const std::string text = std::string(function) + " at " + file + ":" + std::to_string(line);
@@ -331,7 +345,8 @@ uint64_t gasnett_getPhysMemSz(int failureIsFatal) {
 }
 const char* gasnett_performance_warning_str(void) { return ""; }
 const char* gasnett_release_version_str(void) {
-  return AQG_STRINGIFY(GASNET_RELEASE_VERSION_MAJOR) "." AQG_STRINGIFY(GASNET_RELEASE_VERSION_MINOR) "." AQG_STRINGIFY(GASNET_RELEASE_VERSION_PATCH);
+  return AQG_STRINGIFY(GASNET_RELEASE_VERSION_MAJOR) "." AQG_STRINGIFY(
+      GASNET_RELEASE_VERSION_MINOR) "." AQG_STRINGIFY(GASNET_RELEASE_VERSION_PATCH);
 }
 uint64_t gasnett_release_version(void) {
   return GASNET_RELEASE_VERSION_MAJOR * uint64_t{1000000} + GASNET_RELEASE_VERSION_MINOR * uint64_t{10000} +
@@ -376,7 +391,8 @@ void* gasnett_mmap(uintptr_t segsize) {
 uint64_t gasnett_checksum(const void* p, int numbytes) {
   // FNV-1a, over bytes.
   uint64_t sum = UINT64_C(14695981039346656037);
-  for (int i = 0; i < numbytes; ++i) sum = (sum ^ static_cast<const uint8_t*>(p)[i]) * UINT64_C(1099511628211);
+  for (int i = 0; i < numbytes; ++i)
+    sum = (sum ^ static_cast<const uint8_t*>(p)[i]) * UINT64_C(1099511628211);
   return sum;
 }
 size_t gasnett_count0s(const void* p, size_t numbytes) {

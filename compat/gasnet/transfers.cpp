@@ -10,7 +10,9 @@ namespace {
 std::span<const std::byte> source(const void* from, std::size_t bytes) noexcept {
   return {static_cast<const std::byte*>(from), bytes};
 }
-std::span<std::byte> target(void* to, std::size_t bytes) noexcept { return {static_cast<std::byte*>(to), bytes}; }
+std::span<std::byte> target(void* to, std::size_t bytes) noexcept {
+  return {static_cast<std::byte*>(to), bytes};
+}
 
 PutOptions put_options(gex_Event_t* lc_opt, gex_Flags_t flags) noexcept {
   PutOptions options;
@@ -59,8 +61,8 @@ int aqg_put_nbi(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_
   const Status status = put_nbi(state().ep, place_of(peer, dest), source(src, nbytes), options);
   return done_or_refused("gex_RMA_PutNBI", peer, status) ? 0 : 1;
 }
-gex_Event_t aqg_put_nb(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes, gex_Event_t* lc_opt,
-                       gex_Flags_t flags) {
+gex_Event_t aqg_put_nb(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
+                       gex_Event_t* lc_opt, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
   const bool wants_leaf = aqg_is_pointer(lc_opt) != 0;
   if (nbytes == 0 || is_mine(peer)) {
@@ -108,7 +110,8 @@ int aqg_get_nbi(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbyt
   const Status status = get_nbi(state().ep, target(dest, nbytes), place_of(peer, src), options);
   return done_or_refused("gex_RMA_GetNBI", peer, status) ? 0 : 1;
 }
-gex_Event_t aqg_get_nb(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, gex_Flags_t flags) {
+gex_Event_t aqg_get_nb(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
+                       gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
   if (nbytes == 0) return GEX_EVENT_INVALID;
   if (is_mine(peer)) {

@@ -1,11 +1,12 @@
 // A client of GASNet-1 in C++, with several threads where the library has them.
 
+#include "tests/compat/check.h"
+
 #include <gasnet.h>
 #include <gasnet_coll.h>
 #include <gasnet_vis.h>
 
-#include "tests/compat/check.h"
-
+#include <cstdio>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -54,7 +55,8 @@ void work(int thread, gasnet_node_t next, char* theirs) {
 
 int main(int argc, char** argv) {
   OK(gasnet_init(&argc, &argv));
-  gasnet_handlerentry_t table[] = {{130, reinterpret_cast<void (*)()>(request)}, {131, reinterpret_cast<void (*)()>(reply)}};
+  gasnet_handlerentry_t table[] = {{130, reinterpret_cast<void (*)()>(request)},
+                                   {131, reinterpret_cast<void (*)()>(reply)}};
   OK(gasnet_attach(table, 2, 65536, 0));
   const gasnet_node_t me = gasnet_mynode(), nodes = gasnet_nodes(), next = (me + 1) % nodes;
   std::vector<gasnet_seginfo_t> segments(nodes);
@@ -79,7 +81,8 @@ int main(int argc, char** argv) {
   HOLDS(std::memcmp(static_cast<char*>(segments[me].addr) + 16384, got.data(), 8) == 0);
   std::vector<gasnet_node_t> all(nodes);
   gasnet_node_t mine = me;
-  gasnet_coll_gather_all(GASNET_TEAM_ALL, all.data(), &mine, sizeof mine, GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_ALLSYNC);
+  gasnet_coll_gather_all(GASNET_TEAM_ALL, all.data(), &mine, sizeof mine,
+                         GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_ALLSYNC);
   for (gasnet_node_t i = 0; i < nodes; ++i) HOLDS(all[i] == i);
   OK(gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS));
   HOLDS(handled == kThreads * kRounds);
