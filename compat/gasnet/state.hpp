@@ -122,6 +122,8 @@ inline Peer peer_of(gex_TM_t tm, gex_Rank_t rank) noexcept {
   if ((word & 1) != 0) {
     return {rank, static_cast<unsigned>(word >> 8 & 0xfff), static_cast<unsigned>(word >> 20 & 0xfff)};
   }
+  if (rank >= tm->size) [[unlikely]]
+    return {kNoRank, 0, 0};  // the call that follows says so
   return {tm->ranks != nullptr ? tm->ranks[rank] : rank, 0, 0};
 }
 

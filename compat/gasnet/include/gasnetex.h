@@ -342,13 +342,13 @@ static inline aq_ptr aqg_at(gex_TM_t tm, gex_Rank_t rank, const void* address) {
 static inline int aqg_is_pair(gex_TM_t tm) { return (int)((uintptr_t)tm & 1); }
 /// Where up to 8 bytes at that address are mapped here; null: they are not, or the call goes through the library.
 static inline void* aqg_mapped(gex_TM_t tm, gex_Rank_t rank, const void* address, size_t nbytes) {
-  if (__builtin_expect(nbytes > 8 || aqg_is_pair(tm), 0)) return NULL;
+  if (__builtin_expect(nbytes > 8 || aqg_is_pair(tm) || rank >= tm->size, 0)) return NULL;
   return aq_mapped(tm->ep, aqg_at(tm, rank, address), nbytes);
 }
 /// As aqg_mapped, for reading: null also if a loop on this rank's own memory has to make progress now and then.
 static inline const void* aqg_mapped_for_value(gex_TM_t tm, gex_Rank_t rank, const void* address,
                                                size_t nbytes) {
-  if (__builtin_expect(nbytes > 8 || aqg_is_pair(tm), 0)) return NULL;
+  if (__builtin_expect(nbytes > 8 || aqg_is_pair(tm) || rank >= tm->size, 0)) return NULL;
   return aq_mapped_for_value(tm->ep, aqg_at(tm, rank, address), nbytes);
 }
 static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
