@@ -66,9 +66,10 @@ void on_quit(int number) {
 void watch_the_end() {
   on_exit(at_end_of_main, nullptr);
   if (gasnett_getenv_yesno_withdefault("GASNET_CATCH_EXIT", 1) == 0) return;
+  // In place of a handler that a library of the conduit's has set; an ignored signal stays ignored.
   const auto catch_it = [](int number, void (*handler)(int)) {
     struct sigaction old = {};
-    if (sigaction(number, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) return;
+    if (sigaction(number, nullptr, &old) != 0 || old.sa_handler == SIG_IGN) return;
     struct sigaction ours = {};
     ours.sa_handler = handler;
     sigaction(number, &ours, nullptr);
