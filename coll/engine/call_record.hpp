@@ -3,6 +3,7 @@
 #include "coll/engine/known_call.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/scratch/team_scratch.hpp"
+#include "coll/shared/board_of.hpp"
 #include "core/op.hpp"
 
 #include <array>
@@ -14,6 +15,8 @@ namespace aqueduct::coll {
 
 struct CallRecord;
 class TeamEngine;
+
+inline constexpr core::OpKind kCollectiveKind{"a collective operation"};
 
 /// How the calls of one shape are carried out: kept, so that the next call of the shape finds it.
 struct Method {
@@ -45,6 +48,8 @@ struct Method {
   std::array<std::uint32_t, kMostLanes> lengths{};
   std::array<std::uint32_t, kMostLanes> first{};  ///< [lane] in `steps`
   std::vector<Step> steps;
+
+  bool on_board = false;  ///< its calls are carried out on the team's board, as KnownCall::plan says
 
   std::uint32_t uses = 0;   ///< known calls that name it
   std::uint32_t calls = 0;  ///< calls in flight, whose runs may use the steps
@@ -91,6 +96,8 @@ struct Run {
   std::uint32_t own = 0;       ///< posted steps of which this member waits for the end
   std::uint64_t native_number =
       0;               ///< of the conduit's operation that carries it out; 0: not started, or none does
+  BoardOp board;       ///< of a call on the team's board, which has no lanes
+  bool on_board = false;
   bool begun = false;  ///< the lanes may run
   bool complete = false;
   core::Op sources;  ///< has a part for each put whose source is in use, and one of its own

@@ -3,6 +3,7 @@
 #include <aqueduct/coll.hpp>
 
 #include "coll/engine/request.hpp"
+#include "coll/shared/board_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,8 @@ struct KnownCall {
   Method* method = nullptr;          ///< null: the team has one member, or `blocks`
   Shape run;                         ///< Method::run with this call's root
   std::uint64_t digest = 0;          ///< of the description, with the algorithm
+  BoardPlan plan;                    ///< of a call on the team's board: what it does there
+  BoardCombiner combiner;
   std::uint32_t uses = 0;            ///< calls, plans and the team's table that name it
   /// Of a call whose blocks may differ; then each start has a known call and a method of its own, and a plan no method.
   BlocksCall* blocks = nullptr;

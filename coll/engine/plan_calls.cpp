@@ -42,7 +42,7 @@ Result<Plan*> TeamEngine::bind_known(KnownCall& call) noexcept {
   plan->direct = call.method != nullptr;
   if (ranks_ > 1) {
     // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
-    const bool takes_place = call.method != nullptr && call.method->runs == 1;
+    const bool takes_place = call.method != nullptr && call.method->runs == 1 && !call.method->on_board;
     CallRecord* const turn = takes_place ? layer_.operations().take() : nullptr;
     const Status status = takes_place && turn == nullptr
                               ? Status(ErrorCode::no_memory)

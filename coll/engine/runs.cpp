@@ -142,6 +142,11 @@ inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
   run->looks = run->own = run->ended = run->failures = 0;
   run->native_number = 0;
   run->shift = 0;
+  run->on_board = method.on_board;
+  if (method.on_board) {
+    open_on_board(*run);
+    return true;
+  }
   if (method.runs == 1) [[likely]] {
     open_whole(*run, call.run);
   } else {
@@ -170,13 +175,6 @@ inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
   return true;
 }
 
-inline void TeamEngine::activate(Run& run) noexcept {
-  run.next = nullptr;
-  *active_end_ = &run;
-  active_end_ = &run.next;
-  newest_ = &run;
-}
-
 /// Starts the run that was opened last. False: it may not start yet.
 inline bool TeamEngine::start_held() noexcept {
   Run& run = *held_;
@@ -195,7 +193,7 @@ void TeamEngine::pump() noexcept {
     if (operation.kind == CallRecord::Kind::call) [[likely]] {
       if (!open_next(operation)) return;
       if (operation.opened == operation.method().runs) opening_ = operation.next;
-      if (!start_held()) return;
+      if (held_ != nullptr && !start_held()) return;
       continue;
     }
     if (operation.kind == CallRecord::Kind::blocks) {
@@ -217,7 +215,7 @@ void TeamEngine::pump() noexcept {
 
 void TeamEngine::completed(Run& run) noexcept {
   run.complete = true;
-  if (run.operation->call->request.combiner.wide_element != 0) convert_out(run);
+  if (!run.on_board && run.operation->call->request.combiner.wide_element != 0) convert_out(run);
   CallRecord& operation = *run.operation;
   // The pass before the pieces is counted too, so that they see that it is over.
   if (++operation.completed == operation.method().runs) over(operation, {});
@@ -231,7 +229,7 @@ void TeamEngine::over(CallRecord& operation, Status outcome) noexcept {
 
 /// A run is over here: its scratch may be used again.
 void TeamEngine::drained(Run& run) noexcept {
-  scratch_->drained(run.portion);
+  if (!run.on_board) scratch_->drained(run.portion);
   CallRecord& operation = *run.operation;
   run.schedule.reset();
   layer_.runs().give_back(run);

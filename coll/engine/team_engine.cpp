@@ -5,6 +5,8 @@
 #include "coll/engine/call_text.hpp"
 #include "coll/engine/collectives.hpp"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <utility>
 
@@ -12,7 +14,11 @@ namespace aqueduct::coll {
 
 namespace {
 
-constexpr core::OpKind kCollectiveKind{"a collective operation"};
+/// The same for all ranks of the host, unlike how many of them each may use.
+std::size_t processors_of_host() noexcept {
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? static_cast<std::size_t>(online) : 1;
+}
 
 /// Only of facts that are equal on all members: what they choose by these must be the same.
 TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept {
@@ -21,6 +27,7 @@ TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept
     if (state.host_of[team.members[i]] != state.host_of[team.members[0]]) traits.one_host = false;
   }
   traits.mapped = traits.one_host && state.near_serves_host;
+  traits.crowded = state.neighbours.size() + 1 > processors_of_host();
   return traits;
 }
 
@@ -36,14 +43,15 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
       position_(team.index),
       traits_(traits_of(team.endpoint, team)),
       agreement_(team.endpoint.rank) {
+  shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
   all_.kind = &core::kGroup;
   all_.pool = &state_.ops;
   all_.parts = 1;
 }
 
 void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words) {
-  if (scratch_ && scratch_->layout().sizes() == sizes) return;
   base_ = bytes;
+  if (scratch_ && scratch_->layout().sizes() == sizes) return;
   scratch_.emplace(sizes, ranks_, position_, words.first(ScratchLayout(sizes, ranks_).counters()));
 }
 
@@ -123,6 +131,7 @@ inline Status TeamEngine::begin_now(core::Op& op, KnownCall& call, CallMemory me
   operation.number = calls_;
   operation.unit = std::uint64_t{1} | std::uint64_t{fingerprint(calls_, call.digest)} << 16;
   operation.opened = operation.completed = operation.drained = 0;
+  say_call(static_cast<std::uint32_t>(operation.unit >> 16));
   const bool in_pieces = call.method->runs != 1;
   if (plan != nullptr) plan->running = 1;
   enqueue(operation);
@@ -142,6 +151,7 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
 }
 
 Event TeamEngine::begin_with(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept {
+  if (blocking && call.method->on_board && first_ == nullptr) return call_on_board(call, memory);
   core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
   // A blocking call gives its record back by itself, so it may be one of the library's.
   if (op == nullptr && blocking) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
