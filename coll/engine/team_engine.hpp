@@ -54,6 +54,8 @@ class TeamEngine {
   void have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words);
   /// The team has no scratch: only teams of one member work.
   void have_no_scratch() noexcept { scratch_.reset(); }
+  /// The team's board; no slots: it has none.
+  const BoardRoom& board() const noexcept { return traits_.board; }
   /// Whether the members reach each other's memory by loads and stores: the same on all of them.
   bool shares_memory() const noexcept { return traits_.mapped && shares_memory_; }
   /// The team has a board, in front of its scratch. `all`: what the members have offered. May throw std::bad_alloc.

@@ -83,6 +83,12 @@ class BoardOf {
     }
     return true;
   }
+  /// For models: what this member knows of the others.
+  std::uint64_t digest() const noexcept {
+    std::uint64_t hash = ended_ * 31 + known_all_;
+    for (const std::uint64_t done : done_) hash = hash * 1'000'003 + done;
+    return hash;
+  }
   /// This member's latest call of the team, on a board or not.
   void say(std::uint64_t number, std::uint32_t mark) {
     access_.store(access_.head(me_).said, (number & 0xffff'ffff) << 32 | mark);
