@@ -15,7 +15,9 @@ Needs no_needs(const Shape&) noexcept { return {}; }
 std::uint32_t no_steps(const Shape&, Rank, std::uint32_t) noexcept { return 0; }
 Step no_step(const Shape&, Rank, std::uint32_t, std::uint32_t) noexcept { return {}; }
 
-constexpr std::uint64_t lines_of(std::uint64_t bytes) noexcept { return bytes <= 48 ? 1 : 1 + (bytes + 63) / 64; }
+constexpr std::uint64_t lines_of(std::uint64_t bytes) noexcept {
+  return bytes <= 48 ? 1 : 1 + (bytes + 63) / 64;
+}
 
 bool is_rooted(const Shape& shape) noexcept { return has_root(shape.operation); }
 
@@ -27,7 +29,10 @@ Cost flat_cost(const Shape& shape) noexcept {
 /// Each publishes, and counts itself; the last one reads all, and the others read what it says.
 Cost last_cost(const Shape& shape) noexcept {
   const std::uint64_t ranks = shape.ranks;
-  return {.messages = 3 * ranks, .bytes = 64 * (ranks + 2 * ranks * lines_of(shape.bytes)), .depth = 2, .depth_is_limit = true};
+  return {.messages = 3 * ranks,
+          .bytes = 64 * (ranks + 2 * ranks * lines_of(shape.bytes)),
+          .depth = 2,
+          .depth_is_limit = true};
 }
 std::uint32_t levels_of(std::uint64_t ranks, std::uint64_t radix) noexcept {
   std::uint32_t levels = 0;
@@ -53,7 +58,8 @@ Cost dissemination_cost(const Shape& shape) noexcept {
 
 const char* tree_refusal(const Shape& shape) noexcept {
   if (!reduces(shape.operation)) return nullptr;
-  if (shape.order == Order::exact && shape.ranks > 2) return "it combines partial results, which order exact forbids";
+  if (shape.order == Order::exact && shape.ranks > 2)
+    return "it combines partial results, which order exact forbids";
   if (!shape.commutative && shape.operation == Operation::reduce && shape.root != 0)
     return "the members of its tree are in team order only if member 0 is the root";
   return nullptr;

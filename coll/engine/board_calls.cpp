@@ -28,8 +28,8 @@ void TeamEngine::have_board(const BoardRoom& room, std::span<const TeamOffer> al
     offsets.push_back((all[i].offset + kBoardLine - 1) / kBoardLine * kBoardLine);
     ranks.push_back(team_.members[i]);
   }
-  board_ = std::make_unique<Board>(MappedBoards(state_, offsets, ranks, position_, room.bytes()), room, ranks_,
-                                   position_);
+  board_ = std::make_unique<Board>(MappedBoards(state_, offsets, ranks, position_, room.bytes()), room,
+                                   ranks_, position_);
   traits_.board = room;
 }
 
@@ -178,7 +178,8 @@ void TeamEngine::describe_board(std::string& text, const Run& run) const {
     return;
   }
   text += fmt::format(", movement {} of {} on the board", run.board.movement + 1, run.board.plan->movements);
-  if (const Rank on = board_->waits_for(); on != kNoRank) text += fmt::format(" waits for rank {}", team_.members[on]);
+  if (const Rank on = board_->waits_for(); on != kNoRank)
+    text += fmt::format(" waits for rank {}", team_.members[on]);
 }
 
 }  // namespace aqueduct::coll

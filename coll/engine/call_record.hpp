@@ -95,8 +95,8 @@ struct Run {
   std::uint32_t failures = 0;  ///< transfers that could not begin
   std::uint32_t own = 0;       ///< posted steps of which this member waits for the end
   std::uint64_t native_number =
-      0;               ///< of the conduit's operation that carries it out; 0: not started, or none does
-  BoardOp board;       ///< of a call on the team's board, which has no lanes
+      0;          ///< of the conduit's operation that carries it out; 0: not started, or none does
+  BoardOp board;  ///< of a call on the team's board, which has no lanes
   bool on_board = false;
   bool begun = false;  ///< the lanes may run
   bool complete = false;

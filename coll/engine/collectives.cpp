@@ -237,7 +237,8 @@ Choice Collectives::choice(TeamState& team, const Shape& shape) noexcept {
 std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
   const auto all = all_algorithms();
   if (algorithm.board != BoardMethod::none)
-    return all.size() + native_algorithms().size() + static_cast<std::size_t>(&algorithm - board_algorithms().data());
+    return all.size() + native_algorithms().size() +
+           static_cast<std::size_t>(&algorithm - board_algorithms().data());
   if (algorithm.native) return all.size() + static_cast<std::size_t>(&algorithm - native_algorithms().data());
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), &algorithm) - all.begin());
 }

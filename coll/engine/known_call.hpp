@@ -26,7 +26,7 @@ struct KnownCall {
   std::uint64_t digest = 0;          ///< of the description, with the algorithm
   BoardPlan plan;                    ///< of a call on the team's board: what it does there
   BoardCombiner combiner;
-  std::uint32_t uses = 0;            ///< calls, plans and the team's table that name it
+  std::uint32_t uses = 0;  ///< calls, plans and the team's table that name it
   /// Of a call whose blocks may differ; then each start has a known call and a method of its own, and a plan no method.
   BlocksCall* blocks = nullptr;
   KnownCall* next = nullptr;  ///< in the pool

@@ -5,10 +5,10 @@
 #include "coll/engine/call_text.hpp"
 #include "coll/engine/collectives.hpp"
 
-#include <unistd.h>
-
 #include <cstring>
 #include <utility>
+
+#include <unistd.h>
 
 namespace aqueduct::coll {
 

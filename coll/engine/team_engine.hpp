@@ -367,8 +367,8 @@ class TeamEngine {
   Method barrier_method_;                     ///< without an algorithm: the engine carries out no barriers
   std::unique_ptr<core::NativeTeam> native_;  ///< null: the library carries out all operations
   bool shares_memory_ = false;
-  std::unique_ptr<Board> board_;  ///< null: the team has none
-  static constexpr std::size_t kRememberedMarks = 64;  ///< chosen, as TeamAgreement::kKept
+  std::unique_ptr<Board> board_;                              ///< null: the team has none
+  static constexpr std::size_t kRememberedMarks = 64;         ///< chosen, as TeamAgreement::kKept
   std::array<std::uint32_t, kRememberedMarks> said_marks_{};  ///< [number] of this member's latest calls
   std::uint64_t native_offer_ = 0;
   std::uint64_t natives_started_ = 0;

@@ -69,7 +69,8 @@ std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all, const B
     room.counters = std::min(room.counters, offer.counters);
   }
   if (room.bytes < taken_by(board)) return std::nullopt;
-  return ScratchLayout::sizes_within(room.bytes - taken_by(board), room.counters, static_cast<Rank>(all.size()));
+  return ScratchLayout::sizes_within(room.bytes - taken_by(board), room.counters,
+                                     static_cast<Rank>(all.size()));
 }
 
 std::vector<TeamOffer> world_offers(const EndpointState& state) {

@@ -26,7 +26,8 @@ MappedBoards::MappedBoards(aqueduct::detail::EndpointState& state, std::span<con
       continue;
     }
     core::CrossMap* const map = state.conduit(ranks[i]).cross_map();
-    const core::CrossMap::Sleeper sleeper = map != nullptr ? map->sleeper(ranks[i]) : core::CrossMap::Sleeper{};
+    const core::CrossMap::Sleeper sleeper =
+        map != nullptr ? map->sleeper(ranks[i]) : core::CrossMap::Sleeper{};
     members_[i].sleeping = sleeper.word;
     fenced_ = fenced_ && sleeper.fenced;
   }

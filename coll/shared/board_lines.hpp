@@ -32,7 +32,8 @@ static_assert(sizeof(BoardSlot) == kBoardLine);
 /// What a member says of itself. Written by it alone; others look when they must.
 struct alignas(kBoardLine) BoardHead {
   std::atomic<std::uint64_t> done;  ///< it reads nothing of movements up to this one any more
-  std::atomic<std::uint64_t> said;  ///< its latest call of the team: the number's lower half, and the fingerprint
+  std::atomic<std::uint64_t>
+      said;  ///< its latest call of the team: the number's lower half, and the fingerprint
 };
 
 /// Counters that others raise. Each raise adds 1, and above that the mark of its call, so that a sum tells whether all

@@ -75,7 +75,8 @@ class BoardOf {
       const Movement movement = plan.movement[op.movement];
       if (!go_on(op, plan, movement)) return false;
       ended_ = op.number();
-      if (movement.heard != Movement::kNothing) known_all_ = std::max(known_all_, ended_ - movement.heard - 1);
+      if (movement.heard != Movement::kNothing)
+        known_all_ = std::max(known_all_, ended_ - movement.heard - 1);
       access_.store(access_.head(me_).done, ended_);
       ++op.movement;
       op.at = 0;
@@ -99,7 +100,9 @@ class BoardOf {
   std::uint32_t slot_of(std::uint64_t number) const noexcept {
     return static_cast<std::uint32_t>(number & (room_.slots - 1));
   }
-  BoardSlot& own(Rank member, std::uint64_t number) noexcept { return access_.own(member, room_, slot_of(number)); }
+  BoardSlot& own(Rank member, std::uint64_t number) noexcept {
+    return access_.own(member, room_, slot_of(number));
+  }
   BoardSlot& inbox(Rank member, std::uint64_t number) noexcept {
     return access_.inbox(member, room_, slot_of(number));
   }
@@ -184,7 +187,8 @@ class BoardOf {
   }
   /// This member's contribution, as it travels.
   static void contribute(const BoardOp& op, std::byte* to) noexcept {
-    if (op.combiner->widen != nullptr) return op.combiner->widen(to, op.in, op.plan->payload / op.plan->bytes * op.plan->count);
+    if (op.combiner->widen != nullptr)
+      return op.combiner->widen(to, op.in, op.plan->payload / op.plan->bytes * op.plan->count);
     copy(to, op.in, op.plan->payload);
   }
   /// A result, as it has travelled.
@@ -192,11 +196,14 @@ class BoardOf {
     if (op.combiner->narrow != nullptr) return op.combiner->narrow(op.out, from, op.plan->count);
     copy(op.out, from, op.plan->bytes);
   }
-  static void combine(const BoardOp& op, std::byte* to, const std::byte* left, const std::byte* right) noexcept {
+  static void combine(const BoardOp& op, std::byte* to, const std::byte* left,
+                      const std::byte* right) noexcept {
     op.combiner->combine(to, left, right, op.plan->count, op.combiner->context);
   }
   /// Where partial results of this member are: in its output, unless they travel in another type.
-  std::byte* partial(const BoardOp& op) noexcept { return op.combiner->narrow != nullptr ? there_.data() : op.out; }
+  std::byte* partial(const BoardOp& op) noexcept {
+    return op.combiner->narrow != nullptr ? there_.data() : op.out;
+  }
   /// Adds the contribution of the member `at` to those before it. `first`: that of member 0, if it is not on the board.
   void accumulate(const BoardOp& op, Rank at, const std::byte* zero, const std::byte* its) noexcept {
     std::byte* const to = partial(op);
@@ -210,7 +217,8 @@ class BoardOf {
     const std::byte* const its = payload_of(op, from, plan.payload);
     switch (plan.operation) {
       case Operation::all_gather: return copy(op.out + from * plan.bytes, its, plan.bytes);
-      case Operation::all_to_all: return copy(op.out + from * plan.bytes, its + plan.me * plan.bytes, plan.bytes);
+      case Operation::all_to_all:
+        return copy(op.out + from * plan.bytes, its + plan.me * plan.bytes, plan.bytes);
       case Operation::gather:
         if (plan.me == plan.root) copy(op.out + from * plan.bytes, its, plan.bytes);
         return;
@@ -253,7 +261,8 @@ class BoardOf {
   }
   /// Whether this member has something to publish in a `last` or an exchange.
   static bool contributes(const BoardPlan& plan) noexcept {
-    return (plan.operation != Operation::broadcast && plan.operation != Operation::scatter) || plan.me == plan.root;
+    return (plan.operation != Operation::broadcast && plan.operation != Operation::scatter) ||
+           plan.me == plan.root;
   }
 
   bool go_on(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
@@ -318,7 +327,8 @@ class BoardOf {
       if (movement.data) contribute(op, my_payload(op, plan.payload));
       publish(op);
       access_.wake_all();
-      if (movement.data) copy(op.out, op.in + (plan.operation == Operation::scatter ? me_ * plan.bytes : 0), plan.bytes);
+      if (movement.data)
+        copy(op.out, op.in + (plan.operation == Operation::scatter ? me_ * plan.bytes : 0), plan.bytes);
       return true;
     }
     if (!look(op, plan.root)) return false;
@@ -343,7 +353,8 @@ class BoardOf {
       op.shown = true;
     }
     const auto children = static_cast<std::uint32_t>(plan.children.size());
-    if (plan.push_up && op.at == 0 && children != 0 && !count_is(op, access_.counts(me_).pushed, pushed_, children))
+    if (plan.push_up && op.at == 0 && children != 0 &&
+        !count_is(op, access_.counts(me_).pushed, pushed_, children))
       return false;
     for (; op.at < children; ++op.at) {
       const Rank child = plan.children[op.at];
@@ -395,7 +406,8 @@ class BoardOf {
       }
     }
     if (children != 0) {
-      if (movement.data && !(plan.push_down && is_short)) copy(my_payload(op, plan.payload), its, plan.payload);
+      if (movement.data && !(plan.push_down && is_short))
+        copy(my_payload(op, plan.payload), its, plan.payload);
       publish(op);
       for (std::uint32_t i = 0; i < children; ++i) {
         if (plan.push_down) {
@@ -418,7 +430,8 @@ class BoardOf {
     const std::uint64_t number = op.number();
     BoardSlot& result = inbox(0, number);
     const bool data = movement.data;
-    const bool reduces = data && (plan.operation == Operation::all_reduce || plan.operation == Operation::reduce);
+    const bool reduces =
+        data && (plan.operation == Operation::all_reduce || plan.operation == Operation::reduce);
     if (!op.shown) {
       if (!may_publish(number)) return false;
       if (data && contributes(plan)) contribute(op, my_payload(op, plan.payload));
@@ -440,7 +453,8 @@ class BoardOf {
       if (reduces) {
         // The contribution of this member is needed no more when all are combined.
         for (Rank i = 1; i < ranks_; ++i)
-          combine(op, here_.data(), i == 1 ? payload_of(op, 0, plan.payload) : here_.data(), payload_of(op, i, plan.payload));
+          combine(op, here_.data(), i == 1 ? payload_of(op, 0, plan.payload) : here_.data(),
+                  payload_of(op, i, plan.payload));
         std::byte* const to = plan.payload <= kInlinePayload ? result.payload : my_payload(op, plan.payload);
         if (plan.payload <= kInlinePayload) access_.writes(to, plan.payload);
         copy(to, here_.data(), plan.payload);
@@ -516,13 +530,15 @@ class BoardOf {
   std::uint64_t known_all_ = 0;  ///< all members have ended the movements up to this one
   bool disagrees_ = false;
   Rank waits_for_ = kNoRank;
-  std::array<Reading, kMostSlots> readers_{};                 ///< [slot] of what this member has published last
-  std::array<std::uint64_t, kMostSlots> all_read_inbox_{};    ///< [slot] a movement in which all read member 0's inbox
-  std::array<std::uint64_t, kMostSlots> pushed_{};            ///< [slot] what has been added to this member's count
-  std::array<std::uint64_t, kMostSlots> last_{};              ///< [slot] likewise, to member 0's count of all
-  std::vector<std::uint64_t> done_;  ///< [member] it has ended the movements up to this one, as far as is known
-  std::vector<std::byte> here_;      ///< this member's contribution, or what it has combined
-  std::vector<std::byte> there_;     ///< partial results that travel in another type
+  std::array<Reading, kMostSlots> readers_{};  ///< [slot] of what this member has published last
+  std::array<std::uint64_t, kMostSlots>
+      all_read_inbox_{};                            ///< [slot] a movement in which all read member 0's inbox
+  std::array<std::uint64_t, kMostSlots> pushed_{};  ///< [slot] what has been added to this member's count
+  std::array<std::uint64_t, kMostSlots> last_{};    ///< [slot] likewise, to member 0's count of all
+  std::vector<std::uint64_t>
+      done_;                      ///< [member] it has ended the movements up to this one, as far as is known
+  std::vector<std::byte> here_;   ///< this member's contribution, or what it has combined
+  std::vector<std::byte> there_;  ///< partial results that travel in another type
 };
 
 }  // namespace aqueduct::coll

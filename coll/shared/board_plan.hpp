@@ -36,8 +36,8 @@ struct BoardPlan {
   Rank ranks = 1;
   Rank me = 0;
   Rank root = 0;
-  std::uint64_t bytes = 0;  ///< of a block, as it travels
-  std::uint64_t count = 0;  ///< elements of a block
+  std::uint64_t bytes = 0;    ///< of a block, as it travels
+  std::uint64_t count = 0;    ///< elements of a block
   std::uint64_t payload = 0;  ///< bytes that a member publishes
   bool push_up = false;
   bool push_down = false;

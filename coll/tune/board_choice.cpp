@@ -22,7 +22,8 @@ constexpr Rank kMostFlat = 8;
 BoardMethod method_for(const Shape& shape, const TeamTraits& team) noexcept {
   if (shape.ranks == 2 || has_root(shape.operation)) {
     const bool tree = shape.ranks > kMostFlat && !team.crowded;
-    return tree && board_algorithm(shape.operation, BoardMethod::tree) != nullptr ? BoardMethod::tree : BoardMethod::flat;
+    return tree && board_algorithm(shape.operation, BoardMethod::tree) != nullptr ? BoardMethod::tree
+                                                                                  : BoardMethod::flat;
   }
   if (team.crowded) return BoardMethod::last;
   if (shape.ranks > kMostFlat && shape.operation == Operation::all_reduce) return BoardMethod::tree;
@@ -42,7 +43,8 @@ Fit fit_board(const Algorithm& algorithm, const WantedParameters& wanted, const 
   out.refusal = Schedule::refusal(algorithm, out.shape);
   if (out.refusal != nullptr) return out;
   if (team.board.slots == 0) {
-    out.refusal = "the team has no board: its members do not share memory, or it was made when little was left";
+    out.refusal =
+        "the team has no board: its members do not share memory, or it was made when little was left";
   } else if (payload_of(shape) > team.board.payload()) {
     out.refusal = "what a member publishes is longer than its slot of the team's board";
   }
@@ -56,7 +58,8 @@ Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept {
     const Algorithm* const algorithm = board_algorithm(shape.operation, method);
     if (algorithm == nullptr) continue;
     const Fit how = fit_board(*algorithm, {}, shape, team);
-    if (how.refusal == nullptr) return {.algorithm = algorithm, .shape = how.shape, .piece = how.piece, .why = {}};
+    if (how.refusal == nullptr)
+      return {.algorithm = algorithm, .shape = how.shape, .piece = how.piece, .why = {}};
   }
   return none;
 }
@@ -64,9 +67,11 @@ Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept {
 std::string board_lines(const Choice& choice) {
   const Cost cost = Schedule::cost(*choice.algorithm, choice.shape);
   const std::uint64_t payload = payload_of(choice.shape);
-  return fmt::format("  on the team's board; a member publishes {} bytes, {}\n  moves at most {} lines, {} deep, beside those of Sync::all\n",
-                     payload, payload <= kInlinePayload ? "in the line of its number" : "beside its line",
-                     cost.bytes / 64, cost.depth);
+  return fmt::format(
+      "  on the team's board; a member publishes {} bytes, {}\n  moves at most {} lines, {} deep, beside "
+      "those of Sync::all\n",
+      payload, payload <= kInlinePayload ? "in the line of its number" : "beside its line", cost.bytes / 64,
+      cost.depth);
 }
 
 std::string why_not_boards(const Choice& choice, const Shape& shape, const TeamTraits& team, bool forced) {

@@ -1,8 +1,8 @@
 #include "coll/tune/table.hpp"
 
 #include "coll/algorithms/algorithms.hpp"
-#include "coll/tune/candidates.hpp"
 #include "coll/tune/board_choice.hpp"
+#include "coll/tune/candidates.hpp"
 #include "coll/tune/native_choice.hpp"
 #include "coll/tune/operation_word.hpp"
 
@@ -73,7 +73,8 @@ std::string names_that_can(const Shape& shape, const TeamTraits& team, const Scr
 Fit fit_or_cut(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,
                const TeamTraits& team, const ScratchLayout& scratch) noexcept {
   const Fit how = fit(algorithm, wanted, shape, team, scratch);
-  if (how.refusal == nullptr || algorithm.native || algorithm.board != BoardMethod::none || reduces(shape.operation) || shape.element == 1)
+  if (how.refusal == nullptr || algorithm.native || algorithm.board != BoardMethod::none ||
+      reduces(shape.operation) || shape.element == 1)
     return how;
   Shape bytes = shape;
   bytes.element = 1;

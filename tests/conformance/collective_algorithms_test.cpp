@@ -89,7 +89,8 @@ std::vector<ForcedChoice> awkward_choices(const coll::Algorithm& algorithm, Rank
 }
 
 /// Deals the choices of all operations out to as few jobs as can have them all.
-std::vector<ForcedJob> forced_jobs(std::span<const coll::Algorithm* const> algorithms, Rank ranks, bool awkward) {
+std::vector<ForcedJob> forced_jobs(std::span<const coll::Algorithm* const> algorithms, Rank ranks,
+                                   bool awkward) {
   std::array<std::size_t, kForcedOperations> dealt{};
   std::vector<ForcedJob> jobs;
   for (const coll::Algorithm* const algorithm : algorithms) {
@@ -380,11 +381,13 @@ class CollectiveAlgorithms : public FabricTest {
 };
 
 TEST_P(CollectiveAlgorithms, WithUsualParametersEqualTheModelOrRefuse) {
-  run_jobs(forced_jobs(coll::all_algorithms(), ranks(), /*awkward=*/false), runs_all(fabric()) ? 1 : kUsualStride);
+  run_jobs(forced_jobs(coll::all_algorithms(), ranks(), /*awkward=*/false),
+           runs_all(fabric()) ? 1 : kUsualStride);
 }
 
 TEST_P(CollectiveAlgorithms, WithAwkwardParametersEqualTheModelOrRefuse) {
-  run_jobs(forced_jobs(coll::all_algorithms(), ranks(), /*awkward=*/true), runs_all(fabric()) ? 1 : kAwkwardStride);
+  run_jobs(forced_jobs(coll::all_algorithms(), ranks(), /*awkward=*/true),
+           runs_all(fabric()) ? 1 : kAwkwardStride);
 }
 
 /// The algorithms of a team's board: all of them where members share memory, else one job in which they are refused.
