@@ -326,6 +326,7 @@ class TeamEngine {
   static bool strided_over(core::Layer& layer, core::Op& op) noexcept;
   std::byte* here(const Run& run, const Place& place) const noexcept;
   GlobalPtr<std::byte> there(const Run& run, Rank peer, const Place& place) const noexcept;
+  GlobalPtr<std::byte> scratch_of(Rank peer) const noexcept;
   Signal signal_for(const Run& run, const Step& step) const noexcept;
 
   Collectives& layer_;
