@@ -11,6 +11,7 @@
 #include "core/barrier_vote.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -273,6 +274,14 @@ class CrossMap {
   /// Wakes a neighbour that sleeps. The layers above call it when they have changed memory for which the neighbour
   /// may be waiting, so it must be cheap if the neighbour is awake: a load.
   virtual void wake(Rank peer) noexcept = 0;
+  /// How to see whether a neighbour needs to be woken.
+  struct Sleeper {
+    const std::atomic<std::uint32_t>* word = nullptr;  ///< not 0 while it sleeps; null: only `wake` knows
+    /// Who goes to sleep makes all others execute a memory barrier, so that a release store before a plain look at the
+    /// word is enough. Otherwise both are sequentially consistent.
+    bool fenced = false;
+  };
+  virtual Sleeper sleeper(Rank /*peer*/) const noexcept { return {}; }
 };
 
 /// A conduit's barrier over a fixed set of ranks. Its phases are numbered 1, 2, …

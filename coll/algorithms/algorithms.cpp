@@ -61,6 +61,9 @@ const Algorithm* find_algorithm(Operation operation, std::string_view name) noex
   for (const Algorithm* const algorithm : kAll) {
     if (algorithm->operation == operation && algorithm->name == name) return algorithm;
   }
+  for (const Algorithm& algorithm : board_algorithms()) {
+    if (algorithm.operation == operation && algorithm.name == name) return &algorithm;
+  }
   const Algorithm* const native = native_algorithm(operation);
   return native != nullptr && native->name == name ? native : nullptr;
 }

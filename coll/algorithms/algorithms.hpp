@@ -60,7 +60,11 @@ std::span<const Algorithm* const> all_algorithms() noexcept;
 std::span<const Algorithm> native_algorithms() noexcept;
 /// The one for this operation; null if there is none.
 const Algorithm* native_algorithm(Operation operation) noexcept;
-/// The algorithm with this name for the operation, `native` too; null if there is none.
+/// Those that run on the team's board (coll/shared), in the order of the operations.
+std::span<const Algorithm> board_algorithms() noexcept;
+/// The one for this operation; null if there is none.
+const Algorithm* board_algorithm(Operation operation, BoardMethod method) noexcept;
+/// The algorithm with this name for the operation, `native` and those of boards too; null if there is none.
 const Algorithm* find_algorithm(Operation operation, std::string_view name) noexcept;
 
 }  // namespace aqueduct::coll

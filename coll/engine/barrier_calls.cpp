@@ -7,6 +7,7 @@
 #include "core/barrier_vote.hpp"
 
 #include <cstring>
+#include <new>
 #include <string>
 
 namespace aqueduct::coll {
@@ -40,16 +41,19 @@ Shape shape_of_barrier(Rank ranks) noexcept {
 
 /// Chooses the algorithm of the team's barriers. The settings of all-reduces do not count: with one that cannot do eight
 /// bytes, no job could end.
-void TeamEngine::prepare_barriers() noexcept {
+void TeamEngine::prepare_barriers() {
   const Shape shape = shape_of_barrier(ranks_);
   const TableChooser chooser;
-  const Choice choice = chooser.choose(shape, traits_without_native(), scratch_->layout());
+  const Choice choice = chooser.choose(shape, traits_of_barriers(), scratch_->layout());
   if (choice.algorithm == nullptr || choice.piece < shape.bytes) return;
   Method& method = barrier_method_;
   method.asked = method.shape = method.run = choice.shape;
   method.piece = shape.bytes;
-  method.needs =
-      needs_of(barrier_call_.request, *choice.algorithm, method.run, method.temp_at, method.stage_at);
+  method.on_board = choice.algorithm->board != BoardMethod::none;
+  method.needs = {};
+  if (!method.on_board)
+    method.needs =
+        needs_of(barrier_call_.request, *choice.algorithm, method.run, method.temp_at, method.stage_at);
   if (scratch_->refusal(method.needs) != nullptr) return;
   method.algorithm = choice.algorithm;
   method.index = Collectives::index_of(*choice.algorithm);
@@ -60,6 +64,7 @@ void TeamEngine::prepare_barriers() noexcept {
   barrier_call_.request.description = {};  // says barrier
   barrier_call_.uses = 1;                  // likewise
   have_method(barrier_call_, &method);
+  if (method.on_board && !plan_for_board(barrier_call_)) throw std::bad_alloc();
 }
 
 std::string TeamEngine::explain_barrier() const {
@@ -67,7 +72,7 @@ std::string TeamEngine::explain_barrier() const {
   if (ranks_ == 1) return text + "  nothing to wait for\n";
   if (!has_barriers()) return text + "  messages: dissemination, as the team has no scratch\n";
   return text + "  " +
-         TableChooser().explain(shape_of_barrier(ranks_), traits_without_native(), scratch_->layout());
+         TableChooser().explain(shape_of_barrier(ranks_), traits_of_barriers(), scratch_->layout());
 }
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {

@@ -216,6 +216,7 @@ Method* TeamEngine::method_of_one(Collective operation) noexcept {
   if (method == nullptr) return nullptr;
   const Algorithm& algorithm = moving_algorithm(operation);
   method->algorithm = &algorithm;
+  method->on_board = false;
   method->index = Collectives::index_of(algorithm);
   method->piece = piece_of_blocks(operation);
   method->runs = kNotKnownYet;
@@ -261,6 +262,7 @@ Event TeamEngine::begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) no
   operation.memory = {};   // its runs find their memory by themselves
   operation.number = calls();
   operation.unit = unit_of(operation.number, call);
+  say_call(static_cast<std::uint32_t>(operation.unit >> 16));
   operation.opened = operation.completed = operation.drained = 0;
   method->calls = 1;
   if (plan != nullptr) plan->running = 1;
@@ -298,7 +300,7 @@ bool TeamEngine::open_blocks(CallRecord& operation) noexcept {
   }
   run->operation = &operation;
   run->index = operation.opened++;
-  run->begun = run->complete = false;
+  run->begun = run->complete = run->on_board = false;
   run->looks = run->own = run->ended = run->failures = 0;
   run->shift = 0;
   run->sources.kind = &core::kSource;

@@ -3,6 +3,7 @@
 #include "coll/engine/known_call.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/scratch/team_scratch.hpp"
+#include "coll/shared/board_of.hpp"
 #include "core/op.hpp"
 
 #include <array>
@@ -14,6 +15,8 @@ namespace aqueduct::coll {
 
 struct CallRecord;
 class TeamEngine;
+
+inline constexpr core::OpKind kCollectiveKind{"a collective operation"};
 
 /// How the calls of one shape are carried out: kept, so that the next call of the shape finds it.
 struct Method {
@@ -47,6 +50,7 @@ struct Method {
   std::vector<Step> steps;
 
   std::uint32_t version = 0;  ///< how often steps were written down
+  bool on_board = false;      ///< its calls are carried out on the team's board, as KnownCall::plan says
 
   std::uint32_t uses = 0;   ///< known calls that name it
   std::uint32_t calls = 0;  ///< calls in flight, whose runs may use the steps
@@ -92,7 +96,9 @@ struct Run {
   std::uint32_t failures = 0;  ///< transfers that could not begin
   std::uint32_t own = 0;       ///< posted steps of which this member waits for the end
   std::uint64_t native_number =
-      0;               ///< of the conduit's operation that carries it out; 0: not started, or none does
+      0;          ///< of the conduit's operation that carries it out; 0: not started, or none does
+  BoardOp board;  ///< of a call on the team's board, which has no lanes
+  bool on_board = false;
   bool begun = false;  ///< the lanes may run
   bool complete = false;
   // Of a run that carries out a whole call: TeamEngine::start_again.

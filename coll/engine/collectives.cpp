@@ -25,6 +25,7 @@ Collectives::Collectives(EndpointState& state)
       watching_(state.watching) {
   std::vector<const Algorithm*> algorithms(all_algorithms().begin(), all_algorithms().end());
   for (const Algorithm& native : native_algorithms()) algorithms.push_back(&native);
+  for (const Algorithm& board : board_algorithms()) algorithms.push_back(&board);
   newly_lost_.reserve(state.ranks);
   uses_.resize(algorithms.size());
   names_.reserve(algorithms.size());
@@ -57,7 +58,8 @@ TeamOffer Collectives::prepare(TeamState& team) {
 /// The sizes of a new team's scratch, the same on all members: what the least of them has offered. Empty: no collective
 /// operation can run, and the log says why.
 std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const Offer& mine,
-                                                  std::span<const Offer> all) noexcept {
+                                                  std::span<const Offer> all,
+                                                  const BoardRoom& board) noexcept {
   if (team.size() == 1) return agreed_sizes(all);
   if (all[team.index] != mine) {
     state_.log.error(
@@ -67,7 +69,7 @@ std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const O
         all[team.index].offset, all[team.index].offset + all[team.index].bytes);
     return std::nullopt;
   }
-  const std::optional<ScratchSizes> sizes = agreed_sizes(all);
+  const std::optional<ScratchSizes> sizes = agreed_sizes(all, board);
   if (sizes) return sizes;
   const auto least = std::min_element(all.begin(), all.end(),
                                       [](const Offer& a, const Offer& b) { return a.bytes < b.bytes; });
@@ -86,7 +88,9 @@ void Collectives::prepare(TeamState& team, const Offer& mine) {
   TeamEngine* const made = engine.get();
   try {
     // As if all members offered the same: then there is nothing to change when their offers are known.
-    give_scratch(*engine, ScratchLayout::sizes_within(mine.bytes, mine.counters, team.size()), mine);
+    const std::vector<Offer> alike(team.size(), mine);
+    const BoardRoom board = engine->shares_memory() ? agreed_board(alike) : BoardRoom{};
+    give_scratch(*engine, agreed_sizes(alike, board), mine, board);
     Team& known = teams_[team.id];
     known = {std::move(engine), mine};
   } catch (const std::bad_alloc&) {
@@ -101,10 +105,13 @@ Status Collectives::settle(TeamState& team, std::span<const Offer> all) noexcept
   const Team& one = teams_.find(team.id)->second;
   std::vector<MemberPlace> places;
   places.reserve(all.size());
-  for (const Offer& offer : all) places.push_back({offer.first_counter, offer.offset});
-  one.engine->know(TeamPlaces(std::move(places)));
   // The same on all members: what the least of them has.
-  give_scratch(*one.engine, sizes_of(team, one.mine, all), one.mine);
+  const BoardRoom board = one.engine->shares_memory() ? agreed_board(all) : BoardRoom{};
+  for (const Offer& offer : all) places.push_back({offer.first_counter, offer.offset + taken_by(board)});
+  one.engine->know(TeamPlaces(std::move(places)));
+  const std::optional<ScratchSizes> sizes = sizes_of(team, one.mine, all, board);
+  give_scratch(*one.engine, sizes, one.mine, board);
+  if (sizes && board.slots != 0) one.engine->have_board(board, all);
   if (one.engine->scratch_) one.engine->prepare_barriers();
   // The member may have been lost while the team was made: nobody tells the engine again.
   if (const Rank lost = team.lost_member(); lost != kNoRank)
@@ -124,10 +131,10 @@ void Collectives::enter(TeamState& team, std::span<const Offer> all) {
 
 /// Gives an engine scratch of these sizes, in a place of this rank; or none. May throw std::bad_alloc.
 void Collectives::give_scratch(TeamEngine& engine, const std::optional<ScratchSizes>& sizes,
-                               const Offer& mine) {
+                               const Offer& mine, const BoardRoom& board) {
   const Rank members = engine.team().size();
   if (!sizes || members == 1) return engine.have_no_scratch();
-  engine.have_scratch(*sizes, offers_.bytes_of(mine), offers_.counters_of(mine));
+  engine.have_scratch(*sizes, offers_.bytes_of(mine) + taken_by(board), offers_.counters_of(mine));
 }
 
 Status Collectives::drain(TeamState& team) noexcept {
@@ -229,6 +236,9 @@ Choice Collectives::choice(TeamState& team, const Shape& shape) noexcept {
 
 std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
   const auto all = all_algorithms();
+  if (algorithm.board != BoardMethod::none)
+    return all.size() + native_algorithms().size() +
+           static_cast<std::size_t>(&algorithm - board_algorithms().data());
   if (algorithm.native) return all.size() + static_cast<std::size_t>(&algorithm - native_algorithms().data());
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), &algorithm) - all.begin());
 }

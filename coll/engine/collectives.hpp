@@ -117,9 +117,10 @@ class Collectives final : public core::Layer {
     Offer mine;
   };
   void prepare(TeamState& team, const Offer& mine);
-  void give_scratch(TeamEngine& engine, const std::optional<ScratchSizes>& sizes, const Offer& mine);
-  std::optional<ScratchSizes> sizes_of(const TeamState& team, const Offer& mine,
-                                       std::span<const Offer> all) noexcept;
+  void give_scratch(TeamEngine& engine, const std::optional<ScratchSizes>& sizes, const Offer& mine,
+                    const BoardRoom& board);
+  std::optional<ScratchSizes> sizes_of(const TeamState& team, const Offer& mine, std::span<const Offer> all,
+                                       const BoardRoom& board) noexcept;
   /// The team is advanced in each progress from now on, until it is not busy any more.
   void list(TeamEngine& team) noexcept {
     if (!team.listed_) {

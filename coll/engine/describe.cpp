@@ -28,6 +28,7 @@ void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
   text += fmt::format("; call {} of a team of {} ranks, {}", operation.number, ranks_,
                       text_of(operation.call->request.description));
   if (run == held_) text += ", is held until its scratch is free";
+  if (run->on_board) describe_board(text, *run);
   for (std::uint32_t i = 0; i < run->lane_count && run != held_; ++i) {
     const Run::Lane& lane = run->lanes[i];
     if (lane.ended || lane.step == nullptr) continue;

@@ -3,6 +3,7 @@
 #include <aqueduct/coll.hpp>
 
 #include "coll/engine/request.hpp"
+#include "coll/shared/board_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,9 @@ struct KnownCall {
   Method* method = nullptr;          ///< null: the team has one member, or `blocks`
   Shape run;                         ///< Method::run with this call's root
   std::uint64_t digest = 0;          ///< of the description, with the algorithm
-  std::uint32_t uses = 0;            ///< calls, plans and the team's table that name it
+  BoardPlan plan;                    ///< of a call on the team's board: what it does there
+  BoardCombiner combiner;
+  std::uint32_t uses = 0;  ///< calls, plans and the team's table that name it
   /// Runs of former calls, with their records: all that is equal in each call stands in them (TeamEngine::start_again).
   Run* prepared = nullptr;
   /// Of a call whose blocks may differ; then each start has a known call and a method of its own, and a plan no method.

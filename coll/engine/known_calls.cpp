@@ -43,6 +43,10 @@ Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
   call->prepared = nullptr;
   call->blocks = nullptr;
   have_method(*call, method);
+  if (method != nullptr && method->on_board && !plan_for_board(*call)) {
+    give_up(*call);
+    return ErrorCode::no_memory;
+  }
   return call;
 }
 

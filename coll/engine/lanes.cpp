@@ -47,6 +47,7 @@ inline bool TeamEngine::arrived(const Run& run, Counter counter, std::uint32_t u
 
 /// A run has waited for long: perhaps a member has made another call, and has raised other counters than this waits for.
 void TeamEngine::look_for_others(const Run& run) noexcept {
+  look_at_calls();
   for (std::uint32_t counter = 0; counter < run.portion.counters; ++counter) {
     if (fits(run, scratch_->count(run.portion, static_cast<Counter>(counter)))) continue;
     saw_other(run.operation->number);
@@ -82,6 +83,7 @@ inline TeamEngine::Did TeamEngine::go_on(Run& run, Run::Lane& lane) noexcept {
 
 /// Goes on with a run that has started.
 void TeamEngine::look(Run& run) noexcept {
+  if (run.on_board) return look_at_board(run);
   if (!run.begun) [[unlikely]] {
     if (!may_begin(run)) return;
     run.begun = true;

@@ -87,6 +87,7 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
       if (run.out == Sync::all) run.out = Sync::mine;
     }
     if (method.wide) run.pitch = run.bytes;  // as they are staged
+    if (method.algorithm->board != BoardMethod::none) break;
     method.needs = needs_of(request, *method.algorithm, run, method.temp_at, method.stage_at);
     if (scratch_->refusal(method.needs) == nullptr && rest_fits(method, request)) break;
   }
@@ -107,6 +108,8 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
                   (method.after ? 1 : 0);
   }
   method.hash = hash_of(method);
+  method.on_board = method.algorithm->board != BoardMethod::none;
+  if (method.on_board) method.needs = {};
   return {};
 }
 

@@ -145,6 +145,11 @@ inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
   run->native_number = 0;
   run->shift = 0;
   run->serves_again = false;
+  run->on_board = method.on_board;
+  if (method.on_board) {
+    open_on_board(*run);
+    return true;
+  }
   if (method.runs == 1) [[likely]] {
     open_whole(*run, call.run);
   } else {
@@ -192,7 +197,7 @@ void TeamEngine::pump() noexcept {
     if (operation.kind == CallRecord::Kind::call) [[likely]] {
       if (!open_next(operation)) return;
       if (operation.opened == operation.method().runs) opening_ = operation.next;
-      if (!start_held()) return;
+      if (held_ != nullptr && !start_held()) return;
       continue;
     }
     if (!open_blocks(operation)) return;
@@ -202,7 +207,7 @@ void TeamEngine::pump() noexcept {
 
 void TeamEngine::completed(Run& run) noexcept {
   run.complete = true;
-  if (run.operation->call->request.combiner.wide_element != 0) convert_out(run);
+  if (!run.on_board && run.operation->call->request.combiner.wide_element != 0) convert_out(run);
   CallRecord& operation = *run.operation;
   // The pass before the pieces is counted too, so that they see that it is over.
   if (++operation.completed == operation.method().runs) over(operation, {});
@@ -216,7 +221,7 @@ void TeamEngine::over(CallRecord& operation, Status outcome) noexcept {
 
 /// A run is over here: its scratch may be used again.
 void TeamEngine::drained(Run& run) noexcept {
-  scratch_->drained(run.portion);
+  if (!run.on_board) scratch_->drained(run.portion);
   CallRecord& operation = *run.operation;
   // If this was its call's last use, nobody makes it again.
   if (run.serves_again && operation.call->uses != 1) [[likely]]

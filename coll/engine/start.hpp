@@ -10,8 +10,6 @@ namespace aqueduct::coll {
 // has left behind (TeamEngine::put_aside). What is left are the addresses, the call's number and mark, and a portion of
 // scratch. Inline to the caller of the library: its calls would be a quarter of its instructions.
 
-inline constexpr core::OpKind kCollectiveKind{"a collective operation"};
-
 /// Begins a call that ends `op`, perhaps at once. False: nothing has happened, and the call must be begun by begin_on.
 inline bool TeamEngine::start_again(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
   Run* const run = call.prepared;
@@ -28,6 +26,7 @@ inline bool TeamEngine::start_again(core::Op& op, KnownCall& call, CallMemory me
   operation.memory = memory;
   operation.number = agreement_.calls_quietly(call.request.description);
   operation.unit = unit_of(operation.number, call);
+  say_call(static_cast<std::uint32_t>(operation.unit >> 16));
   if (plan != nullptr) plan->running = 1;
   enqueue(operation);
   run->in = memory.in;
@@ -50,6 +49,8 @@ inline Event TeamEngine::begin_or_start_again(KnownCall& call, CallMemory memory
 
 inline Event TeamEngine::begin(KnownCall& call, CallMemory memory, bool blocking) noexcept {
   // A call that is carried out without a schedule branches off here.
+  if (blocking && call.method->on_board && first_ == nullptr && broken_.ok())
+    return call_on_board(call, memory);
   return begin_or_start_again(call, memory, blocking, nullptr);
 }
 

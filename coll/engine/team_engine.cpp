@@ -9,9 +9,17 @@
 #include <cstring>
 #include <utility>
 
+#include <unistd.h>
+
 namespace aqueduct::coll {
 
 namespace {
+
+/// The same for all ranks of the host, unlike how many of them each may use.
+std::size_t processors_of_host() noexcept {
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? static_cast<std::size_t>(online) : 1;
+}
 
 /// Only of facts that are equal on all members: what they choose by these must be the same.
 TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept {
@@ -20,6 +28,7 @@ TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept
     if (state.host_of[team.members[i]] != state.host_of[team.members[0]]) traits.one_host = false;
   }
   traits.mapped = traits.one_host && state.near_serves_host;
+  traits.crowded = state.neighbours.size() + 1 > processors_of_host();
   return traits;
 }
 
@@ -35,14 +44,15 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
       position_(team.index),
       traits_(traits_of(team.endpoint, team)),
       agreement_(team.endpoint.rank) {
+  shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
   all_.kind = &core::kGroup;
   all_.pool = &state_.ops;
   all_.parts = 1;
 }
 
 void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words) {
-  if (scratch_ && scratch_->layout().sizes() == sizes) return;
   base_ = bytes;
+  if (scratch_ && scratch_->layout().sizes() == sizes) return;
   scratch_.emplace(sizes, ranks_, position_, words.first(ScratchLayout(sizes, ranks_).counters()));
 }
 
@@ -123,6 +133,7 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
   operation.number = calls();
   operation.unit = unit_of(operation.number, call);
   operation.opened = operation.completed = operation.drained = 0;
+  say_call(static_cast<std::uint32_t>(operation.unit >> 16));
   const bool in_pieces = call.method->runs != 1;
   if (plan != nullptr) plan->running = 1;
   enqueue(operation);

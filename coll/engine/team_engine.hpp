@@ -4,6 +4,8 @@
 #include "coll/engine/places.hpp"
 #include "coll/engine/pool.hpp"
 #include "coll/engine/team_agreement.hpp"
+#include "coll/engine/team_offers.hpp"
+#include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
 #include "rma/transfers.hpp"
 #include "team/team_state.hpp"
@@ -52,6 +54,12 @@ class TeamEngine {
   void have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words);
   /// The team has no scratch: only teams of one member work.
   void have_no_scratch() noexcept { scratch_.reset(); }
+  /// The team's board; no slots: it has none.
+  const BoardRoom& board() const noexcept { return traits_.board; }
+  /// Whether the members reach each other's memory by loads and stores: the same on all of them.
+  bool shares_memory() const noexcept { return traits_.mapped && shares_memory_; }
+  /// The team has a board, in front of its scratch. `all`: what the members have offered. May throw std::bad_alloc.
+  void have_board(const BoardRoom& room, std::span<const TeamOffer> all);
   /// Where the other members' scratch is.
   void know(TeamPlaces places) noexcept { places_ = std::move(places); }
 
@@ -221,6 +229,7 @@ class TeamEngine {
   TeamTraits traits_without_native() const noexcept {
     TeamTraits traits = traits_;
     traits.native = nullptr;
+    traits.board = {};
     return traits;
   }
   bool waits_for_native(const Run& run) const noexcept;
@@ -230,8 +239,31 @@ class TeamEngine {
   void describe_native(std::string& text, const Run& run) const;
   static bool native_over(core::Layer& layer, core::Op& op) noexcept;
 
+  // board_calls.cpp
+  Event call_on_board(KnownCall& call, CallMemory memory) noexcept;
+  Event follow_board_call(KnownCall& call, CallMemory memory, const BoardOp& begun) noexcept;
+  void set_board_op(BoardOp& op, const KnownCall& call, CallMemory memory) const noexcept;
+  bool plan_for_board(KnownCall& call) const noexcept;
+  void open_on_board(Run& run) noexcept;
+  void look_at_board(Run& run) noexcept;
+  void look_at_calls() noexcept;
+  Event wait_on_board(BoardOp op) noexcept;
+  void prepare_board_run(Run& run) noexcept;
+  /// This member's latest call, for the others to compare; 0: one of which they can see nothing.
+  void say_call(std::uint32_t mark) noexcept {
+    if (board_ == nullptr) return;
+    said_marks_[calls() % kRememberedMarks] = mark;
+    board_->say(calls(), mark);
+  }
+  void describe_board(std::string& text, const Run& run) const;
+
   // barrier_calls.cpp
-  void prepare_barriers() noexcept;
+  void prepare_barriers();
+  TeamTraits traits_of_barriers() const noexcept {
+    TeamTraits traits = traits_;
+    traits.native = nullptr;
+    return traits;
+  }
 
   // runs.cpp: pieces, portions, ends
   void pump() noexcept;
@@ -339,6 +371,10 @@ class TeamEngine {
   KnownCall barrier_call_;
   Method barrier_method_;                     ///< without an algorithm: the engine carries out no barriers
   std::unique_ptr<core::NativeTeam> native_;  ///< null: the library carries out all operations
+  bool shares_memory_ = false;
+  std::unique_ptr<Board> board_;                              ///< null: the team has none
+  static constexpr std::size_t kRememberedMarks = 64;         ///< chosen, as TeamAgreement::kKept
+  std::array<std::uint32_t, kRememberedMarks> said_marks_{};  ///< [number] of this member's latest calls
   std::uint64_t native_offer_ = 0;
   std::uint64_t natives_started_ = 0;
   std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ

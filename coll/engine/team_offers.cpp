@@ -3,6 +3,7 @@
 #include "core/signals.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace aqueduct::coll {
 
@@ -51,13 +52,25 @@ ScratchRoom least_room(Rank members) noexcept {
 }
 
 std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all) noexcept {
+  return agreed_sizes(all, BoardRoom{});
+}
+
+BoardRoom agreed_board(std::span<const TeamOffer> all) noexcept {
+  std::uint64_t least = UINT64_MAX;
+  for (const TeamOffer& offer : all) least = std::min(least, offer.bytes);
+  return all.size() <= 1 ? BoardRoom{} : board_within(least, least_room(static_cast<Rank>(all.size())).bytes);
+}
+
+std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all, const BoardRoom& board) noexcept {
   if (all.empty()) return std::nullopt;
   ScratchRoom room{UINT64_MAX, UINT64_MAX};
   for (const TeamOffer& offer : all) {
     room.bytes = std::min(room.bytes, offer.bytes);
     room.counters = std::min(room.counters, offer.counters);
   }
-  return ScratchLayout::sizes_within(room.bytes, room.counters, static_cast<Rank>(all.size()));
+  if (room.bytes < taken_by(board)) return std::nullopt;
+  return ScratchLayout::sizes_within(room.bytes - taken_by(board), room.counters,
+                                     static_cast<Rank>(all.size()));
 }
 
 std::vector<TeamOffer> world_offers(const EndpointState& state) {
@@ -87,11 +100,18 @@ TeamOffer TeamOffers::take(Rank members) noexcept {
   const std::uint64_t loose_counters = share(all_.counters, kLooseCounters, memory_.free_counters());
   ScratchRoom room;
   room.bytes = std::max(least.bytes, std::min(most_bytes_, loose_bytes));
+  // A board for short payloads is worth more than a share of what is loose.
+  if (room.bytes < least.bytes + taken_by(kLeanBoard) &&
+      loose_bytes * kShareOfLoose >= least.bytes + taken_by(kLeanBoard))
+    room.bytes = least.bytes + taken_by(kLeanBoard);
   room.counters = std::max(least.counters, std::min(useful_counters(room.bytes, members), loose_counters));
   auto place = memory_.take(room.bytes, room.counters);
   // What is free may be in pieces.
   if (!place) place = memory_.take(least.bytes, least.counters);
   if (!place) return {};
+  // The numbers of a board rise from 0. Those of the team of all ranks are in memory that nobody has used.
+  const BoardRoom most{.slots = kMostSlots, .bulk = 0};
+  std::memset(part_ + first_byte_ + place->offset, 0, std::min(place->bytes, taken_by(most)));
   return {first_counter_ + place->first_counter, first_byte_ + place->offset, place->counters, place->bytes};
 }
 

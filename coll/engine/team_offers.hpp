@@ -2,6 +2,7 @@
 
 #include "coll/scratch/hidden_memory.hpp"
 #include "coll/scratch/layout.hpp"
+#include "coll/shared/board_lines.hpp"
 #include "core/endpoint_state.hpp"
 
 #include <cstddef>
@@ -35,6 +36,10 @@ ScratchRoom least_room(Rank members) noexcept;
 /// The sizes of a new team's scratch: what the smallest offers allow. Empty if one member has no room, or too little. The
 /// same on all members, since all know all offers.
 std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all) noexcept;
+/// The same, for a team that has a board in front of its scratch.
+std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all, const BoardRoom& board) noexcept;
+/// The board of a new team whose members share memory: what the smallest offer allows.
+BoardRoom agreed_board(std::span<const TeamOffer> all) noexcept;
 /// The offers of all ranks for the team of all ranks, in their order. Known without an exchange: it has the first half of
 /// the engine's memory on each rank, or as much as it needs at the least, and the counters that it can use with that, but
 /// no more than half of them. May throw std::bad_alloc.

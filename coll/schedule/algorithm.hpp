@@ -32,6 +32,9 @@ struct Parameter {
   std::uint32_t usual = 0;  ///< the value if nobody chooses
 };
 
+/// How an algorithm on a team's board goes (coll/shared): `none`, it is a schedule.
+enum class BoardMethod : std::uint8_t { none, flat, tree, last, dissemination };
+
 /// An algorithm for one collective operation, as data.
 ///
 /// All functions are pure: the same arguments give the same answer on every member, and nothing is allocated. `step` is
@@ -51,6 +54,8 @@ struct Algorithm {
   bool cuts = false;
   /// The team's conduit carries it out: a team whose conduit does not offer it refuses it (coll/tune/native_choice.hpp).
   bool native = false;
+  /// Carried out on the team's board, in memory that all members have mapped, and not by steps: a team without one refuses it.
+  BoardMethod board = BoardMethod::none;
   /// Null if the algorithm can do this; otherwise the reason why not, for `explain`.
   const char* (*refusal)(const Shape&) noexcept;
   Needs (*needs)(const Shape&) noexcept;

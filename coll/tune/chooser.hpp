@@ -3,6 +3,7 @@
 #include "coll/schedule/algorithm.hpp"
 #include "coll/schedule/shape.hpp"
 #include "coll/scratch/layout.hpp"
+#include "coll/shared/board_lines.hpp"
 
 #include <cstdint>
 #include <string>
@@ -23,6 +24,8 @@ struct TeamTraits {
   std::uint64_t most_transfer = ~std::uint64_t{0};
   /// The collective operations of its conduit; null: all members do without. Its answers are the same on all members.
   const core::NativeTeam* native = nullptr;
+  BoardRoom board{};     ///< what each member has of the team's board; no slots: the team has none
+  bool crowded = false;  ///< the host has more ranks than processors
 };
 
 /// An algorithm for a shape.

@@ -62,6 +62,11 @@ std::string unknown_algorithm(Operation operation, std::string_view name) {
     nearest.offer(algorithm->name);
     names += fmt::format(", {}", algorithm->name);
   }
+  for (const Algorithm& algorithm : board_algorithms()) {
+    if (algorithm.operation != operation) continue;
+    nearest.offer(algorithm.name);
+    names += fmt::format(", {}", algorithm.name);
+  }
   if (const Algorithm* const native = native_algorithm(operation); native != nullptr) {
     nearest.offer(native->name);
     names += fmt::format(", {}", native->name);

@@ -1,5 +1,6 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/schedule/schedule.hpp"
+#include "coll/tune/board_choice.hpp"
 #include "coll/tune/native_choice.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
@@ -18,6 +19,7 @@ std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, boo
   std::string text = fmt::format("  {}{}\n", name_of(*choice.algorithm, choice.shape),
                                  forced ? " (a setting asks for it)" : "");
   if (choice.algorithm->native) return text;
+  if (choice.algorithm->board != BoardMethod::none) return text + board_lines(choice);
   text += pieces == 1 ? std::string("  in one piece")
                       : fmt::format("  in {} pieces of {} bytes of each block", pieces, choice.piece);
   text += fmt::format(
@@ -51,6 +53,7 @@ std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
       reason = user ? "it could, but a setting asks for another" : "it could, but the table prefers another";
     text += fmt::format("  not {}: {}\n", algorithm->name, reason);
   }
+  if (team.board.slots != 0 || user) text += why_not_boards(choice, shape, team, user);
   // Most conduits offer none: that is not worth a line.
   if (team.native != nullptr || user) text += why_not_native(choice, shape, team, scratch, user);
   return text;

@@ -2,6 +2,7 @@
 
 #include "coll/schedule/schedule.hpp"
 #include "coll/scratch/banks.hpp"
+#include "coll/tune/board_choice.hpp"
 #include "coll/tune/native_choice.hpp"
 
 #include <algorithm>
@@ -124,6 +125,7 @@ Needs portion_of(const Algorithm& algorithm, const Shape& shape) noexcept {
 Fit fit(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,
         const TeamTraits& team, const ScratchLayout& scratch) noexcept {
   if (algorithm.native) return fit_native(algorithm, shape, team, scratch);
+  if (algorithm.board != BoardMethod::none) return fit_board(algorithm, wanted, shape, team);
   const Cutter cutter(algorithm, wanted, shape, team, scratch);
   const char* const reason = cutter.refusal(shape.bytes, 1);
   if (reason == nullptr) {

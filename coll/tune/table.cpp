@@ -1,6 +1,7 @@
 #include "coll/tune/table.hpp"
 
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/board_choice.hpp"
 #include "coll/tune/candidates.hpp"
 #include "coll/tune/native_choice.hpp"
 #include "coll/tune/operation_word.hpp"
@@ -55,6 +56,12 @@ std::string names_that_can(const Shape& shape, const TeamTraits& team, const Scr
     if (!names.empty()) names += ", ";
     names += algorithm->name;
   }
+  for (const Algorithm& algorithm : board_algorithms()) {
+    if (algorithm.operation != shape.operation) continue;
+    if (fit_board(algorithm, {}, shape, team).refusal != nullptr) continue;
+    if (!names.empty()) names += ", ";
+    names += algorithm.name;
+  }
   const Algorithm* const native = native_algorithm(shape.operation);
   if (native != nullptr && fit_native(*native, shape, team, scratch).refusal == nullptr)
     names += names.empty() ? "native" : ", native";
@@ -66,7 +73,8 @@ std::string names_that_can(const Shape& shape, const TeamTraits& team, const Scr
 Fit fit_or_cut(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,
                const TeamTraits& team, const ScratchLayout& scratch) noexcept {
   const Fit how = fit(algorithm, wanted, shape, team, scratch);
-  if (how.refusal == nullptr || algorithm.native || reduces(shape.operation) || shape.element == 1)
+  if (how.refusal == nullptr || algorithm.native || algorithm.board != BoardMethod::none ||
+      reduces(shape.operation) || shape.element == 1)
     return how;
   Shape bytes = shape;
   bytes.element = 1;
@@ -99,6 +107,8 @@ Choice TableChooser::choose(const Shape& shape, const TeamTraits& team,
     none.why = why_not(user, how.refusal, shape, team, scratch);
     return none;
   }
+  if (const Choice board = choose_board(shape, team); board.algorithm != nullptr && team.native == nullptr)
+    return board;
   return better_of_table_and_native(choose_by_table(shape, team, scratch), shape, team, scratch);
 }
 

@@ -76,4 +76,10 @@ void MappedSegments::wake(Rank peer) noexcept {
   wake_if_asleep(arena_->block(local), network_.has_membarrier());
 }
 
+core::CrossMap::Sleeper MappedSegments::sleeper(Rank peer) const noexcept {
+  const std::uint32_t local = network_.local_of(peer);
+  if (local >= arena_->ranks()) return {};
+  return {&arena_->block(local).sleeping, network_.has_membarrier()};
+}
+
 }  // namespace aqueduct::conduits::smp

@@ -34,6 +34,7 @@ class MappedSegments final : public core::CrossMap {
   Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;
   void unmap(Rank peer, std::byte* at) noexcept override;
   void wake(Rank peer) noexcept override;
+  Sleeper sleeper(Rank peer) const noexcept override;
 
  private:
   SmpNetwork& network_;

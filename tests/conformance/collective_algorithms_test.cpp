@@ -1,4 +1,5 @@
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/engine/collectives.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/tune/coll_settings.hpp"
 #include "coll/tune/operation_word.hpp"
@@ -88,10 +89,11 @@ std::vector<ForcedChoice> awkward_choices(const coll::Algorithm& algorithm, Rank
 }
 
 /// Deals the choices of all operations out to as few jobs as can have them all.
-std::vector<ForcedJob> forced_jobs(Rank ranks, bool awkward) {
+std::vector<ForcedJob> forced_jobs(std::span<const coll::Algorithm* const> algorithms, Rank ranks,
+                                   bool awkward) {
   std::array<std::size_t, kForcedOperations> dealt{};
   std::vector<ForcedJob> jobs;
-  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+  for (const coll::Algorithm* const algorithm : algorithms) {
     const auto operation = static_cast<std::size_t>(algorithm->operation);
     if (operation >= kForcedOperations) continue;  // no setting names them
     std::vector<ForcedChoice> choices{{algorithm, {}}};
@@ -131,7 +133,8 @@ constexpr std::uint32_t kForcedMaps = 39;  // the operator's number
 class ForcedCalls {
  public:
   ForcedCalls(Endpoint& me, Team& team, CollMemory& memory, Collective operation, const ForcedChoice& choice)
-      : me_(me),
+      : most_on_board_(board_of(team)),
+        me_(me),
         team_(team),
         memory_(memory),
         operation_(operation),
@@ -165,6 +168,11 @@ class ForcedCalls {
   std::uint64_t carried_out() const { return carried_out_; }
 
  private:
+  /// The most bytes that a member can publish on the team's board at once; 0: the team has none.
+  static std::uint64_t board_of(Team& team) {
+    coll::TeamEngine* const engine = coll::Collectives::engine_of(team.state());
+    return engine != nullptr ? engine->board().payload() : 0;
+  }
   /// Whether the algorithm itself cannot do it. What its scratch allows is another matter.
   bool cannot(const CollectiveCall& call, std::uint32_t element, bool commutative) const {
     if (team_.size() == 1) return false;  // no algorithm runs
@@ -183,6 +191,10 @@ class ForcedCalls {
     for (std::size_t i = 0; i < choice_.algorithm->parameters.size(); ++i)
       shape.parameters[i] =
           choice_.parameters[i] != 0 ? choice_.parameters[i] : choice_.algorithm->parameters[i].usual;
+    if (choice_.algorithm->board != coll::BoardMethod::none) {
+      // What a member publishes at once must fit into its slot.
+      if (coll::payload_of(shape) > most_on_board_) return true;
+    }
     return coll::Schedule::refusal(*choice_.algorithm, shape) != nullptr;
   }
   /// Whether the call has ended as it must. `true` in the result: it was carried out.
@@ -271,6 +283,7 @@ class ForcedCalls {
         << text_of(call);
   }
 
+  std::uint64_t most_on_board_;
   Endpoint& me_;
   Team& team_;
   CollMemory& memory_;
@@ -329,6 +342,8 @@ void play_forced_job(Endpoint& me, const ForcedJob& job) {
   for (const Collective operation : kCollectives) {
     if (job.of(operation).algorithm == nullptr || me.ranks() == 1) continue;
     // Every algorithm works on two members, and they are the last two ranks.
+    const bool board = job.of(operation).algorithm->board != coll::BoardMethod::none;
+    if (board && coll::Collectives::engine_of(me.world().state())->board().slots == 0) continue;
     EXPECT_TRUE(carried_out[static_cast<std::size_t>(operation)] > 0 || me.rank() + 2 < me.ranks())
         << job.of(operation).setting() << " has refused all";
   }
@@ -345,6 +360,8 @@ constexpr bool kFewest = true;
 constexpr bool kFewest = false;
 #endif
 bool runs_all(const Fabric& fabric) { return std::string_view(fabric.name) == "loop-native"; }
+
+bool shares_memory(const Fabric& fabric) { return std::string_view(fabric.name).starts_with("smp-"); }
 
 /// The settings hold for a job, but each operation has its own. So each job forces one algorithm of every operation.
 class CollectiveAlgorithms : public FabricTest {
@@ -365,11 +382,29 @@ class CollectiveAlgorithms : public FabricTest {
 };
 
 TEST_P(CollectiveAlgorithms, WithUsualParametersEqualTheModelOrRefuse) {
-  run_jobs(forced_jobs(ranks(), /*awkward=*/false), 3, 5);
+  run_jobs(forced_jobs(coll::all_algorithms(), ranks(), /*awkward=*/false), 3, 5);
 }
 
 TEST_P(CollectiveAlgorithms, WithAwkwardParametersEqualTheModelOrRefuse) {
-  run_jobs(forced_jobs(ranks(), /*awkward=*/true), 11, 31);
+  run_jobs(forced_jobs(coll::all_algorithms(), ranks(), /*awkward=*/true), 11, 31);
+}
+
+/// The algorithms of a team's board: all of them where members share memory, else one job in which they are refused.
+std::vector<const coll::Algorithm*> algorithms_of_boards() {
+  std::vector<const coll::Algorithm*> all;
+  for (const coll::Algorithm& algorithm : coll::board_algorithms()) all.push_back(&algorithm);
+  return all;
+}
+
+TEST_P(CollectiveAlgorithms, OnBoardsEqualTheModelOrRefuse) {
+  const auto all = algorithms_of_boards();
+  const std::size_t stride = shares_memory(fabric()) ? 1 : all.size();
+  run_jobs(forced_jobs(all, ranks(), /*awkward=*/false), stride, stride);
+}
+
+TEST_P(CollectiveAlgorithms, OnBoardsWithAwkwardParametersEqualTheModel) {
+  if (!shares_memory(fabric())) GTEST_SKIP() << "the members do not share memory";
+  run_jobs(forced_jobs(algorithms_of_boards(), ranks(), /*awkward=*/true), 1, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(On, CollectiveAlgorithms, testing::ValuesIn(fabrics()), fabric_name);

@@ -30,9 +30,9 @@ ARROWS = {
     "coll/algorithms": ["coll/schedule"],
     "coll/model": ["coll/schedule"],
     "coll/scratch": ["coll/schedule", "team"],
-    "coll/engine": ["coll/scratch", "coll/tune", "rma", "kernels"],
+    "coll/engine": ["coll/scratch", "coll/shared", "coll/tune", "rma", "kernels"],
     "coll/shared": ["coll/scratch", "rma", "kernels"],
-    "coll/tune": ["coll/scratch", "coll/algorithms", "coll/model", "rma"],
+    "coll/tune": ["coll/scratch", "coll/shared", "coll/algorithms", "coll/model", "rma"],
     "coll": ["team", "rma", "kernels", "coll/algorithms", "coll/engine", "coll/shared", "coll/tune"],
     # The C face: public headers only. It may call what these declare, wherever that is defined (check_linker.py).
     "c": ["include"],

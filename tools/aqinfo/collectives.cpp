@@ -97,6 +97,17 @@ std::vector<std::string> algorithms_of(coll::Operation operation) {
     }
     names.push_back(std::move(name));
   }
+  // Those of a board: whether a team has one depends on its members, and Team::explain says so.
+  for (const coll::Algorithm& algorithm : coll::board_algorithms()) {
+    if (algorithm.operation != operation) continue;
+    std::string name(algorithm.name);
+    char mark = ':';
+    for (const coll::Parameter& one : algorithm.parameters) {
+      name += fmt::format("{}{}={}..{}", mark, one.name, one.least, one.most);
+      mark = ',';
+    }
+    names.push_back(std::move(name));
+  }
   // Whether a team has it depends on its conduit: Team::explain says so.
   if (const coll::Algorithm* const native = coll::native_algorithm(operation))
     names.emplace_back(native->name);

@@ -1,0 +1,140 @@
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/algorithms/steps.hpp"
+
+#include <array>
+#include <bit>
+
+namespace aqueduct::coll {
+
+namespace {
+
+// The algorithms of a team's board: coll/shared carries them out. A schedule of them has no steps. What they cost is counted
+// in lines that move from one member's cache to another's.
+
+Needs no_needs(const Shape&) noexcept { return {}; }
+std::uint32_t no_steps(const Shape&, Rank, std::uint32_t) noexcept { return 0; }
+Step no_step(const Shape&, Rank, std::uint32_t, std::uint32_t) noexcept { return {}; }
+
+constexpr std::uint64_t lines_of(std::uint64_t bytes) noexcept {
+  return bytes <= 48 ? 1 : 1 + (bytes + 63) / 64;
+}
+
+bool is_rooted(const Shape& shape) noexcept { return has_root(shape.operation); }
+
+Cost flat_cost(const Shape& shape) noexcept {
+  const std::uint64_t ranks = shape.ranks;
+  const std::uint64_t pairs = is_rooted(shape) ? ranks - 1 : ranks * (ranks - 1);
+  return {.messages = pairs, .bytes = pairs * 64 * lines_of(shape.bytes), .depth = 1, .depth_is_limit = true};
+}
+/// Each publishes, and counts itself; the last one reads all, and the others read what it says.
+Cost last_cost(const Shape& shape) noexcept {
+  const std::uint64_t ranks = shape.ranks;
+  return {.messages = 3 * ranks,
+          .bytes = 64 * (ranks + 2 * ranks * lines_of(shape.bytes)),
+          .depth = 2,
+          .depth_is_limit = true};
+}
+std::uint32_t levels_of(std::uint64_t ranks, std::uint64_t radix) noexcept {
+  std::uint32_t levels = 0;
+  for (std::uint64_t reached = 1; reached < ranks; reached *= radix) ++levels;
+  return levels;
+}
+Cost tree_cost(const Shape& shape) noexcept {
+  const bool both = shape.operation == Operation::all_reduce || shape.operation == Operation::barrier;
+  const std::uint64_t edges = std::uint64_t{shape.ranks} - 1;
+  const std::uint32_t ways = both ? 2 : 1;
+  return {.messages = ways * edges,
+          .bytes = ways * edges * 64 * lines_of(shape.bytes),
+          .depth = ways * levels_of(shape.ranks, shape.parameters[0]),
+          .depth_is_limit = true};
+}
+Cost dissemination_cost(const Shape& shape) noexcept {
+  const std::uint32_t rounds = levels_of(shape.ranks, 2);
+  return {.messages = std::uint64_t{rounds} * shape.ranks,
+          .bytes = std::uint64_t{rounds} * shape.ranks * 64 * lines_of(shape.bytes),
+          .depth = rounds,
+          .depth_is_limit = true};
+}
+
+const char* tree_refusal(const Shape& shape) noexcept {
+  if (!reduces(shape.operation)) return nullptr;
+  if (shape.order == Order::exact && shape.ranks > 2)
+    return "it combines partial results, which order exact forbids";
+  if (!shape.commutative && shape.operation == Operation::reduce && shape.root != 0)
+    return "the members of its tree are in team order only if member 0 is the root";
+  return nullptr;
+}
+const char* dissemination_refusal(const Shape& shape) noexcept {
+  if (!reduces(shape.operation)) return nullptr;
+  if (!shape.commutative) return "it does not keep team order";
+  if (shape.order != Order::any && shape.ranks > 2) return "its members combine in different orders";
+  if (!std::has_single_bit(shape.ranks)) return "the number of members is no power of two";
+  return nullptr;
+}
+
+constexpr std::array kTreeParameters{
+    Parameter{.name = "radix", .least = 2, .most = 64, .usual = 4},
+    Parameter{.name = "up", .least = 1, .most = 2, .usual = 1},
+    Parameter{.name = "down", .least = 1, .most = 2, .usual = 2},
+};
+
+constexpr Algorithm flat(Operation operation) noexcept {
+  return {.name = "flags-flat",
+          .operation = operation,
+          .parameters = {},
+          .board = BoardMethod::flat,
+          .refusal = no_refusal,
+          .needs = no_needs,
+          .lanes = one_lane,
+          .length = no_steps,
+          .step = no_step,
+          .cost = flat_cost};
+}
+constexpr Algorithm last(Operation operation) noexcept {
+  Algorithm algorithm = flat(operation);
+  algorithm.name = "flags-last";
+  algorithm.board = BoardMethod::last;
+  algorithm.cost = last_cost;
+  return algorithm;
+}
+constexpr Algorithm tree(Operation operation) noexcept {
+  Algorithm algorithm = flat(operation);
+  algorithm.name = "flags-tree";
+  algorithm.parameters = kTreeParameters;
+  algorithm.board = BoardMethod::tree;
+  algorithm.refusal = tree_refusal;
+  algorithm.cost = tree_cost;
+  return algorithm;
+}
+constexpr Algorithm dissemination(Operation operation) noexcept {
+  Algorithm algorithm = flat(operation);
+  algorithm.name = "flags-dissemination";
+  algorithm.board = BoardMethod::dissemination;
+  algorithm.refusal = dissemination_refusal;
+  algorithm.cost = dissemination_cost;
+  return algorithm;
+}
+
+constexpr std::array kBoards{
+    flat(Operation::broadcast),      tree(Operation::broadcast),      last(Operation::broadcast),
+    flat(Operation::scatter),        last(Operation::scatter),        flat(Operation::gather),
+    last(Operation::gather),         flat(Operation::all_gather),     last(Operation::all_gather),
+    flat(Operation::all_to_all),     last(Operation::all_to_all),     flat(Operation::reduce),
+    tree(Operation::reduce),         last(Operation::reduce),         flat(Operation::all_reduce),
+    tree(Operation::all_reduce),     last(Operation::all_reduce),     dissemination(Operation::all_reduce),
+    flat(Operation::reduce_scatter), last(Operation::reduce_scatter), flat(Operation::scan),
+    last(Operation::scan),           flat(Operation::exscan),         last(Operation::exscan),
+};
+
+}  // namespace
+
+std::span<const Algorithm> board_algorithms() noexcept { return kBoards; }
+
+const Algorithm* board_algorithm(Operation operation, BoardMethod method) noexcept {
+  for (const Algorithm& algorithm : kBoards) {
+    if (algorithm.operation == operation && algorithm.board == method) return &algorithm;
+  }
+  return nullptr;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,186 @@
+// Calls that are carried out on the team's board.
+
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+#include "core/wait.hpp"
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// Chosen: some 2 us of looks before a blocking call becomes one that goes on in progress. Others get their progress then.
+constexpr std::uint32_t kMostLooks = 400;
+/// Chosen, as for schedules: looks before a look at what the others have called.
+constexpr std::uint32_t kLooksAtCalls = 256;
+
+}  // namespace
+
+void TeamEngine::have_board(const BoardRoom& room, std::span<const TeamOffer> all) {
+  std::vector<std::uint64_t> offsets;
+  std::vector<Rank> ranks;
+  offsets.reserve(all.size());
+  ranks.reserve(all.size());
+  for (Rank i = 0; i < all.size(); ++i) {
+    offsets.push_back((all[i].offset + kBoardLine - 1) / kBoardLine * kBoardLine);
+    ranks.push_back(team_.members[i]);
+  }
+  board_ = std::make_unique<Board>(MappedBoards(state_, offsets, ranks, position_, room.bytes()), room,
+                                   ranks_, position_);
+  traits_.board = room;
+}
+
+/// Of a call whose algorithm runs on a board: what it does there. False: there is no memory.
+bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
+  const Combiner& combiner = call.request.combiner;
+  const bool wide = combiner.wide_element != 0;
+  call.combiner = {combiner.combine, combiner.context, wide ? combiner.widen : nullptr,
+                   wide ? combiner.narrow : nullptr};
+  make_plan(call.plan, *call.method->algorithm, call.run, position_);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+void TeamEngine::set_board_op(BoardOp& op, const KnownCall& call, CallMemory memory) const noexcept {
+  op.plan = &call.plan;
+  op.combiner = &call.combiner;
+  op.in = memory.in;
+  op.out = memory.out;
+  op.mark = fingerprint(calls(), call.digest);
+}
+
+/// A blocking call with none before it: begins at once, without a record of it. If it does not end soon, it gets one and
+/// goes on as others do. Requires: the call is on the board, and nothing of the team is in flight.
+Event TeamEngine::call_on_board(KnownCall& call, CallMemory memory) noexcept {
+  if (const Status status = note(call.request.description); !status) return Event(status);
+  BoardOp op;
+  set_board_op(op, call, memory);
+  say_call(op.mark);
+  layer_.count(call.method->index);
+  board_->begin(op);
+  for (std::uint32_t looks = std::min(state_.pacing.spins, kMostLooks); looks != 0; --looks) {
+    if (board_->step(op)) [[likely]]
+      return {};
+  }
+  return follow_board_call(call, memory, op);
+}
+
+[[gnu::noinline]] Event TeamEngine::follow_board_call(KnownCall& call, CallMemory memory,
+                                                      const BoardOp& begun) noexcept {
+  core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
+  if (op == nullptr) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
+  CallRecord* const record = layer_.operations().take();
+  Run* const run = layer_.runs().take();
+  if (op == nullptr || record == nullptr || run == nullptr) {
+    if (op != nullptr) state_.ops.take_back(*op);
+    if (record != nullptr) layer_.operations().give_back(*record);
+    if (run != nullptr) layer_.runs().give_back(*run);
+    return wait_on_board(begun);
+  }
+  CallRecord& operation = *record;
+  operation.kind = CallRecord::Kind::call;
+  operation.op = op;
+  operation.plan = nullptr;
+  operation.call = &call;
+  operation.memory = memory;
+  ++call.uses;
+  ++call.method->calls;
+  operation.number = calls();
+  operation.unit = std::uint64_t{1} | std::uint64_t{begun.mark} << 16;
+  operation.opened = 1;
+  operation.completed = operation.drained = 0;
+  enqueue(operation);
+  opening_ = nullptr;
+  run->operation = record;
+  run->index = 0;
+  run->on_board = true;
+  prepare_board_run(*run);
+  run->board = begun;
+  activate(*run);
+  layer_.look_busy(*this);
+  return Event(op);
+}
+
+/// There is no memory to go on later, and the others count on this member's part: waits here, whatever the call's limit.
+Event TeamEngine::wait_on_board(BoardOp op) noexcept {
+  const auto ended = [&] {
+    return !broken_.ok() || board_->access().failed() || (board_->may_step(op) && board_->step(op));
+  };
+  const Status status =
+      core::wait_until(state_, ended, kNoRank, [] { return std::string("a collective operation"); });
+  if (status && broken_.ok() && board_->access().failed()) fail({ErrorCode::no_memory, state_.rank}, 0);
+  if (!status) return Event(status);
+  return broken_.ok() ? Event() : Event(broken_);
+}
+
+void TeamEngine::prepare_board_run(Run& run) noexcept {
+  run.complete = false;
+  run.begun = true;
+  run.looks = run.own = run.ended = run.failures = run.lane_count = run.untold = 0;
+  run.native_number = 0;
+  run.shift = 0;
+  run.sources.kind = &core::kSource;
+  run.sources.pool = &state_.ops;
+  run.sources.parts = 1;
+  run.sources.outcome = {};
+}
+
+/// Gives a call its numbers on the board. It needs no scratch, so nothing holds it.
+void TeamEngine::open_on_board(Run& run) noexcept {
+  const CallRecord& operation = *run.operation;
+  prepare_board_run(run);
+  run.bytes = operation.call->run.bytes;
+  set_board_op(run.board, *operation.call, operation.memory);
+  run.board.mark = static_cast<std::uint32_t>(operation.unit >> 16);
+  board_->begin(run.board);
+  activate(run);
+  newest_ = &run;
+}
+
+void TeamEngine::look_at_board(Run& run) noexcept {
+  if (run.complete || !board_->may_step(run.board)) return;
+  const std::uint32_t movement = run.board.movement;
+  if (board_->step(run.board)) {
+    ++state_.moves;
+    return completed(run);
+  }
+  if (run.board.movement != movement) ++state_.moves;
+  if (board_->access().failed()) [[unlikely]]
+    return fail_and_tell({ErrorCode::no_memory, state_.rank});
+  if (board_->disagrees()) [[unlikely]]
+    return saw_other(run.operation->number);
+  if (++run.looks % kLooksAtCalls == 0) look_at_calls();
+}
+
+/// What the others have called last: a member that waits on the board hears nothing of one that waits for a message, or the
+/// other way round. Who is ahead knows what it has called when it was where the other is.
+void TeamEngine::look_at_calls() noexcept {
+  if (board_ == nullptr) return;
+  for (Rank i = 0; i < ranks_; ++i) {
+    if (i == position_) continue;
+    const std::uint64_t said = board_->said_by(i);
+    const std::uint64_t behind = (calls() - (said >> 32)) & 0xffff'ffff;
+    if (said == 0 || behind >= kRememberedMarks) continue;
+    const std::uint64_t number = calls() - behind;
+    const std::uint32_t mine = said_marks_[number % kRememberedMarks];
+    if (mine == 0 || mine == static_cast<std::uint32_t>(said)) continue;
+    saw_other(number);
+    return;
+  }
+}
+
+void TeamEngine::describe_board(std::string& text, const Run& run) const {
+  if (!board_->may_step(run.board)) {
+    text += ", waits for its turn on the board";
+    return;
+  }
+  text += fmt::format(", movement {} of {} on the board", run.board.movement + 1, run.board.plan->movements);
+  if (const Rank on = board_->waits_for(); on != kNoRank)
+    text += fmt::format(" waits for rank {}", team_.members[on]);
+}
+
+}  // namespace aqueduct::coll

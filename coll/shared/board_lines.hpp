@@ -1,0 +1,87 @@
+#pragma once
+
+#include <aqueduct/rank.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace aqueduct::coll {
+
+/// Two cache lines, because processors fetch lines in pairs.
+inline constexpr std::size_t kBoardLine = 128;
+/// Bytes of a payload that travels in the line of its number.
+inline constexpr std::uint64_t kInlinePayload = 48;
+inline constexpr std::uint32_t kMostSlots = 8;
+/// The most bytes of a payload that is copied into a slot of its own.
+inline constexpr std::uint32_t kMostBulk = 4096;
+
+/// What one member says in one movement. Number, mark and payload share a line of 64 bytes: who sees the number has the
+/// payload.
+struct alignas(kBoardLine) BoardSlot {
+  std::atomic<std::uint64_t> number;  ///< of the movement; only rises. Written last
+  std::atomic<std::uint32_t> mark;    ///< the fingerprint of the call
+  std::atomic<std::uint32_t> who;     ///< the member in whose bulk slot a longer payload is
+  alignas(16) std::byte payload[kInlinePayload];
+  /// For operations that publish more than a payload, such as how far a long buffer is ready. Only rise, or are written
+  /// before `number`.
+  std::atomic<std::uint64_t> more[8];
+};
+static_assert(sizeof(BoardSlot) == kBoardLine);
+
+/// What a member says of itself. Written by it alone; others look when they must.
+struct alignas(kBoardLine) BoardHead {
+  std::atomic<std::uint64_t> done;  ///< it reads nothing of movements up to this one any more
+  std::atomic<std::uint64_t>
+      said;  ///< its latest call of the team: the number's lower half, and the fingerprint
+};
+
+/// Counters that others raise. Each raise adds 1, and above that the mark of its call, so that a sum tells whether all
+/// have made the same call.
+struct alignas(kBoardLine) BoardCounts {
+  std::atomic<std::uint64_t> pushed[kMostSlots];  ///< by children of a tree
+  std::atomic<std::uint64_t> last[kMostSlots];    ///< by all members; only of member 0
+};
+static_assert(sizeof(BoardHead) == kBoardLine && sizeof(BoardCounts) == kBoardLine);
+
+/// How much of a board each member has. The same on all members of a team.
+///
+/// In order: BoardHead, BoardCounts, `slots` BoardSlots that the member writes, as many that others write to it (a parent
+/// in a tree, or in member 0's the last to arrive), and for each of its own slots `bulk` bytes.
+struct BoardRoom {
+  std::uint32_t slots = 0;  ///< a power of two; 0: the team has no board
+  std::uint32_t bulk = 0;   ///< bytes of a payload that does not fit into a line; 0: no such payloads
+
+  constexpr std::uint64_t own_at(std::uint64_t slot) const noexcept { return (2 + slot) * kBoardLine; }
+  constexpr std::uint64_t inbox_at(std::uint64_t slot) const noexcept { return own_at(slots + slot); }
+  constexpr std::uint64_t bulk_at(std::uint64_t slot) const noexcept {
+    return own_at(std::uint64_t{2} * slots) + slot * bulk;
+  }
+  constexpr std::uint64_t bytes() const noexcept { return slots == 0 ? 0 : bulk_at(slots); }
+  /// The most bytes of one member's payload.
+  constexpr std::uint64_t payload() const noexcept {
+    return slots == 0 ? 0 : bulk > kInlinePayload ? bulk : kInlinePayload;
+  }
+
+  friend bool operator==(const BoardRoom&, const BoardRoom&) = default;
+};
+
+/// A board for small payloads.
+inline constexpr BoardRoom kLeanBoard{.slots = 2, .bulk = 0};
+/// What a board takes of a place whose beginning is at a multiple of 64 bytes.
+constexpr std::uint64_t taken_by(const BoardRoom& room) noexcept {
+  return room.slots == 0 ? 0 : room.bytes() + kBoardLine / 2;
+}
+/// The board that a team has in `bytes` bytes of each member, of which it needs `least` for other things. A pure function,
+/// so that all members have the same.
+constexpr BoardRoom board_within(std::uint64_t bytes, std::uint64_t least) noexcept {
+  if (bytes < least + taken_by(kLeanBoard)) return {};
+  for (std::uint32_t bulk = kMostBulk; bulk >= 128; bulk /= 2) {
+    const BoardRoom rich{.slots = kMostSlots, .bulk = bulk};
+    // Chosen: no more than a quarter of the place.
+    if (taken_by(rich) <= bytes / 4 && bytes - taken_by(rich) >= least) return rich;
+  }
+  return kLeanBoard;
+}
+
+}  // namespace aqueduct::coll

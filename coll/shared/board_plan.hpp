@@ -1,0 +1,69 @@
+#pragma once
+
+#include "coll/schedule/algorithm.hpp"
+#include "coll/shared/board_lines.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// One movement of an operation on a board. All members take part in each movement, in the same order, and each has a
+/// number of its own: a member's slot of a movement is that of the number modulo the number of slots.
+///
+/// up, down            to and from the root, in one step
+/// exchange            everybody publishes, and reads what the others have published
+/// tree_up, tree_down  along the edges of a k-nomial tree
+/// last                everybody publishes and counts itself; the last one combines, in team order, and says so
+/// round               a round of a dissemination: reads what the member 2^level before it has published
+enum class Move : std::uint8_t { up, down, exchange, tree_up, tree_down, last, round };
+
+struct Movement {
+  Move move = Move::exchange;
+  bool data = false;       ///< carries the payload; else it only synchronises
+  std::uint8_t level = 0;  ///< of a round
+  /// When this member has ended it, it knows that all have begun the movement that is this many before.
+  std::uint8_t heard = kNothing;
+  static constexpr std::uint8_t kNothing = 0xff;
+};
+
+/// What the calls of one shape do on a team's board: computed once, and kept.
+struct BoardPlan {
+  static constexpr std::size_t kMostMovements = 48;
+
+  Operation operation = Operation::barrier;
+  Rank ranks = 1;
+  Rank me = 0;
+  Rank root = 0;
+  std::uint64_t bytes = 0;    ///< of a block, as it travels
+  std::uint64_t count = 0;    ///< elements of a block
+  std::uint64_t payload = 0;  ///< bytes that a member publishes
+  bool push_up = false;
+  bool push_down = false;
+  std::uint32_t movements = 0;
+  std::array<Movement, kMostMovements> movement{};
+  Rank parent = kNoRank;       ///< in the tree; kNoRank: the root, or no tree
+  std::vector<Rank> children;  ///< in the order of their subtrees
+};
+
+/// How elements are combined and converted: as the engine's Combiner.
+struct BoardCombiner {
+  void (*combine)(void* to, const void* left, const void* right, std::size_t count, void* context) = nullptr;
+  void* context = nullptr;
+  void (*widen)(void* to, const void* from, std::size_t count) = nullptr;  ///< null: as they are
+  void (*narrow)(void* to, const void* from, std::size_t count) = nullptr;
+};
+
+/// The bytes that a member publishes at once.
+constexpr std::uint64_t payload_of(const Shape& shape) noexcept {
+  const bool all = shape.operation == Operation::scatter || shape.operation == Operation::all_to_all ||
+                   shape.operation == Operation::reduce_scatter;
+  return all ? shape.bytes * shape.ranks : shape.bytes;
+}
+
+/// Makes the plan. Requires: the algorithm is one of a board and does not refuse the shape, and payload_of(shape) fits.
+/// May throw std::bad_alloc.
+void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, Rank position);
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,122 @@
+// The end of the job: gasnet_exit, the end of main, signals, and failures without a return value.
+
+#include "compat/gasnet/state.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include <signal.h>
+#include <unistd.h>
+
+namespace aqueduct::gasnet {
+namespace {
+
+/// How long the first rank that exits waits for the others to do so too. Chosen: ranks that end together do it within
+/// milliseconds, also with many of them on a core; others are ended by then.
+constexpr auto kTogether = std::chrono::milliseconds(1500);
+
+std::atomic<bool> leaving{false};
+thread_local volatile sig_atomic_t in_signal = 0;
+
+/// Waits until every rank has come to an exit, but not for long: then what they have printed is not cut off.
+void wait_for_others() {
+  State& s = state();
+  if (s.ep.in_handler() || thread().in_loopback != 0 || locks_held != 0 || !s.exit_team) return;
+  if (!s.exit_team->notify()) return;
+  const auto end = std::chrono::steady_clock::now() + kTogether;
+  while (!s.exit_team->try_wait()) {
+    if (std::chrono::steady_clock::now() > end) return;
+    static_cast<void>(s.ep.progress_for(std::chrono::milliseconds(1)));
+  }
+}
+
+[[noreturn]] void leave(int code) {
+  if (leaving.exchange(true)) {
+    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));  // another thread ends the process
+  }
+  std::fflush(nullptr);
+  wait_for_others();
+  state().job.leave(code);
+}
+
+void at_end_of_main(int code, void*) {
+  if (leaving.load()) return;
+  leave(code);
+}
+
+/// A signal that ends programs becomes SIGQUIT, which a client may handle.
+void on_signal(int number) {
+  struct sigaction usual = {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(number, &usual, nullptr);
+  in_signal = 1;
+  raise(SIGQUIT);
+  in_signal = 0;
+}
+void on_quit(int number) {
+  in_signal = 1;
+  gasnet_exit(128 + number);
+}
+
+}  // namespace
+
+void watch_the_end() {
+  on_exit(at_end_of_main, nullptr);
+  if (gasnett_getenv_yesno_withdefault("GASNET_CATCH_EXIT", 1) == 0) return;
+  // In place of a handler that a library of the conduit's has set; an ignored signal stays ignored.
+  const auto catch_it = [](int number, void (*handler)(int)) {
+    struct sigaction old = {};
+    if (sigaction(number, nullptr, &old) != 0 || old.sa_handler == SIG_IGN) return;
+    struct sigaction ours = {};
+    ours.sa_handler = handler;
+    sigaction(number, &ours, nullptr);
+  };
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) catch_it(number, on_signal);
+  catch_it(SIGQUIT, on_quit);
+}
+
+void fail(const char* call, const char* why) {
+  std::fprintf(stderr, "*** FATAL ERROR (rank %u): %s: %s\n", aqg_job_rank, call, why);
+  gasnett_print_backtrace_ifenabled(STDERR_FILENO);
+  if (the_state == nullptr) std::abort();
+  if (leaving.exchange(true)) _exit(1);
+  state().job.leave(1);
+}
+void fail(const char* call, const Peer* peer, Status why) {
+  if (why.code() == ErrorCode::peer_lost || why.code() == ErrorCode::closed) {
+    // The rank may have left with the whole job; this process then ends here, with the job's code.
+    const auto end = std::chrono::steady_clock::now() + kTogether;
+    while (std::chrono::steady_clock::now() < end)
+      static_cast<void>(state().ep.progress_for(std::chrono::milliseconds(20)));
+  }
+  std::string text = why.text();
+  if (peer != nullptr) {
+    text +=
+        "; the call was to rank " + std::to_string(peer->rank) + ", endpoint " + std::to_string(peer->remote);
+    if (why.code() == ErrorCode::out_of_range) {
+      text +=
+          ", at an address outside of its bound segment, or of a segment that was not published to this rank";
+    }
+  }
+  fail(call, text.c_str());
+}
+
+}  // namespace aqueduct::gasnet
+
+using namespace aqueduct::gasnet;
+
+extern "C" void gasnet_exit(int exitcode) {
+  if (the_state == nullptr) _exit(exitcode);
+  if (in_signal != 0) {
+    // The launcher is told at once; the signal may have come inside a call that must not be entered again.
+    leaving.store(true);
+    state().job.request_leave(exitcode);
+    struct timespec rest = {0, 300 * 1000 * 1000};
+    nanosleep(&rest, nullptr);
+    _exit(exitcode);
+  }
+  leave(exitcode);
+}

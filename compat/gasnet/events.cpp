@@ -1,0 +1,360 @@
+// Events, implicit operations by thread, polling and waiting.
+
+#include "compat/gasnet/state.hpp"
+
+#include <mutex>
+
+#include <pthread.h>
+#include <sched.h>
+
+namespace aqueduct::gasnet {
+
+thread_local int locks_held = 0;
+
+namespace {
+
+// ------------------------------------------------------------------------------------------- threads
+
+thread_local Thread* here = nullptr;
+
+/// Threads that have ended leave their groups to later ones: operations may be in flight in them.
+struct Ended {
+  std::mutex mutex;
+  std::vector<Thread*> threads;
+};
+Ended& ended() {
+  static Ended* const all = new Ended;  // threads may end after main has returned
+  return *all;
+}
+void leave(void* thread) {
+  Ended& all = ended();
+  const std::lock_guard lock(all.mutex);
+  all.threads.push_back(static_cast<Thread*>(thread));
+}
+
+Thread& begin_thread() {
+  static const pthread_key_t key = [] {
+    pthread_key_t made;
+    if (pthread_key_create(&made, leave) != 0)
+      fail("a thread's first call", "the process has no more thread keys");
+    return made;
+  }();
+  {
+    Ended& all = ended();
+    const std::lock_guard lock(all.mutex);
+    if (!all.threads.empty()) {
+      here = all.threads.back();
+      all.threads.pop_back();
+    }
+  }
+  if (here == nullptr) here = new Thread(state().ep);
+  pthread_setspecific(key, here);
+  return *here;
+}
+
+// ------------------------------------------------------------------------------------------- events
+
+std::uintptr_t bits(gex_Event_t event) noexcept { return reinterpret_cast<std::uintptr_t>(event); }
+bool is_root(gex_Event_t event) noexcept { return (bits(event) & 7) == 2; }
+bool is_leaf(gex_Event_t event) noexcept { return (bits(event) & 7) == 4; }
+Composite& composite(gex_Event_t event) noexcept {
+  return *reinterpret_cast<Composite*>(bits(event) & ~std::uintptr_t{7});
+}
+
+/// Composites that are free, per process.
+struct Pool {
+  std::mutex mutex;
+  std::vector<Composite*> free;
+};
+Pool& pool(bool regions) {
+  static Pool* const all = new Pool[2];
+  return all[regions ? 1 : 0];
+}
+/// For an access region, which has a group; or for an operation and its source.
+Composite* take(bool region) {
+  Pool& all = pool(region);
+  {
+    const std::lock_guard lock(all.mutex);
+    if (!all.free.empty()) {
+      Composite* const made = all.free.back();
+      all.free.pop_back();
+      return made;
+    }
+  }
+  auto* const made = new Composite;
+  if (region) made->group = new Group(state().ep);
+  return made;
+}
+
+bool word_done(const void* word) noexcept {
+  const aq_event event{const_cast<void*>(word)};
+  return aq_done(&event);
+}
+/// Takes the outcome of an Event that is done.
+void collect(void*& word) {
+  if (word == nullptr) return;
+  Event event = Event::adopt(word);
+  word = nullptr;
+  if (const Status status = event.status(); !status) fail("an operation", nullptr, status);
+}
+
+bool is_done(gex_Event_t event) noexcept {
+  if (event == GEX_EVENT_INVALID) return true;
+  if (is_root(event)) {
+    const Composite& c = composite(event);
+    return c.group != nullptr ? c.group->done() : word_done(c.root);
+  }
+  if (is_leaf(event)) {
+    const Composite& c = composite(event);
+    return c.group != nullptr ? c.group->source_done() : word_done(c.leaf);
+  }
+  return word_done(event);
+}
+
+/// Ends an event that is done. A leaf's record remains until its root is ended.
+void finish(gex_Event_t event) {
+  if (is_root(event)) {
+    Composite& c = composite(event);
+    if (c.group != nullptr) {
+      if (const Status status = c.group->wait(); !status) fail("an access region", nullptr, status);
+    } else {
+      if (c.holder != nullptr) std::exchange(c.holder, nullptr)->store(nullptr, std::memory_order_release);
+      collect(c.root);
+      // The source is free when the operation is over.
+      if (c.leaf != nullptr) {
+        Event source = Event::adopt(std::exchange(c.leaf, nullptr));
+        if (!source.done()) static_cast<void>(state().ep.wait(source));
+      }
+    }
+    Pool& all = pool(c.group != nullptr);
+    const std::lock_guard lock(all.mutex);
+    all.free.push_back(&c);
+  } else if (is_leaf(event)) {
+    Composite& c = composite(event);
+    if (c.group == nullptr) collect(c.leaf);
+  } else {
+    void* word = event;
+    collect(word);
+  }
+}
+
+void wait_until_done(gex_Event_t event) {
+  if (is_root(event) || is_leaf(event)) {
+    Composite& c = composite(event);
+    if (c.group != nullptr) {
+      const Status status = is_root(event) ? c.group->wait() : c.group->wait_source();
+      if (!status) fail("gex_Event_Wait", nullptr, status);
+      return;
+    }
+  }
+  void*& word = is_root(event) ? composite(event).root : composite(event).leaf;
+  Event waited = Event::adopt(word);
+  const Status status = state().ep.wait(waited);
+  word = waited.release();
+  if (!status) fail("gex_Event_Wait", nullptr, status);
+}
+
+/// Ends those events of an array that are done, and sets them to GEX_EVENT_INVALID. Leaves come before their roots: a root
+/// takes its leaves with it.
+struct Sweep {
+  std::size_t ended = 0;
+  std::size_t left = 0;
+};
+Sweep sweep(gex_Event_t* events, std::size_t count) {
+  Sweep result;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_leaf(events[i]) && is_done(events[i])) {
+      finish(events[i]);
+      events[i] = GEX_EVENT_INVALID;
+      ++result.ended;
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (events[i] == GEX_EVENT_INVALID || is_leaf(events[i]) || !is_done(events[i])) continue;
+    if (is_root(events[i])) {
+      const gex_Event_t leaf = as_leaf(&composite(events[i]));
+      for (std::size_t j = 0; j < count; ++j) {
+        if (events[j] == leaf) events[j] = GEX_EVENT_INVALID;
+      }
+    }
+    finish(events[i]);
+    events[i] = GEX_EVENT_INVALID;
+    ++result.ended;
+  }
+  for (std::size_t i = 0; i < count; ++i) result.left += events[i] != GEX_EVENT_INVALID ? 1 : 0;
+  return result;
+}
+
+template <class Predicate>
+void wait_for(const char* call, Predicate predicate) {
+  if (const Status status = state().ep.wait_until(predicate); !status) fail(call, nullptr, status);
+}
+
+}  // namespace
+
+Thread& thread() { return here != nullptr ? *here : begin_thread(); }
+
+Group* group_of(Thread& of, Group& group) noexcept {
+  return of.region != nullptr ? of.region->group : &group;
+}
+
+gex_Event_t handle(const char* call, Event&& event) {
+  if (event.done()) {
+    const Status status = event.status();
+    if (status) return GEX_EVENT_INVALID;
+    if (status.code() == ErrorCode::refused) return GEX_EVENT_NO_OP;
+    fail(call, nullptr, status);
+  }
+  return reinterpret_cast<gex_Event_t>(event.release());
+}
+gex_Event_t handle(const char* call, Event&& event, Event&& source, gex_Event_t* lc) {
+  if (source.done() || event.done()) {
+    *lc = GEX_EVENT_INVALID;
+    return handle(call, std::move(event));
+  }
+  Composite* const made = take(false);
+  made->root = event.release();
+  made->leaf = source.release();
+  *lc = as_leaf(made);
+  return as_root(made);
+}
+
+gex_Event_t handle(const char* call, Event&& event, std::atomic<Composite*>& holder) {
+  if (event.done()) return handle(call, std::move(event));
+  Composite* const made = take(false);
+  made->root = event.release();
+  made->holder = &holder;
+  holder.store(made, std::memory_order_release);
+  return as_root(made);
+}
+bool composite_done(const Composite& event) noexcept { return word_done(event.root); }
+
+}  // namespace aqueduct::gasnet
+
+using namespace aqueduct;
+using namespace aqueduct::gasnet;
+
+extern "C" {
+
+int aqg_test(gex_Event_t event) {
+  if (!is_done(event)) return GASNET_ERR_NOT_READY;
+  finish(event);
+  return GASNET_OK;
+}
+void aqg_wait(gex_Event_t event) {
+  if (is_root(event) || is_leaf(event)) {
+    if (!is_done(event)) wait_until_done(event);
+    finish(event);
+    return;
+  }
+  Event waited = Event::adopt(event);
+  if (const Status status = state().ep.wait(waited); !status) fail("gex_Event_Wait", nullptr, status);
+}
+int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
+  const Sweep swept = sweep(pevent, numevents);
+  return swept.ended != 0 || swept.left == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
+  return sweep(pevent, numevents).left == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
+  Sweep swept = sweep(pevent, numevents);
+  if (swept.ended != 0 || swept.left == 0) return;
+  wait_for("gex_Event_WaitSome", [&] {
+    for (std::size_t i = 0; i < numevents; ++i) {
+      if (pevent[i] != GEX_EVENT_INVALID && is_done(pevent[i])) return true;
+    }
+    return false;
+  });
+  sweep(pevent, numevents);
+}
+void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
+  if (sweep(pevent, numevents).left == 0) return;
+  std::size_t next = 0;  // those before it are done
+  wait_for("gex_Event_WaitAll", [&] {
+    while (next < numevents && is_done(pevent[next])) ++next;
+    return next == numevents;
+  });
+  sweep(pevent, numevents);
+}
+
+gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t) {
+  if (!is_root(root)) return GEX_EVENT_INVALID;
+  const gex_Event_t leaf = as_leaf(&composite(root));
+  return is_done(leaf) ? GEX_EVENT_INVALID : leaf;
+}
+
+int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t) {
+  Thread& mine = thread();
+  const bool done = ((event_mask & GEX_EC_PUT) == 0 || mine.puts.done()) &&
+                    ((event_mask & GEX_EC_GET) == 0 || mine.gets.done()) &&
+                    ((event_mask & GEX_EC_RMW) == 0 || mine.atomics.done()) &&
+                    ((event_mask & GEX_EC_AM) == 0 || mine.messages.done()) &&
+                    ((event_mask & GEX_EC_LC) == 0 || mine.puts.source_done());
+  return done ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t) {
+  Thread& mine = thread();
+  Status status;
+  const auto wait = [&](gex_EC_t category, Group& group) {
+    if ((event_mask & category) == 0) return;
+    if (const Status ended = group.wait(); !ended) status = ended;
+  };
+  wait(GEX_EC_PUT, mine.puts);
+  wait(GEX_EC_GET, mine.gets);
+  wait(GEX_EC_RMW, mine.atomics);
+  wait(GEX_EC_AM, mine.messages);
+  if (status && (event_mask & GEX_EC_LC) != 0) status = mine.puts.wait_source();
+  if (!status) fail("gex_NBI_Wait", nullptr, status);
+}
+void gex_NBI_BeginAccessRegion(gex_Flags_t) {
+  Thread& mine = thread();
+  if (mine.region != nullptr) fail("gex_NBI_BeginAccessRegion", "a region is open; regions do not nest");
+  mine.region = take(true);
+}
+gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t) {
+  Thread& mine = thread();
+  if (mine.region == nullptr) fail("gex_NBI_EndAccessRegion", "no region is open");
+  return as_root(std::exchange(mine.region, nullptr));
+}
+
+int gasnet_AMPoll(void) {
+  state().ep.progress();
+  return GASNET_OK;
+}
+void aqg_pause(unsigned* round) {
+  // In the first rounds the condition is often about to hold. Later ones sleep, but not for long: what the condition looks
+  // at may be memory that another rank or thread changes.
+  constexpr unsigned kSpins = 64;
+  Endpoint& ep = state().ep;
+  const int mode = state().wait_mode.load(std::memory_order_relaxed);
+  if (mode == GASNET_WAIT_SPIN || *round < (mode == GASNET_WAIT_BLOCK ? 1 : kSpins)) {
+    ++*round;
+    ep.progress();
+    return;
+  }
+  if (*round < kSpins + 16) {
+    ++*round;
+    sched_yield();
+    ep.progress();
+    return;
+  }
+  static_cast<void>(ep.progress_for(std::chrono::microseconds(100)));
+}
+
+void gex_HSL_Init(gex_HSL_t* hsl) { pthread_mutex_init(&hsl->mutex, nullptr); }
+void gex_HSL_Destroy(gex_HSL_t* hsl) { pthread_mutex_destroy(&hsl->mutex); }
+void gex_HSL_Lock(gex_HSL_t* hsl) {
+  pthread_mutex_lock(&hsl->mutex);
+  ++locks_held;
+}
+void gex_HSL_Unlock(gex_HSL_t* hsl) {
+  --locks_held;
+  pthread_mutex_unlock(&hsl->mutex);
+}
+int gex_HSL_Trylock(gex_HSL_t* hsl) {
+  if (pthread_mutex_trylock(&hsl->mutex) != 0) return GASNET_ERR_NOT_READY;
+  ++locks_held;
+  return GASNET_OK;
+}
+}

@@ -1,0 +1,86 @@
+#pragma once
+
+// What this implementation is, for all of its headers: versions, the threads of the client, identification.
+
+#include <gasnet_portable_platform.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GASNET_RELEASE_VERSION_MAJOR 2025
+#define GASNET_RELEASE_VERSION_MINOR 8
+#define GASNET_RELEASE_VERSION_PATCH 0
+#define GASNETT_RELEASE_VERSION_MAJOR GASNET_RELEASE_VERSION_MAJOR
+#define GASNETT_RELEASE_VERSION_MINOR GASNET_RELEASE_VERSION_MINOR
+#define GASNETT_RELEASE_VERSION_PATCH GASNET_RELEASE_VERSION_PATCH
+#define GEX_SPEC_VERSION_MAJOR 0
+#define GEX_SPEC_VERSION_MINOR 19
+#define GASNET_SPEC_VERSION_MAJOR 1
+#define GASNET_SPEC_VERSION_MINOR 8
+#define GASNET_VERSION GASNET_SPEC_VERSION_MAJOR
+#define GASNETT_SPEC_VERSION_MAJOR 1
+#define GASNETT_SPEC_VERSION_MINOR 20
+
+// Whether several threads may use the headers' locks, atomics and thread keys.
+#if defined(GASNET_PAR) || defined(GASNET_PARSYNC) || \
+    (defined(GASNETT_THREAD_SAFE) && !defined(GASNET_SEQ)) || \
+    (defined(GASNETT_USE_TRUE_MUTEXES) && GASNETT_USE_TRUE_MUTEXES)
+#define AQG_THREADS 1
+#else
+#define AQG_THREADS 0
+#endif
+#if AQG_THREADS && !defined(GASNETT_THREAD_SAFE)
+#define GASNETT_THREAD_SAFE 1
+#endif
+
+#define AQG_STRINGIFY_(x) #x
+#define AQG_STRINGIFY(x) AQG_STRINGIFY_(x)
+#ifndef _STRINGIFY
+#define _STRINGIFY_HELPER(x) #x
+#define _STRINGIFY(x) _STRINGIFY_HELPER(x)
+#endif
+#ifndef _CONCAT
+#define _CONCAT_HELPER(a, b) a##b
+#define _CONCAT(a, b) _CONCAT_HELPER(a, b)
+#endif
+
+// Results of a configure script that programs rely on.
+#ifndef HAVE_PTHREAD_H
+#define HAVE_PTHREAD_H 1
+#endif
+#ifndef HAVE_MMAP
+#define HAVE_MMAP 1
+#endif
+
+#ifndef PRIuSZ
+#define PRIuSZ "zu"
+#define PRIiSZ "zi"
+#define PRIxSZ "zx"
+#endif
+#ifndef SIZEOF_INT
+#define SIZEOF_CHAR 1
+#define SIZEOF_SHORT __SIZEOF_SHORT__
+#define SIZEOF_INT __SIZEOF_INT__
+#define SIZEOF_LONG __SIZEOF_LONG__
+#define SIZEOF_LONG_LONG __SIZEOF_LONG_LONG__
+#define SIZEOF_SIZE_T __SIZEOF_SIZE_T__
+#define SIZEOF_PTRDIFF_T __SIZEOF_PTRDIFF_T__
+#define SIZEOF_VOID_P __SIZEOF_POINTER__
+#endif
+
+#if defined(__x86_64__) || defined(__i386__)
+#define GASNETT_PAGESHIFT 12
+#else
+#define GASNETT_PAGESHIFT 16
+#endif
+#define GASNETT_PAGESIZE (1 << GASNETT_PAGESHIFT)
+#define GASNETT_CACHE_LINE_BYTES 64
+
+#define AQG_VERSIONS                                                                     \
+  "RELEASE=" AQG_STRINGIFY(GASNET_RELEASE_VERSION_MAJOR) "." AQG_STRINGIFY(              \
+      GASNET_RELEASE_VERSION_MINOR) "." AQG_STRINGIFY(GASNET_RELEASE_VERSION_PATCH) ",SPEC=" AQG_STRINGIFY( \
+      GEX_SPEC_VERSION_MAJOR) "." AQG_STRINGIFY(GEX_SPEC_VERSION_MINOR)
+#define AQG_CONFIG_STRING(conduit, threads)                                                             \
+  AQG_VERSIONS ",CONDUIT=" conduit "(" conduit "-0.1/" conduit "-0.1),THREADMODEL=" threads             \
+               ",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,noalign,pshm,nodebug,notrace,nostats," \
+               "nodebugmalloc,nosrclines,timers_os,membars_native,atomics_native,atomic32_native,atomic64_native"

@@ -1,0 +1,103 @@
+// The calls of GASNet-1 that are not inline.
+
+#include "compat/gasnet/state.hpp"
+
+#include <gasnet.h>
+
+#include <algorithm>
+#include <cstring>
+
+struct aqg_value_in_flight {
+  gex_RMA_Value_t value = 0;
+  gex_Event_t event = GEX_EVENT_INVALID;
+};
+
+using namespace aqueduct;
+using namespace aqueduct::gasnet;
+
+extern "C" {
+
+int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsize, uintptr_t) {
+  aqg_endpoint& ep = *state().endpoints[0];
+  for (const bool free_numbers : {false, true}) {
+    for (int i = 0; i < numentries; ++i) {
+      if ((table[i].index == 0) != free_numbers) continue;
+      gex_AM_Entry_t entry = {};
+      entry.gex_index = table[i].index;
+      entry.gex_fnptr = table[i].fnptr;
+      if (!add_handler(ep, entry, true))
+        return error(GASNET_ERR_BAD_ARG, "gasnet_attach", "an index is taken or illegal");
+      table[i].index = entry.gex_index;
+    }
+  }
+  constexpr uintptr_t kPage = GASNET_PAGESIZE;
+  return attach(std::max((segsize + kPage - 1) / kPage * kPage, kPage), nullptr);
+}
+void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM_t* tm_p,
+                            gex_Segment_t* segment_p) {
+  State& s = state();
+  if (client_p != nullptr) *client_p = &s.client;
+  if (endpoint_p != nullptr) *endpoint_p = s.endpoints[0].get();
+  if (tm_p != nullptr) *tm_p = s.world.get();
+  if (segment_p != nullptr) *segment_p = s.endpoints[0]->segment;
+}
+int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
+  const State& s = state();
+  if (seginfo_table == nullptr || numentries <= 0)
+    return error(GASNET_ERR_BAD_ARG, "gasnet_getSegmentInfo", "no table");
+  for (int i = 0; i < numentries && static_cast<Rank>(i) < s.ep.ranks(); ++i) {
+    seginfo_table[i] = {reinterpret_cast<void*>(s.bound[0][i].address), s.bound[0][i].bytes};
+  }
+  return GASNET_OK;
+}
+int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries) {
+  State& s = state();
+  if (nodeinfo_table == nullptr || numentries <= 0)
+    return error(GASNET_ERR_BAD_ARG, "gasnet_getNodeInfo", "no table");
+  for (int i = 0; i < numentries && static_cast<Rank>(i) < s.ep.ranks(); ++i) {
+    const Rank rank = static_cast<Rank>(i);
+    void* owner = nullptr;
+    void* local = nullptr;
+    gex_Segment_QueryBound(s.world.get(), rank, &owner, &local, nullptr);
+    const std::ptrdiff_t offset =
+        local != nullptr ? static_cast<char*>(local) - static_cast<char*>(owner) : 0;
+    nodeinfo_table[i] = {s.host_of[rank], s.nbrhd_of[rank], offset};
+  }
+  return GASNET_OK;
+}
+int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t* srcindex) {
+  gex_Token_Info_t info;
+  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
+  *srcindex = info.gex_srcrank;
+  return GASNET_OK;
+}
+
+void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
+  State& s = state();
+  const Peer peer = peer_of(s.world.get(), node);
+  if (nbytes == 0) return;
+  if (std::byte* const here = s.ep.local(place_of(peer, dest), nbytes)) {
+    std::memset(here, val, nbytes);
+    return;
+  }
+  const std::vector<std::byte> bytes(std::min<size_t>(nbytes, 65536), static_cast<std::byte>(val));
+  for (size_t done = 0; done < nbytes; done += bytes.size()) {
+    gex_RMA_PutNBI(s.world.get(), node, static_cast<char*>(dest) + done, bytes.data(),
+                   std::min(bytes.size(), nbytes - done), GEX_EVENT_DEFER, 0);
+  }
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+}
+
+gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {
+  auto* const made = new aqg_value_in_flight;
+  void* const to = const_cast<void*>(aqg_bytes_of(&made->value, nbytes));
+  made->event = gex_RMA_GetNB(state().world.get(), to, node, src, nbytes, 0);
+  return made;
+}
+gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle) {
+  gex_Event_Wait(handle->event);
+  const gex_RMA_Value_t value = handle->value;
+  delete handle;
+  return value;
+}
+}

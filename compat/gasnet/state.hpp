@@ -1,0 +1,213 @@
+#pragma once
+
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/handles.hpp>
+
+#include <gasnetex.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// What this process knows of its GASNet job. There is one: GASNet-EX has one client in a process.
+
+struct aqg_client {
+  std::string name;
+  gex_Flags_t flags = 0;
+  void* data = nullptr;
+};
+
+/// Memory that may be bound to endpoints. Its memory stays with Aqueduct until the job ends: to release a segment there
+/// is collective, and to destroy one here is local.
+struct aqg_segment {
+  void* data = nullptr;
+  char* address = nullptr;
+  std::size_t bytes = 0;
+  bool attached = false;                          ///< by gex_Segment_Attach
+  std::optional<aqueduct::SegmentMemory> memory;  ///< allocated by Aqueduct, and not published yet
+};
+
+struct aqg_endpoint {
+  gex_EP_Index_t index = 0;
+  gex_Flags_t flags = 0;
+  gex_EP_Capabilities_t capabilities = 0;
+  aqg_segment* segment = nullptr;
+  void* data = nullptr;
+  std::array<gex_AM_Entry_t, 256> handlers = {};
+  std::array<bool, 256> known = {};  ///< whether the number has a handler
+  std::array<bool, 256> any_args =
+      {};  ///< registered by gasnet_attach, which does not say how many arguments
+};
+
+namespace aqueduct::gasnet {
+
+inline constexpr unsigned kEndpoints = GASNET_MAXEPS;
+
+/// The segment that is bound to an endpoint of some rank; 0 bytes if none is known here.
+struct Bound {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// A team as this layer keeps it. A gex_TM_t points to its first part.
+struct Tm : aqg_team {
+  Team* team = nullptr;  ///< of the endpoint, or `own`
+  std::optional<Team> own;
+  std::uint64_t name = 1;    ///< equal on all members, and different for each team of this rank
+  std::uint64_t splits = 0;  ///< teams made of this one so far
+  gex_Flags_t flags = 0;
+  void* data = nullptr;
+  void* scratch = nullptr;
+  std::size_t scratch_bytes = 0;
+  std::vector<struct UserReduction*> reductions;
+};
+inline Tm& whole(gex_TM_t tm) noexcept { return *static_cast<Tm*>(tm); }
+
+struct State {
+  State(Job&& started, Endpoint& endpoint, HandlerSpace handlers)
+      : job(std::move(started)), ep(endpoint), space(handlers) {}
+
+  Job job;
+  Endpoint& ep;
+  HandlerSpace space;
+  aqg_client client;
+  std::array<std::unique_ptr<aqg_endpoint>, kEndpoints> endpoints;
+  std::array<std::unique_ptr<aqg_place[]>, kEndpoints> places;  ///< by job rank; null: nothing is known
+  std::array<std::unique_ptr<Bound[]>, kEndpoints> bound;       ///< likewise
+  std::unique_ptr<Tm> world;
+  std::optional<Team> barrier_team;      ///< of GASNet-1's barrier
+  std::optional<Team> exit_team;         ///< of gasnet_exit
+  std::vector<std::string> environment;  ///< of rank 0: NAME=VALUE
+
+  std::size_t medium = 0;  ///< the largest payload of a medium message to any rank
+  std::size_t long_request = 0;
+  std::size_t long_reply = 0;
+  std::size_t least_long_reply = 0;    ///< for a buffer that is lent
+  std::uint64_t most_segment = 0;      ///< of this rank
+  std::uint64_t most_segment_all = 0;  ///< the least of all ranks'
+
+  std::vector<Rank> nbrhd;     ///< the ranks that share memory with this one
+  std::vector<Rank> host;      ///< the ranks of this host
+  std::vector<Rank> nbrhd_of;  ///< the number of each rank's neighbourhood
+  std::vector<Rank> host_of;   ///< the number of each rank's host
+  Rank nbrhds = 0;
+  Rank hosts = 0;
+
+  bool verbose = true;
+  bool legacy = false;  ///< GASNet-1's calls may be used
+  bool threads_deferred = false;
+  std::atomic<int> wait_mode{GASNET_WAIT_SPINBLOCK};
+
+  Rank me() const noexcept { return ep.rank(); }
+};
+
+/// Null before gex_Client_Init.
+extern State* the_state;
+inline State& state() noexcept { return *the_state; }
+
+/// An endpoint of some rank, and this rank's endpoint that addresses it.
+struct Peer {
+  Rank rank;
+  unsigned local;   ///< the number of the endpoint here
+  unsigned remote;  ///< and there
+};
+inline Peer peer_of(gex_TM_t tm, gex_Rank_t rank) noexcept {
+  const auto word = reinterpret_cast<std::uintptr_t>(tm);
+  if ((word & 1) != 0) {
+    return {rank, static_cast<unsigned>(word >> 8 & 0xfff), static_cast<unsigned>(word >> 20 & 0xfff)};
+  }
+  if (rank >= tm->size) [[unlikely]]
+    return {kNoRank, 0, 0};  // the call that follows says so
+  return {tm->ranks != nullptr ? tm->ranks[rank] : rank, 0, 0};
+}
+
+/// Where `address` of the peer's process lies. Of no segment if the peer's is not known here: Aqueduct refuses it.
+inline GlobalPtr<std::byte> place_of(const Peer& peer, const void* address) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const aqg_place* const known = peer.remote < kEndpoints && peer.rank < state().ep.ranks()
+                                     ? state().places[peer.remote].get()
+                                     : nullptr;
+  if (known == nullptr) return {peer.rank, at, ~SegmentId{0}};
+  const aqg_place& place = known[peer.rank];
+  return {peer.rank, at - place.base, place.segment};
+}
+
+/// Ends the job: a call has failed in a way that GASNet has no return value for.
+[[noreturn]] void fail(const char* call, const Peer* peer, Status why);
+[[noreturn]] void fail(const char* call, const char* why);
+/// Returns false for `refused`, true for success, and otherwise fails.
+inline bool done_or_refused(const char* call, const Peer& peer, Status status) {
+  if (status) [[likely]]
+    return true;
+  if (status.code() == ErrorCode::refused) return false;
+  fail(call, &peer, status);
+}
+
+/// The operations with implicit completion of one thread, and what else it has.
+struct Thread {
+  explicit Thread(Endpoint& ep) : puts(ep), gets(ep), messages(ep), atomics(ep) {}
+
+  Group puts;
+  Group gets;
+  Group messages;
+  Group atomics;
+  struct Composite* region = nullptr;  ///< the access region that is open
+  int in_loopback = 0;                 ///< handlers of messages to oneself that are running
+  struct {
+    gex_AM_Index_t handler = 0;  ///< 0: not armed
+    const void* payload = nullptr;
+    std::size_t bytes = 0;
+  } after_pieces;  ///< gex_VIS_SetPeerCompletionHandler
+};
+Thread& thread();
+/// The group that an operation joins: the region's, or the one given.
+Group* group_of(Thread& here, Group& group) noexcept;
+
+/// How many handler-safe locks this thread holds.
+extern thread_local int locks_held;
+
+/// An event with parts: a put with an event of its source, or an access region.
+struct alignas(16) Composite {
+  void* root = nullptr;                       ///< the word of an Event
+  void* leaf = nullptr;                       ///< likewise, of the source
+  Group* group = nullptr;                     ///< of a region: stands for both
+  std::atomic<Composite*>* holder = nullptr;  ///< points here until the event is synced
+};
+/// Whether the operation is over.
+bool composite_done(const Composite& event) noexcept;
+inline gex_Event_t as_root(Composite* event) noexcept {
+  return reinterpret_cast<gex_Event_t>(reinterpret_cast<std::uintptr_t>(event) | 2);
+}
+inline gex_Event_t as_leaf(Composite* event) noexcept {
+  return reinterpret_cast<gex_Event_t>(reinterpret_cast<std::uintptr_t>(event) | 4);
+}
+/// The handle of an Event that has no parts. `refused` becomes GEX_EVENT_NO_OP.
+gex_Event_t handle(const char* call, Event&& event);
+/// The handle of an operation whose source has an Event; that one is stored in *lc.
+gex_Event_t handle(const char* call, Event&& event, Event&& source, gex_Event_t* lc);
+
+/// The handle of an operation; `holder` points to its event until it is synced. None if it is over.
+gex_Event_t handle(const char* call, Event&& event, std::atomic<Composite*>& holder);
+
+/// Starts the job for a client; the error of gex_Client_Init.
+int start(Threads threads, const char* client, gex_Flags_t flags);
+/// Attaches the primordial segment.
+int attach(std::uint64_t bytes, aqg_segment** segment);
+/// Adds a handler to an endpoint; false if the number is taken or illegal. `index` 0 takes the highest free number.
+bool add_handler(aqg_endpoint& ep, gex_AM_Entry_t& entry, bool any_args);
+/// Registers the layer's own handler for all numbers.
+Status add_raw_handlers(HandlerSpace& space);
+/// Sends a message to a reply handler with no arguments, as a request.
+void notify(const Peer& peer, gex_AM_Index_t handler, const void* payload, std::size_t bytes);
+/// Prints an error if the client wants to see it, and returns the code.
+int error(int code, const char* call, const char* why);
+/// Catches the signals that end a job, and the end of main.
+void watch_the_end();
+
+}  // namespace aqueduct::gasnet

@@ -1,0 +1,413 @@
+// GASNet's tools: what needs no job. Part of the three libraries, and a library of its own for clients without a job.
+
+#include "compat/gasnet/tools.hpp"
+
+#include <execinfo.h>
+#include <gasnet_tools.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace aqueduct::gasnet {
+
+const char* (*job_variable)(const char* name) = nullptr;
+
+namespace {
+
+// ------------------------------------------------------------------------------------------- environment
+
+/// What gasnett_setenv and gasnett_unsetenv have done. It hides the job's environment.
+struct Overrides {
+  std::mutex mutex;
+  std::map<std::string, std::optional<std::string>, std::less<>> values;
+  std::set<std::string, std::less<>> shown;  ///< variables that were displayed
+};
+Overrides& overrides() {
+  static Overrides* const one = new Overrides;  // also for exit handlers
+  return *one;
+}
+
+struct Unit {
+  const char* names;  ///< its first letter, in both cases
+  const char* text;
+  int shift;
+};
+constexpr Unit kUnits[] = {
+    {"Tt", "TB", 40}, {"Gg", "GB", 30}, {"Mm", "MB", 20}, {"Kk", "KB", 10}, {"Bb", "B", 0}};
+
+[[noreturn]] void bad_value(const char* key, const char* value, const char* wanted) {
+  gasnett_fatalerror_nopos("%s='%s' is not %s", key, value, wanted);
+}
+
+void show(const char* key, const char* value, bool is_default) {
+  if (!gasnett_verboseenv()) return;
+  {
+    const std::lock_guard lock(overrides().mutex);
+    if (!overrides().shown.emplace(key).second) return;
+  }
+  std::fprintf(stderr, "ENV parameter: %s = %s%s\n", key, value, is_default ? " (default)" : "");
+}
+
+// ------------------------------------------------------------------------------------------- backtraces
+
+int print_by_libc(int fd) {
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  if (count <= 0) return 1;
+  backtrace_symbols_fd(frames, count, fd);
+  return 0;
+}
+int print_if_enabled(int fd) {
+  if (!gasnett_getenv_yesno_withdefault("GASNET_BACKTRACE", 0)) return 1;
+  return gasnett_print_backtrace(fd);
+}
+std::string& executable() {
+  static std::string* const path = new std::string;
+  return *path;
+}
+
+}  // namespace
+}  // namespace aqueduct::gasnet
+
+using namespace aqueduct::gasnet;
+
+// Defined by a client that has a mechanism of its own.
+extern "C" [[gnu::weak]] gasnett_backtrace_type_t gasnett_backtrace_user;
+
+extern "C" {
+
+// ------------------------------------------------------------------------------------------- timers
+
+gasnett_tick_t gasnett_ticks_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+}
+double gasnett_tick_granularityus(void) {
+  gasnett_tick_t least = 1000000;
+  for (int i = 0; i < 1000; ++i) {
+    const gasnett_tick_t first = gasnett_ticks_now();
+    gasnett_tick_t second = gasnett_ticks_now();
+    while (second == first) second = gasnett_ticks_now();
+    if (second - first < least) least = second - first;
+  }
+  return static_cast<double>(least) / 1000;
+}
+double gasnett_tick_overheadus(void) {
+  constexpr int kCalls = 1000;
+  const gasnett_tick_t first = gasnett_ticks_now();
+  gasnett_tick_t last = first;
+  for (int i = 0; i < kCalls; ++i) last = gasnett_ticks_now();
+  return static_cast<double>(last - first + 1) / 1000 / kCalls;
+}
+uint64_t gasnett_gettimeofday_us(void) {
+  struct timeval now;
+  gettimeofday(&now, nullptr);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000u + static_cast<uint64_t>(now.tv_usec);
+}
+int gasnett_nsleep(uint64_t ns_delay) {
+  if (ns_delay == 0) return 0;
+  const struct timespec rest = {static_cast<time_t>(ns_delay / 1000000000u),
+                                static_cast<long>(ns_delay % 1000000000u)};
+  return nanosleep(&rest, nullptr);
+}
+
+// ------------------------------------------------------------------------------------------- environment
+
+char* gasnett_format_number(int64_t val, char* buf, size_t bufsz, int is_mem_size) {
+  if (is_mem_size == 0 || val == 0) {
+    std::snprintf(buf, bufsz, "%lld%s", static_cast<long long>(val), is_mem_size != 0 ? " B" : "");
+    return buf;
+  }
+  for (const Unit& unit : kUnits) {
+    const int64_t factor = int64_t{1} << unit.shift;
+    if (val % factor != 0) continue;
+    std::snprintf(buf, bufsz, "%lld %s", static_cast<long long>(val / factor), unit.text);
+    break;
+  }
+  return buf;
+}
+int64_t gasnett_parse_int(const char* str, uint64_t mem_size_multiplier) {
+  const char* const digits = str + std::strspn(str, " \t");
+  const bool negative = *digits == '-';
+  const char* const unsigned_digits = digits + (negative || *digits == '+' ? 1 : 0);
+  const bool hex = unsigned_digits[0] == '0' && (unsigned_digits[1] == 'x' || unsigned_digits[1] == 'X');
+  char* end = nullptr;
+  const long long whole = std::strtoll(digits, &end, hex ? 16 : 10);
+  double fraction = 0;
+  if (!hex && *end == '.') fraction = std::strtod(end, &end);
+  if (end == digits) gasnett_fatalerror_nopos("'%s' is not a number", str);
+  uint64_t factor = 1;
+  end += std::strspn(end, " \t");
+  if (mem_size_multiplier != 0) {
+    factor = mem_size_multiplier;
+    if (*end != 0) {
+      const Unit* found = nullptr;
+      for (const Unit& unit : kUnits) {
+        if (std::strchr(unit.names, *end) != nullptr) found = &unit;
+      }
+      if (found == nullptr) gasnett_fatalerror_nopos("'%s' has no unit of memory: B, KB, MB, GB, TB", str);
+      factor = uint64_t{1} << found->shift;
+    }
+  } else if (*end != 0) {
+    gasnett_fatalerror_nopos("'%s' is not a whole number", str);
+  }
+  const double more = fraction * static_cast<double>(factor);
+  return static_cast<int64_t>(static_cast<uint64_t>(whole) * factor) +
+         static_cast<int64_t>(negative ? -more : more);
+}
+
+void gasnett_setenv(const char* key, const char* value) {
+  const std::lock_guard lock(overrides().mutex);
+  overrides().values[key] = value;
+  setenv(key, value, 1);
+}
+void gasnett_unsetenv(const char* key) {
+  const std::lock_guard lock(overrides().mutex);
+  overrides().values[key] = std::nullopt;
+  unsetenv(key);
+}
+char* gasnett_getenv(const char* keyname) {
+  {
+    const std::lock_guard lock(overrides().mutex);
+    if (const auto found = overrides().values.find(std::string_view(keyname));
+        found != overrides().values.end()) {
+      return found->second ? found->second->data() : nullptr;
+    }
+  }
+  if (job_variable != nullptr) {
+    if (const char* const value = job_variable(keyname)) return const_cast<char*>(value);
+  }
+  return std::getenv(keyname);
+}
+char* gasnett_getenv_withdefault(const char* keyname, const char* defaultval) {
+  char* const value = gasnett_getenv(keyname);
+  show(keyname,
+       value != nullptr        ? value
+       : defaultval != nullptr ? defaultval
+                               : "*not set*",
+       value == nullptr);
+  return value != nullptr ? value : const_cast<char*>(defaultval);
+}
+int gasnett_getenv_yesno_withdefault(const char* keyname, int defaultval) {
+  const char* const value = gasnett_getenv(keyname);
+  int result = defaultval;
+  if (value != nullptr && *value != 0) {
+    if (std::strchr("Yy1", *value) != nullptr) {
+      result = 1;
+    } else if (std::strchr("Nn0", *value) != nullptr) {
+      result = 0;
+    } else {
+      bad_value(keyname, value, "yes or no");
+    }
+  }
+  if (std::strcmp(keyname, "GASNET_VERBOSEENV") != 0)
+    show(keyname, result != 0 ? "YES" : "NO", value == nullptr);
+  return result;
+}
+int64_t gasnett_getenv_int_withdefault(const char* keyname, int64_t defaultval,
+                                       uint64_t mem_size_multiplier) {
+  const char* const value = gasnett_getenv(keyname);
+  const int64_t result =
+      value != nullptr && *value != 0 ? gasnett_parse_int(value, mem_size_multiplier) : defaultval;
+  gasnett_envint_display(keyname, result, value == nullptr, mem_size_multiplier != 0);
+  return result;
+}
+double gasnett_getenv_dbl_withdefault(const char* keyname, double defaultval) {
+  const char* const value = gasnett_getenv(keyname);
+  double result = defaultval;
+  if (value != nullptr && *value != 0) {
+    char* end = nullptr;
+    result = std::strtod(value, &end);
+    if (end != value && *end == '/') {
+      const char* const divisor = end + 1;
+      const double by = std::strtod(divisor, &end);
+      if (end == divisor || by == 0) bad_value(keyname, value, "a number or a fraction");
+      result /= by;
+    }
+    if (end == value || *end != 0) bad_value(keyname, value, "a number or a fraction");
+  }
+  gasnett_envdbl_display(keyname, result, value == nullptr);
+  return result;
+}
+int gasnett_verboseenv(void) { return gasnett_getenv_yesno_withdefault("GASNET_VERBOSEENV", 0); }
+void gasnett_envint_display(const char* key, int64_t val, int is_dflt, int is_mem_size) {
+  char text[64];
+  show(key, gasnett_format_number(val, text, sizeof text, is_mem_size), is_dflt != 0);
+}
+void gasnett_envstr_display(const char* key, const char* val, int is_dflt) { show(key, val, is_dflt != 0); }
+void gasnett_envdbl_display(const char* key, double val, int is_dflt) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%g", val);
+  show(key, text, is_dflt != 0);
+}
+
+// ------------------------------------------------------------------------------------------- errors, backtraces
+
+int (*gasnett_print_backtrace_ifenabled)(int fd) = print_if_enabled;
+
+void gasnett_backtrace_init(const char* exename) {
+  if (exename != nullptr) executable() = exename;
+}
+int gasnett_print_backtrace(int fd) {
+  const char* const wanted = gasnett_getenv("GASNET_BACKTRACE_TYPE");
+  const bool has_user = &gasnett_backtrace_user != nullptr && gasnett_backtrace_user.fnp != nullptr;
+  std::string types = wanted != nullptr && *wanted != 0 ? wanted
+                      : has_user ? std::string(gasnett_backtrace_user.name) + ",EXECINFO"
+                                 : "EXECINFO";
+  for (std::size_t at = 0; at <= types.size();) {
+    const std::size_t end = std::min(types.find(',', at), types.size());
+    const std::string type = types.substr(at, end - at);
+    at = end + 1;
+    if (has_user && type == gasnett_backtrace_user.name && gasnett_backtrace_user.fnp(fd) == 0) return 0;
+    if (type == "EXECINFO" && print_by_libc(fd) == 0) return 0;
+  }
+  return 1;
+}
+void aqg_fatal(const char* file, int line, const char* function, const char* msg, ...) {
+  std::va_list rest;
+  va_start(rest, msg);
+  std::fputs("*** FATAL ERROR: ", stderr);
+  if (file != nullptr) std::fprintf(stderr, "%s(%s:%d): ", function, file, line);
+  std::vfprintf(stderr, msg, rest);
+  std::fputc('\n', stderr);
+  va_end(rest);
+  std::fflush(nullptr);
+  gasnett_freezeForDebuggerErr();
+  gasnett_print_backtrace_ifenabled(STDERR_FILENO);
+  std::abort();
+}
+void gasnett_killmyprocess(int exitcode) { _exit(exitcode); }
+gasnett_sighandlerfn_t gasnett_reghandler(int sigtocatch, gasnett_sighandlerfn_t fp) {
+  return signal(sigtocatch, fp);
+}
+void gasnett_freezeForDebuggerNow(volatile int* flag, const char* flagsymname) {
+  std::fprintf(stderr, "process %d waits for a debugger; set %s to a number that is not 0 to go on\n",
+               static_cast<int>(getpid()), flagsymname);
+  while (*flag == 0) sleep(1);
+}
+void gasnett_freezeForDebuggerErr(void) {
+  static volatile int go_on = 0;
+  if (gasnett_getenv_yesno_withdefault("GASNET_FREEZE_ON_ERROR", 0))
+    gasnett_freezeForDebuggerNow(&go_on, "go_on");
+}
+char* aqg_location(const char* file, int line, const char* function) {
+  const std::string text = std::string(function) + " at " + file + ":" + std::to_string(line);
+  return strdup(text.c_str());
+}
+
+// ------------------------------------------------------------------------------------------- the system
+
+const char* gasnett_gethostname(void) {
+  static const std::string* const name = [] {
+    char text[256] = {};
+    gethostname(text, sizeof text - 1);
+    return new std::string(text);
+  }();
+  return name->c_str();
+}
+const char* gasnett_exe_name(void) {
+  static const std::string* const path = [] {
+    char text[4096];
+    const ssize_t length = readlink("/proc/self/exe", text, sizeof text);
+    return new std::string(text, length > 0 ? static_cast<std::size_t>(length) : 0);
+  }();
+  return path->c_str();
+}
+int gasnett_cpu_count(void) {
+  const long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count > 0 ? static_cast<int>(count) : 0;
+}
+uint64_t gasnett_getPhysMemSz(int failureIsFatal) {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && bytes > 0) return static_cast<uint64_t>(pages) * static_cast<uint64_t>(bytes);
+  if (failureIsFatal != 0) gasnett_fatalerror_nopos("the system does not tell the size of its memory");
+  return 0;
+}
+const char* gasnett_performance_warning_str(void) { return ""; }
+const char* gasnett_release_version_str(void) {
+  return AQG_STRINGIFY(GASNET_RELEASE_VERSION_MAJOR) "." AQG_STRINGIFY(
+      GASNET_RELEASE_VERSION_MINOR) "." AQG_STRINGIFY(GASNET_RELEASE_VERSION_PATCH);
+}
+uint64_t gasnett_release_version(void) {
+  return GASNET_RELEASE_VERSION_MAJOR * uint64_t{1000000} + GASNET_RELEASE_VERSION_MINOR * uint64_t{10000} +
+         GASNET_RELEASE_VERSION_PATCH;
+}
+int gasnett_set_affinity(int rank) {
+  const int count = gasnett_cpu_count();
+  if (count == 0) return 1;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<unsigned>(rank % count), &one);
+  return sched_setaffinity(0, sizeof one, &one);
+}
+void gasnett_flush_streams(void) { std::fflush(nullptr); }
+void gasnett_close_streams(void) {
+  gasnett_flush_streams();
+  std::fclose(stdin);
+  std::fclose(stdout);
+  std::fclose(stderr);
+}
+int gasnett_maximize_rlimit(int res, const char* lim_desc) {
+  const std::string variable = std::string("GASNET_MAXIMIZE_") + lim_desc;
+  if (!gasnett_getenv_yesno_withdefault(variable.c_str(), 1)) return 1;
+  struct rlimit limit;
+  if (getrlimit(static_cast<__rlimit_resource>(res), &limit) != 0) return 0;
+  limit.rlim_cur = limit.rlim_max;
+  return setrlimit(static_cast<__rlimit_resource>(res), &limit) == 0 ? 1 : 0;
+}
+int gasnett_maximize_rlimits(void) {
+  int all = 1;
+  all &= gasnett_maximize_rlimit(RLIMIT_CPU, "RLIMIT_CPU");
+  all &= gasnett_maximize_rlimit(RLIMIT_DATA, "RLIMIT_DATA");
+  all &= gasnett_maximize_rlimit(RLIMIT_RSS, "RLIMIT_RSS");
+  all &= gasnett_maximize_rlimit(RLIMIT_AS, "RLIMIT_AS");
+  return all;
+}
+void* gasnett_mmap(uintptr_t segsize) {
+  void* const at = mmap(nullptr, segsize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+uint64_t gasnett_checksum(const void* p, int numbytes) {
+  // FNV-1a, over bytes.
+  uint64_t sum = UINT64_C(14695981039346656037);
+  for (int i = 0; i < numbytes; ++i)
+    sum = (sum ^ static_cast<const uint8_t*>(p)[i]) * UINT64_C(1099511628211);
+  return sum;
+}
+size_t gasnett_count0s(const void* p, size_t numbytes) {
+  const auto* at = static_cast<const uint8_t*>(p);
+  size_t zeros = 0;
+  for (; numbytes >= 8; numbytes -= 8, at += 8) {
+    uint64_t word;
+    std::memcpy(&word, at, 8);
+    zeros += static_cast<size_t>(gasnett_count0s_uint64_t(word));
+  }
+  for (; numbytes != 0; --numbytes, ++at) zeros += *at == 0 ? 1 : 0;
+  return zeros;
+}
+size_t gasnett_count0s_copy(void* dst, const void* src, size_t numbytes) {
+  std::memcpy(dst, src, numbytes);
+  return gasnett_count0s(dst, numbytes);
+}
+}

@@ -1,0 +1,306 @@
+// A client of GASNet-EX in C: a little of each part, with answers that are checked. With a number as its argument, it ends
+// with that status, by one rank alone.
+
+#include <gasnet_coll.h>
+#include <gasnet_mk.h>
+#include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
+#include <gasnetex.h>
+
+#include "tests/compat/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static gex_Client_t client;
+static gex_EP_t endpoint;
+static gex_TM_t world;
+static gex_Segment_t segment;
+static gex_Rank_t me, ranks, next;
+static char* theirs;  // the segment of the next rank
+
+enum { kSegment = 1 << 20, kPing = 200, kPong = 201, kShort = 202, kNotice = 203 };
+
+static void* segment_of(gex_TM_t tm, gex_Rank_t rank) {
+  void* address = NULL;
+  uintptr_t size = 0;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, rank, &address, NULL, &size, 0));
+  HOLDS(size != 0);
+  return address;
+}
+static void barrier(void) { gex_Event_Wait(gex_Coll_BarrierNB(world, 0)); }
+
+// ------------------------------------------------------------------------------------------- messages
+
+static gasnett_atomic_t pongs = gasnett_atomic_init(0);
+static gasnett_atomic_t shorts = gasnett_atomic_init(0);
+static gasnett_atomic_t notices = gasnett_atomic_init(0);
+
+static void ping(gex_Token_t token, void* payload, size_t bytes, gex_AM_Arg_t a, gex_AM_Arg_t b) {
+  gex_Token_Info_t info;
+  HOLDS((gex_Token_Info(token, &info, GEX_TI_ALL) & GEX_TI_SRCRANK) != 0);
+  HOLDS(info.gex_is_req && info.gex_ep == endpoint && info.gex_entry->gex_index == kPing);
+  HOLDS(a == -7 && b == (gex_AM_Arg_t)bytes);
+  if (info.gex_is_long) {
+    gex_AM_ReplyLong1(token, kPong, payload, bytes, (char*)segment_of(world, info.gex_srcrank) + kSegment / 2, GEX_EVENT_NOW, 0, b);
+  } else {
+    gex_AM_ReplyMedium1(token, kPong, payload, bytes, GEX_EVENT_NOW, 0, b);
+  }
+}
+static void pong(gex_Token_t token, void* payload, size_t bytes, gex_AM_Arg_t expected) {
+  (void)token;
+  HOLDS(expected == (gex_AM_Arg_t)bytes);
+  HOLDS(bytes == 0 || *(unsigned char*)payload == 0x5a);
+  gasnett_atomic_increment(&pongs, 0);
+}
+static void sum_of_16(gex_Token_t token, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4,
+                      gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7, gex_AM_Arg_t a8, gex_AM_Arg_t a9,
+                      gex_AM_Arg_t a10, gex_AM_Arg_t a11, gex_AM_Arg_t a12, gex_AM_Arg_t a13, gex_AM_Arg_t a14,
+                      gex_AM_Arg_t a15) {
+  (void)token;
+  HOLDS(a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + a10 + a11 + a12 + a13 + a14 + a15 == 136);
+  gasnett_atomic_increment(&shorts, 0);
+}
+static void notice(gex_Token_t token, void* payload, size_t bytes) {
+  (void)token;
+  HOLDS(bytes == 4 && memcmp(payload, "done", 4) == 0);
+  gasnett_atomic_increment(&notices, 0);
+}
+
+static void wait_for_pongs(unsigned count) {
+  GASNET_BLOCKUNTIL(gasnett_atomic_read(&pongs, 0) == count);
+  gasnett_atomic_set(&pongs, 0, 0);
+}
+
+static void messages(void) {
+  size_t medium = gex_AM_MaxRequestMedium(world, next, GEX_EVENT_NOW, 0, 2);
+  if (gex_AM_LUBReplyLong() < medium) medium = gex_AM_LUBReplyLong();
+  HOLDS(medium >= 512 && gex_AM_LUBRequestLong() >= 512);
+  char* const buffer = malloc(medium);
+  memset(buffer, 0x5a, medium);
+  const size_t sizes[] = {0, 1, 512, medium};
+  for (size_t i = 0; i < 4; ++i) {
+    const size_t bytes = sizes[i];
+    gex_Event_t local = GEX_EVENT_NO_OP;
+    gex_AM_RequestMedium2(world, next, kPing, buffer, bytes, GEX_EVENT_NOW, 0, -7, (gex_AM_Arg_t)bytes);
+    gex_AM_RequestMedium(world, next, kPing, buffer, bytes, &local, 0, -7, (gex_AM_Arg_t)bytes);
+    gex_Event_Wait(local);
+    gex_AM_RequestLong2(world, next, kPing, buffer, bytes, theirs, GEX_EVENT_GROUP, 0, -7, (gex_AM_Arg_t)bytes);
+    gex_NBI_Wait(GEX_EC_AM, 0);
+    gex_AM_SrcDesc_t room = gex_AM_PrepareRequestMedium(world, next, NULL, bytes, bytes, NULL, 0, 2);
+    HOLDS(gex_AM_SrcDescSize(room) == bytes);
+    memset(gex_AM_SrcDescAddr(room), 0x5a, bytes);
+    gex_AM_CommitRequestMedium2(room, kPing, bytes, -7, (gex_AM_Arg_t)bytes);
+    room = gex_AM_PrepareRequestLong(world, next, buffer, bytes, bytes, NULL, GEX_EVENT_NOW, 0, 2);
+    HOLDS(gex_AM_CommitRequestLong2_v2(room, kPing, bytes, theirs, 0, -7, (gex_AM_Arg_t)bytes) == 0);
+    wait_for_pongs(5);
+    room = gex_AM_PrepareRequestMedium(world, next, NULL, bytes, bytes, NULL, 0, 2);
+    OK(gex_AM_CancelRequestMedium(room, 0));
+  }
+  gex_AM_RequestShort16(world, next, kShort, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+  gex_AM_RequestShort(world, next, kShort, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+  GASNET_BLOCKUNTIL(gasnett_atomic_read(&shorts, 0) == 2);
+  // The handler of a message to oneself has run when the call returns.
+  gex_AM_RequestMedium2(world, me, kPing, buffer, 64, GEX_EVENT_NOW, 0, -7, 64);
+  HOLDS(gasnett_atomic_read(&pongs, 0) == 1);
+  gasnett_atomic_set(&pongs, 0, 0);
+  free(buffer);
+  barrier();
+}
+
+// ------------------------------------------------------------------------------------------- puts and gets
+
+static void transfers(void) {
+  unsigned char out[3000], back[3000];
+  for (size_t i = 0; i < sizeof out; ++i) out[i] = (unsigned char)(i * 3 + me);
+  const size_t sizes[] = {1, 2, 3, 4, 7, 8, 9, 3000};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+    const size_t bytes = sizes[i];
+    gex_Event_t leaf = GEX_EVENT_NO_OP;
+    char* at = theirs + 4096;
+    OK(gex_RMA_PutBlocking(world, next, at, out, bytes, 0));
+    gex_Event_t events[2];
+    events[1] = GEX_EVENT_INVALID;
+    events[0] = gex_RMA_PutNB(world, next, at + 4096, out, bytes, &leaf, 0);
+    events[1] = leaf;  // a root before its leaf
+    gex_Event_WaitAll(events, 2, 0);
+    HOLDS(events[0] == GEX_EVENT_INVALID && events[1] == GEX_EVENT_INVALID);
+    OK(gex_RMA_PutNBI(world, next, at + 8192, out, bytes, GEX_EVENT_GROUP, 0));
+    gex_NBI_Wait(GEX_EC_LC, 0);
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+    gex_NBI_BeginAccessRegion(0);
+    OK(gex_RMA_PutNBI(world, next, at + 12288, out, bytes, GEX_EVENT_DEFER, 0));
+    const gex_Event_t region = gex_NBI_EndAccessRegion(0);
+    gex_Event_Wait(gex_Event_QueryLeaf(region, GEX_EC_LC));
+    gex_Event_Wait(region);
+    for (int form = 0; form < 4; ++form) {
+      memset(back, 0, sizeof back);
+      void* const from = at + 4096 * form;
+      if (form == 0) OK(gex_RMA_GetBlocking(world, back, next, from, bytes, 0));
+      if (form == 1) gex_Event_Wait(gex_RMA_GetNB(world, back, next, from, bytes, 0));
+      if (form >= 2) {
+        OK(gex_RMA_GetNBI(world, back, next, from, bytes, 0));
+        gex_NBI_Wait(GEX_EC_GET, 0);
+      }
+      HOLDS(memcmp(out, back, bytes) == 0);
+    }
+    if (bytes <= 8) {
+      gex_RMA_Value_t value = 0;
+      memcpy(&value, out, bytes);
+      OK(gex_RMA_PutBlockingVal(world, next, at, value, bytes, 0));
+      HOLDS(gex_RMA_GetBlockingVal(world, next, at, bytes, 0) == value);
+    }
+  }
+  barrier();
+}
+
+static void pieces(void) {
+  enum { kRows = 5, kColumns = 7 };
+  int local[kRows][kColumns], back[kRows][kColumns];
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kColumns; ++j) local[i][j] = i * 100 + j + (int)me * 10000;
+  }
+  char* const at = theirs + 65536;
+  const ptrdiff_t there[2] = {64, 1024}, here[2] = {sizeof(int), sizeof(int) * kColumns};
+  const size_t count[2] = {kColumns, kRows};
+  gex_VIS_SetPeerCompletionHandler(kNotice, "done", 4, 0);
+  gex_Event_Wait(gex_VIS_StridedPutNB(world, next, at, there, local, here, sizeof(int), count, 2, 0));
+  OK(gex_VIS_StridedGetBlocking(world, back, here, next, at, there, sizeof(int), count, 2, 0));
+  HOLDS(memcmp(local, back, sizeof local) == 0);
+  gex_Memvec_t to[2] = {{at, 8}, {at + 100, 4}}, from[1] = {{local, 12}};
+  const gex_Event_t event = gex_VIS_VectorPutNB(world, next, 2, to, 1, from, GEX_FLAG_ENABLE_LEAF_LC);
+  gex_Event_Wait(gex_Event_QueryLeaf(event, GEX_EC_LC));
+  gex_Event_Wait(event);
+  void* list[2] = {at, at + 4};
+  void* into[1] = {back};
+  OK(gex_VIS_IndexedGetNBI(world, 1, into, 8, next, 2, list, 4, 0));
+  gex_NBI_Wait(GEX_EC_GET, 0);
+  HOLDS(back[0][0] == local[0][0] && back[0][1] == local[0][1]);
+  GASNET_BLOCKUNTIL(gasnett_atomic_read(&notices, 0) == 1);
+  barrier();
+}
+
+static void atomics(void) {
+  uint64_t* const counter = (uint64_t*)((char*)segment_of(world, 0) + 300000);
+  double* const real = (double*)((char*)segment_of(world, 0) + 300008);
+  gex_AD_t whole, floating;
+  gex_AD_Create(&whole, world, GEX_DT_U64, GEX_OP_FADD | GEX_OP_SUB | GEX_OP_INC | GEX_OP_GET | GEX_OP_FCAS, 0);
+  gex_AD_Create(&floating, world, GEX_DT_DBL, GEX_OP_MAX | GEX_OP_GET, 0);
+  uint64_t old = 0;
+  gex_Event_Wait(gex_AD_OpNB_U64(whole, &old, 0, counter, GEX_OP_FADD, 5, 0, 0));
+  HOLDS(old <= 4 * (uint64_t)ranks);
+  OK(gex_AD_OpNBI_U64(whole, NULL, 0, counter, GEX_OP_SUB, 2, 0, 0));
+  OK(gex_AD_OpNBI_U64(whole, NULL, 0, counter, GEX_OP_INC, 0, 0, GEX_FLAG_AD_REL));
+  OK(gex_AD_OpNBI_DBL(floating, NULL, 0, real, GEX_OP_MAX, me + 0.5, 0, 0));
+  gex_NBI_Wait(GEX_EC_RMW, 0);
+  barrier();
+  double most = 0;
+  gex_Event_Wait(gex_AD_OpNB_U64(whole, &old, 0, counter, GEX_OP_GET, 0, 0, 0));
+  gex_Event_Wait(gex_AD_OpNB_DBL(floating, &most, 0, real, GEX_OP_GET, 0, 0, 0));
+  HOLDS(old == 4 * (uint64_t)ranks && most == ranks - 0.5);
+  barrier();
+  gex_AD_Destroy(whole);
+  gex_AD_Destroy(floating);
+}
+
+// ------------------------------------------------------------------------------------------- teams, collectives
+
+static void add_pairs(const void* left, void* right, size_t count, const void* data) {
+  HOLDS(data == &me);
+  for (size_t i = 0; i < 2 * count; ++i) ((int*)right)[i] += ((const int*)left)[i];
+}
+
+static void teams(void) {
+  gex_TM_t halves = GEX_TM_INVALID;
+  gex_TM_Split(&halves, world, (int)(me % 2), -(int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  const gex_Rank_t size = gex_TM_QuerySize(halves);
+  HOLDS(size == (ranks + 1 - me % 2) / 2);
+  HOLDS(gex_TM_TranslateRankToJobrank(halves, gex_TM_QueryRank(halves)) == me);
+  HOLDS(gex_TM_TranslateJobrankToRank(halves, me) == gex_TM_QueryRank(halves));
+  HOLDS(size == 1 || gex_TM_TranslateRankToJobrank(halves, 0) > gex_TM_TranslateRankToJobrank(halves, 1));
+  // The name of a place by another team.
+  const gex_Rank_t other = (gex_TM_QueryRank(halves) + 1) % size;
+  char* const at = (char*)segment_of(halves, other) + 512;
+  gex_RMA_PutBlockingVal(halves, other, at, me, 4, 0);
+  HOLDS(gex_RMA_GetBlockingVal(world, gex_TM_TranslateRankToJobrank(halves, other), at, 4, 0) == me);
+
+  int32_t mine[3] = {(int)me, 1, -(int)me}, sum[3];
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(halves, sum, mine, GEX_DT_I32, 4, 3, GEX_OP_ADD, NULL, NULL, 0));
+  HOLDS(sum[1] == (int)size && sum[0] == -sum[2]);
+  double most = me;
+  gex_Event_Wait(gex_Coll_ReduceToOneNB(world, ranks - 1, &most, &most, GEX_DT_DBL, 8, 1, GEX_OP_MAX, NULL, NULL, 0));
+  HOLDS(me != ranks - 1 || most == ranks - 1);
+  int pair[2] = {1, (int)me}, pairs[2];
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(world, pairs, pair, GEX_DT_USER, 8, 1, GEX_OP_USER, add_pairs, &me, 0));
+  HOLDS(pairs[0] == (int)ranks && pairs[1] == (int)(ranks * (ranks - 1) / 2));
+  int word = me == 0 ? 4711 : 0;
+  gex_Event_Wait(gex_Coll_BroadcastNB(world, 0, &word, &word, sizeof word, 0));
+  HOLDS(word == 4711);
+  HOLDS(gex_TM_Destroy(halves, NULL, 0) == 0);
+
+  OK(gasnet_barrier(12, 0));
+  int name = 0;
+  HOLDS(gasnet_barrier_result(&name) == 0 && name == 12);
+  HOLDS(gasnet_barrier(me == 0 ? 1 : 2, 0) == (ranks == 1 ? GASNET_OK : GASNET_ERR_BARRIER_MISMATCH));
+  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  int code;
+  while ((code = gasnet_barrier_try(0, GASNET_BARRIERFLAG_ANONYMOUS)) == GASNET_ERR_NOT_READY) {
+  }
+  HOLDS(code == GASNET_OK && gasnet_barrier_result(&name) != 0);
+}
+
+static void endpoints(void) {
+  gex_EP_t more;
+  gex_Segment_t memory;
+  static char own[8192];
+  OK(gex_EP_Create(&more, client, GEX_EP_CAPABILITY_RMA, 0));
+  OK(gex_Segment_Create(&memory, client, own, sizeof own, GEX_MK_HOST, 0));
+  OK(gex_EP_BindSegment(more, memory, 0));
+  OK(gex_EP_PublishBoundSegment(world, &more, 1, 0));
+  const gex_TM_t pair = gex_TM_Pair(endpoint, gex_EP_QueryIndex(more));
+  char* const at = segment_of(pair, next);
+  OK(gex_RMA_PutBlocking(pair, next, at, &me, sizeof me, 0));
+  barrier();
+  HOLDS(*(volatile gex_Rank_t*)own == (me + ranks - 1) % ranks);
+  gex_System_SetVerboseErrors(0);
+  HOLDS(gex_EP_BindSegment(more, memory, 0) == GASNET_ERR_BAD_ARG);
+  gex_MK_t kind;
+  gex_MK_Create_args_t args;
+  memset(&args, 0, sizeof args);
+  args.gex_class = GEX_MK_CLASS_CUDA_UVA;
+  HOLDS(gex_MK_Create(&kind, client, &args, 0) != GASNET_OK);
+  gex_System_SetVerboseErrors(1);
+}
+
+int main(int argc, char** argv) {
+  OK(gex_Client_Init(&client, &endpoint, &world, "CLIENT", &argc, &argv, 0));
+  me = gex_TM_QueryRank(world);
+  ranks = gex_TM_QuerySize(world);
+  next = (me + 1) % ranks;
+  gex_AM_Entry_t table[] = {
+      {kPing, (gex_AM_Fn_t)ping, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDLONG, 2, NULL, "ping"},
+      {kPong, (gex_AM_Fn_t)pong, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_MEDLONG, 1, NULL, "pong"},
+      {kShort, (gex_AM_Fn_t)sum_of_16, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 16, NULL, "sum"},
+      {kNotice, (gex_AM_Fn_t)notice, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_MEDIUM, 0, NULL, "notice"},
+      {0, (gex_AM_Fn_t)notice, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, "any"},
+  };
+  OK(gex_EP_RegisterHandlers(endpoint, table, sizeof table / sizeof table[0]));
+  HOLDS(table[4].gex_index == 255);
+  HOLDS(gasnet_getMaxLocalSegmentSize() >= kSegment);
+  OK(gex_Segment_Attach(&segment, world, kSegment));
+  HOLDS((uintptr_t)gex_Segment_QueryAddr(segment) % GASNET_PAGESIZE == 0);
+  theirs = segment_of(world, next);
+  messages();
+  transfers();
+  pieces();
+  atomics();
+  teams();
+  endpoints();
+  barrier();
+  if (argc > 1) {
+    if (me == ranks - 1) gasnet_exit(atoi(argv[1]));
+    for (;;) gasnet_AMPoll();
+  }
+  if (me == 0) puts("all right");
+  return 0;  // as gasnet_exit(0)
+}

@@ -1,0 +1,344 @@
+// Every interleaving of the boards' algorithms, in small steps: the library's own code, on memory that one member at a time
+// may touch.
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/shared/board_of.hpp"
+
+#include <gtest/gtest.h>
+#include <ucontext.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+constexpr Rank kMost = 3;
+constexpr std::size_t kStack = 64 << 10;
+constexpr std::uint64_t kPart = 2048;
+
+struct ModelMemory {
+  alignas(kBoardLine) std::byte part[kMost][kPart];
+};
+
+/// A member's program, on a stack of its own. It stops before each access to the common memory, and after a step in vain.
+struct ModelFiber {
+  ucontext_t here{};
+  std::unique_ptr<std::byte[]> stack = std::make_unique<std::byte[]>(kStack);
+  std::uint64_t accesses = 0;  ///< since the step began
+  std::uint64_t seen = 0;      ///< a hash of what they have read
+  std::uint64_t waits_at = 0;  ///< the version of the memory of a step in vain; 0: none
+  std::uint32_t call = 0;
+  bool ended = false;
+};
+
+struct ModelRun;
+ModelRun* the_run = nullptr;
+
+struct ModelAccess {
+  ModelMemory* memory;
+  Rank me;
+  bool careless;  ///< takes no notice of what others still read: must be found
+
+  BoardHead& head(Rank r) const { return *reinterpret_cast<BoardHead*>(memory->part[r]); }
+  BoardCounts& counts(Rank r) const { return *reinterpret_cast<BoardCounts*>(memory->part[r] + kBoardLine); }
+  BoardSlot& own(Rank r, const BoardRoom& room, std::uint32_t slot) const {
+    return *reinterpret_cast<BoardSlot*>(memory->part[r] + room.own_at(slot));
+  }
+  BoardSlot& inbox(Rank r, const BoardRoom& room, std::uint32_t slot) const {
+    return *reinterpret_cast<BoardSlot*>(memory->part[r] + room.inbox_at(slot));
+  }
+  std::byte* bulk(Rank r, const BoardRoom& room, std::uint32_t slot) const {
+    return memory->part[r] + room.bulk_at(slot);
+  }
+  std::uint64_t load(const std::atomic<std::uint64_t>& word);
+  void store(std::atomic<std::uint64_t>& word, std::uint64_t value);
+  std::uint64_t add(std::atomic<std::uint64_t>& word, std::uint64_t value);
+  // In the line of a number, which is what matters.
+  static std::uint32_t relaxed(const std::atomic<std::uint32_t>& word) { return word.load(); }
+  static void relaxed(std::atomic<std::uint32_t>& word, std::uint32_t value) { word.store(value); }
+  void reads(const std::byte*, std::uint64_t);
+  void writes(const std::byte*, std::uint64_t);
+  static void wake(Rank) {}
+  static void wake_all() {}
+};
+
+void combine_model(void* to, const void* left, const void* right, std::size_t count, void*) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t a, b;
+    std::memcpy(&a, static_cast<const std::byte*>(left) + 4 * i, 4);
+    std::memcpy(&b, static_cast<const std::byte*>(right) + 4 * i, 4);
+    a = a * 10 + b;  // tells the order
+    std::memcpy(static_cast<std::byte*>(to) + 4 * i, &a, 4);
+  }
+}
+const BoardCombiner kCombiner{.combine = combine_model};
+
+struct ModelCall {
+  const Algorithm* algorithm;
+  Shape shape;
+};
+
+/// What a case plays: the calls, one after the other, on each member.
+struct ModelCase {
+  Rank ranks;
+  BoardRoom room;
+  std::vector<ModelCall> calls;
+  bool careless = false;
+};
+
+/// One execution, as far as a list of choices goes.
+struct ModelRun {
+  explicit ModelRun(const ModelCase& it) : what(it), memory(std::make_unique<ModelMemory>()) {
+    std::memset(memory.get(), 0, sizeof *memory);
+    the_run = this;
+    for (Rank r = 0; r < what.ranks; ++r) {
+      boards.push_back(std::make_unique<BoardOf<ModelAccess>>(ModelAccess{memory.get(), r, what.careless},
+                                                              what.room, what.ranks, r));
+      plans.emplace_back(what.calls.size());
+      for (std::size_t c = 0; c < what.calls.size(); ++c)
+        make_plan(plans[r][c], *what.calls[c].algorithm, what.calls[c].shape, r);
+      ModelFiber& fiber = *fibers.emplace_back(std::make_unique<ModelFiber>());
+      getcontext(&fiber.here);
+      fiber.here.uc_stack.ss_sp = fiber.stack.get();
+      fiber.here.uc_stack.ss_size = kStack;
+      fiber.here.uc_link = &scheduler;
+      makecontext(&fiber.here,
+                  reinterpret_cast<void (*)()>(+[](int r) { the_run->program(static_cast<Rank>(r)); }), 1,
+                  static_cast<int>(r));
+      step(r);  // to its first access
+    }
+  }
+
+  static std::uint32_t value(Rank member, std::size_t call) {
+    return static_cast<std::uint32_t>(member + 1 + call);
+  }
+
+  void program(Rank me) {
+    ModelFiber& fiber = *fibers[me];
+    for (std::size_t c = 0; c < what.calls.size(); ++c) {
+      fiber.call = static_cast<std::uint32_t>(c);
+      const BoardPlan& plan = plans[me][c];
+      std::uint32_t in = value(me, c);
+      std::uint32_t out = 0;
+      BoardOp& op = ops[me];
+      op.plan = &plan;
+      op.combiner = &kCombiner;
+      op.in = reinterpret_cast<const std::byte*>(&in);
+      op.out = reinterpret_cast<std::byte*>(&out);
+      op.mark = 7 + static_cast<std::uint32_t>(c);
+      boards[me]->begin(op);
+      while (true) {
+        fiber.accesses = fiber.seen = 0;
+        if (boards[me]->step(op)) break;
+        if (boards[me]->disagrees()) wrong = "a member sees another call";
+        fiber.accesses = fiber.seen = 0;
+        fiber.waits_at = version;
+        swapcontext(&fiber.here, &scheduler);
+        fiber.waits_at = 0;
+      }
+      check(me, c, plan, out);
+    }
+    fiber.ended = true;
+  }
+  void check(Rank me, std::size_t c, const BoardPlan& plan, std::uint32_t out) {
+    std::uint32_t all = 0;
+    for (Rank r = 0; r < what.ranks; ++r) all = all * 10 + value(r, c);
+    const bool has =
+        plan.operation == Operation::all_reduce || (plan.operation == Operation::reduce && me == plan.root);
+    std::uint32_t turned = 0;  // a dissemination keeps no order
+    for (Rank r = what.ranks; r-- > 0;) turned = turned * 10 + value(r, c);
+    const bool either = what.calls[c].algorithm->board == BoardMethod::dissemination && out == turned;
+    if (has && out != all && !either)
+      wrong = "call " + std::to_string(c) + ": a wrong sum " + std::to_string(out);
+    if (plan.operation == Operation::broadcast && out != value(plan.root, c))
+      wrong = "call " + std::to_string(c) + ": a wrong broadcast " + std::to_string(out);
+  }
+
+  /// Before an access.
+  void stop(Rank me) {
+    ++fibers[me]->accesses;
+    swapcontext(&fibers[me]->here, &scheduler);
+  }
+  void step(Rank r) { swapcontext(&scheduler, &fibers[r]->here); }
+  bool may_step(Rank r) const {
+    return !fibers[r]->ended && (fibers[r]->waits_at == 0 || fibers[r]->waits_at != version);
+  }
+  bool over() const {
+    for (const auto& fiber : fibers) {
+      if (!fiber->ended) return false;
+    }
+    return true;
+  }
+  std::string state() const {
+    std::string text;
+    for (Rank r = 0; r < what.ranks; ++r) {
+      text.append(reinterpret_cast<const char*>(memory->part[r]), what.room.bytes());
+      const ModelFiber& fiber = *fibers[r];
+      const std::uint64_t numbers[] = {
+          fiber.call,          fiber.accesses,
+          fiber.seen,          ops[r].movement,
+          ops[r].at,           ops[r].shown + 2u * ops[r].is_last,
+          boards[r]->digest(), fiber.waits_at == 0 ? 0u : fiber.waits_at == version ? 1u : 2u,
+          fiber.ended};
+      text.append(reinterpret_cast<const char*>(numbers), sizeof numbers);
+    }
+    return text;
+  }
+
+  const ModelCase& what;
+  std::unique_ptr<ModelMemory> memory;
+  std::uint64_t version = 1;
+  std::vector<std::unique_ptr<BoardOf<ModelAccess>>> boards;
+  std::vector<std::vector<BoardPlan>> plans;
+  std::vector<std::unique_ptr<ModelFiber>> fibers;
+  BoardOp ops[kMost];
+  ucontext_t scheduler{};
+  std::string wrong;
+};
+
+std::uint64_t ModelAccess::load(const std::atomic<std::uint64_t>& word) {
+  the_run->stop(me);
+  std::uint64_t value = word.load();
+  for (Rank r = 0; careless && r < kMost; ++r) {
+    if (&word == &head(r).done) value = ~std::uint64_t{0} >> 1;
+  }
+  the_run->fibers[me]->seen = the_run->fibers[me]->seen * 1'000'003 + value;
+  return value;
+}
+void ModelAccess::store(std::atomic<std::uint64_t>& word, std::uint64_t value) {
+  the_run->stop(me);
+  word.store(value);
+  ++the_run->version;
+}
+std::uint64_t ModelAccess::add(std::atomic<std::uint64_t>& word, std::uint64_t value) {
+  the_run->stop(me);
+  ++the_run->version;
+  return word.fetch_add(value) + value;
+}
+void ModelAccess::reads(const std::byte*, std::uint64_t) { the_run->stop(me); }
+void ModelAccess::writes(const std::byte*, std::uint64_t) {
+  the_run->stop(me);
+  ++the_run->version;
+}
+
+struct ModelResult {
+  std::string wrong;
+  std::size_t states = 0;
+};
+
+/// Visits all states, by the choices that lead to them.
+ModelResult explore(const ModelCase& what) {
+  ModelResult result;
+  std::unordered_set<std::size_t> seen;
+  std::vector<std::vector<Rank>> todo{{}};
+  while (!todo.empty() && result.wrong.empty()) {
+    std::vector<Rank> path = std::move(todo.back());
+    todo.pop_back();
+    ModelRun run(what);
+    for (const Rank r : path) run.step(r);
+    // Goes on by first choices as long as the states are new, and remembers the others.
+    while (run.wrong.empty() && seen.insert(std::hash<std::string>()(run.state())).second) {
+      std::vector<Rank> choices;
+      for (Rank r = 0; r < what.ranks; ++r) {
+        if (run.may_step(r)) choices.push_back(r);
+      }
+      if (choices.empty()) {
+        if (!run.over()) run.wrong = "members wait for ever";
+        break;
+      }
+      for (std::size_t i = 1; i < choices.size(); ++i) {
+        todo.push_back(path);
+        todo.back().push_back(choices[i]);
+      }
+      path.push_back(choices[0]);
+      run.step(choices[0]);
+    }
+    result.wrong = run.wrong;
+  }
+  result.states = seen.size();
+  return result;
+}
+
+ModelCall call_of(Operation operation, BoardMethod method, Rank ranks, Rank root, Sync in = Sync::mine,
+                  Sync out = Sync::mine, std::uint32_t up = 1, std::uint32_t down = 2) {
+  ModelCall call{board_algorithm(operation, method), {}};
+  Shape& shape = call.shape;
+  shape.operation = operation;
+  shape.in = in;
+  shape.out = out;
+  shape.ranks = ranks;
+  shape.root = root;
+  shape.element = 4;
+  shape.bytes = shape.pitch = 4;
+  if (method == BoardMethod::tree) shape.parameters = {2, up, down};
+  return call;
+}
+
+class BoardModel : public testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "sanitizers do not follow the model's stacks";
+#endif
+  }
+  static void all_are_right(const ModelCase& what) {
+    const ModelResult result = explore(what);
+    EXPECT_EQ(result.wrong, "") << what.ranks << " members, " << what.room.slots << " slots";
+    EXPECT_GT(result.states, 20u);
+  }
+};
+
+TEST_F(BoardModel, ThreeCallsInARowOfTwoMembersInEveryOrder) {
+  for (const std::uint32_t slots : {1u, 2u}) {
+    for (const BoardMethod method :
+         {BoardMethod::flat, BoardMethod::last, BoardMethod::dissemination, BoardMethod::tree}) {
+      for (const Sync sync : {Sync::mine, Sync::all}) {
+        ModelCase what{2, {.slots = slots, .bulk = 0}, {}};
+        for (int i = 0; i < 3; ++i)
+          what.calls.push_back(call_of(Operation::all_reduce, method, 2, 0, sync, sync));
+        all_are_right(what);
+      }
+    }
+  }
+}
+
+TEST_F(BoardModel, BroadcastsAndReductionsWithChangingRootsInEveryOrder) {
+  for (const Rank ranks : {2u, 3u}) {
+    for (const BoardMethod method : {BoardMethod::flat, BoardMethod::last, BoardMethod::tree}) {
+      for (const std::uint32_t way : {1u, 2u}) {
+        if (way == 2 && method != BoardMethod::tree) continue;
+        ModelCase what{ranks, {.slots = 1, .bulk = 0}, {}};
+        what.calls.push_back(
+            call_of(Operation::broadcast, method, ranks, 0, Sync::mine, Sync::mine, way, way));
+        what.calls.push_back(call_of(Operation::reduce, method, ranks, 0, Sync::none, Sync::none, way, way));
+        if (ranks == 2)
+          what.calls.push_back(
+              call_of(Operation::broadcast, method, ranks, ranks - 1, Sync::mine, Sync::mine, 3 - way, way));
+        all_are_right(what);
+      }
+    }
+  }
+}
+
+TEST_F(BoardModel, AllReducesOfThreeMembersInEveryOrder) {
+  for (const BoardMethod method : {BoardMethod::flat, BoardMethod::last, BoardMethod::tree}) {
+    ModelCase what{3, {.slots = 1, .bulk = 0}, {}};
+    what.calls.push_back(call_of(Operation::all_reduce, method, 3, 0, Sync::none, Sync::none, 2, 1));
+    if (method == BoardMethod::last)
+      what.calls.push_back(call_of(Operation::all_reduce, method, 3, 0, Sync::none, Sync::none, 1, 2));
+    all_are_right(what);
+  }
+}
+
+TEST_F(BoardModel, FindsASlotThatIsWrittenTooEarly) {
+  ModelCase what{2, {.slots = 1, .bulk = 0}, {}, /*careless=*/true};
+  for (int i = 0; i < 2; ++i) what.calls.push_back(call_of(Operation::broadcast, BoardMethod::flat, 2, 0));
+  EXPECT_NE(explore(what).wrong, "");
+}
+
+}  // namespace
+}  // namespace aqueduct::coll

@@ -1,0 +1,169 @@
+// Threads as members of a board, with calls of all kinds in a row: wrong results, and under the thread sanitizer races.
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/shared/board_of.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+constexpr Rank kMembers = 4;
+
+struct StormMemory {
+  alignas(kBoardLine) std::array<std::array<std::byte, 16384>, kMembers> part{};
+};
+
+struct StormAccess {
+  StormMemory* memory;
+
+  std::byte* at(Rank r, std::uint64_t offset) const { return memory->part[r].data() + offset; }
+  BoardHead& head(Rank r) const { return *reinterpret_cast<BoardHead*>(at(r, 0)); }
+  BoardCounts& counts(Rank r) const { return *reinterpret_cast<BoardCounts*>(at(r, kBoardLine)); }
+  BoardSlot& own(Rank r, const BoardRoom& room, std::uint32_t slot) const {
+    return *reinterpret_cast<BoardSlot*>(at(r, room.own_at(slot)));
+  }
+  BoardSlot& inbox(Rank r, const BoardRoom& room, std::uint32_t slot) const {
+    return *reinterpret_cast<BoardSlot*>(at(r, room.inbox_at(slot)));
+  }
+  std::byte* bulk(Rank r, const BoardRoom& room, std::uint32_t slot) const {
+    return at(r, room.bulk_at(slot));
+  }
+  static std::uint64_t load(const std::atomic<std::uint64_t>& word) {
+    return word.load(std::memory_order_acquire);
+  }
+  static void store(std::atomic<std::uint64_t>& word, std::uint64_t value) {
+    word.store(value, std::memory_order_release);
+  }
+  static std::uint64_t add(std::atomic<std::uint64_t>& word, std::uint64_t value) {
+    return word.fetch_add(value, std::memory_order_acq_rel) + value;
+  }
+  static std::uint32_t relaxed(const std::atomic<std::uint32_t>& word) {
+    return word.load(std::memory_order_relaxed);
+  }
+  static void relaxed(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+    word.store(value, std::memory_order_relaxed);
+  }
+  static void reads(const std::byte*, std::uint64_t) {}
+  static void writes(const std::byte*, std::uint64_t) {}
+  static void wake(Rank) {}
+  static void wake_all() {}
+};
+
+void add_words(void* to, const void* left, const void* right, std::size_t count, void*) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t a, b;
+    std::memcpy(&a, static_cast<const std::byte*>(left) + 4 * i, 4);
+    std::memcpy(&b, static_cast<const std::byte*>(right) + 4 * i, 4);
+    a += b;
+    std::memcpy(static_cast<std::byte*>(to) + 4 * i, &a, 4);
+  }
+}
+
+/// A call that the number decides: the same on all members.
+struct StormCall {
+  const Algorithm* algorithm = nullptr;
+  Shape shape;
+
+  StormCall(std::uint32_t number, const BoardRoom& room) {
+    std::mt19937 dice(number);
+    const auto roll = [&](std::uint32_t sides) { return static_cast<std::uint32_t>(dice() % sides); };
+    const auto all = board_algorithms();
+    shape.ranks = kMembers;
+    shape.element = 4;
+    do {
+      algorithm = &all[roll(static_cast<std::uint32_t>(all.size()))];
+      shape.operation = algorithm->operation;
+      shape.in = static_cast<Sync>(roll(3));
+      shape.out = static_cast<Sync>(roll(3));
+      shape.root = has_root(shape.operation) ? roll(kMembers) : 0;
+      shape.bytes = shape.pitch = 4 * (roll(3) == 0 ? 20 + roll(20) : roll(12));
+      shape.parameters = {2 + roll(3), 1 + roll(2), 1 + roll(2)};
+    } while (algorithm->refusal(shape) != nullptr || payload_of(shape) > room.payload());
+  }
+
+  static std::uint32_t value(std::uint32_t number, Rank member, std::uint64_t i) {
+    return number * 31 + member * 1000 + static_cast<std::uint32_t>(i);
+  }
+  /// What element i of block b of a member's output must be; `any`: nothing is said of it.
+  bool is_right(std::uint32_t number, Rank me, Rank b, std::uint64_t i, std::uint32_t found) const {
+    const std::uint64_t count = shape.bytes / 4;
+    const auto sum = [&](Rank end, std::uint64_t at) {
+      std::uint32_t all = 0;
+      for (Rank r = 0; r < end; ++r) all += value(number, r, at);
+      return all;
+    };
+    switch (shape.operation) {
+      case Operation::broadcast: return found == value(number, shape.root, i);
+      case Operation::scatter: return found == value(number, shape.root, me * count + i);
+      case Operation::gather:
+      case Operation::all_gather: return found == value(number, b, i);
+      case Operation::all_to_all: return found == value(number, b, me * count + i);
+      case Operation::reduce_scatter: return found == sum(kMembers, me * count + i);
+      case Operation::scan: return found == sum(me + 1, i);
+      case Operation::exscan: return me == 0 || found == sum(me, i);
+      default: return found == sum(kMembers, i);
+    }
+  }
+};
+
+void storm(const BoardRoom& room, std::uint32_t calls) {
+  const auto memory = std::make_unique<StormMemory>();
+  ASSERT_LE(room.bytes(), memory->part[0].size());
+  std::vector<std::thread> members;
+  for (Rank me = 0; me < kMembers; ++me) {
+    members.emplace_back([&, me] {
+      BoardOf<StormAccess> board(StormAccess{memory.get()}, room, kMembers, me);
+      const BoardCombiner combiner{.combine = add_words};
+      for (std::uint32_t number = 1; number <= calls; ++number) {
+        const StormCall call(number, room);
+        BoardPlan plan;
+        make_plan(plan, *call.algorithm, call.shape, me);
+        const std::uint64_t count = call.shape.bytes / 4;
+        std::vector<std::uint32_t> in(kMembers * count + 1);
+        std::vector<std::uint32_t> out(kMembers * count + 1);
+        for (std::uint64_t i = 0; i < in.size(); ++i) in[i] = StormCall::value(number, me, i);
+        BoardOp op;
+        op.plan = &plan;
+        op.combiner = &combiner;
+        op.in = reinterpret_cast<const std::byte*>(in.data());
+        op.out = reinterpret_cast<std::byte*>(out.data());
+        op.mark = number;
+        board.begin(op);
+        while (!board.step(op)) std::this_thread::yield();
+        for (Rank b = 0; b < blocks_out(call.shape, me); ++b) {
+          for (std::uint64_t i = 0; i < count; ++i) {
+            EXPECT_TRUE(call.is_right(number, me, b, i, out[b * count + i]))
+                << call.algorithm->name << ", call " << number << ", member " << me << ", block " << b;
+          }
+        }
+      }
+    });
+  }
+  for (std::thread& member : members) member.join();
+}
+
+TEST(BoardStorm, MixedCallsInARowAreRightWithFewSlots) { storm(kLeanBoard, 500); }
+
+TEST(BoardStorm, MixedCallsInARowAreRightWithManySlots) { storm({.slots = kMostSlots, .bulk = 1024}, 500); }
+
+TEST(BoardRooms, AreTheSameForEqualSizesAndLeaveWhatIsNeeded) {
+  EXPECT_EQ(board_within(1024, 1024).slots, 0u);
+  EXPECT_EQ(board_within(1024 + taken_by(kLeanBoard), 1024), kLeanBoard);
+  for (std::uint64_t bytes = 1024; bytes <= 4 << 20; bytes += 1024) {
+    const BoardRoom room = board_within(bytes, 1024);
+    EXPECT_LE(taken_by(room) + 1024, bytes + (room.slots == 0 ? 1024 : 0));
+    EXPECT_EQ(taken_by(room) % 64, 0u);
+  }
+  EXPECT_EQ(board_within(2 << 20, 1024).bulk, kMostBulk);
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
