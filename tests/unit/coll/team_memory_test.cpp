@@ -5,6 +5,7 @@
 
 #include "coll/engine/checked_request.hpp"
 #include "coll/engine/collectives.hpp"
+#include "coll/engine/start.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
