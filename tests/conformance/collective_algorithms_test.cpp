@@ -192,8 +192,8 @@ class ForcedCalls {
       shape.parameters[i] =
           choice_.parameters[i] != 0 ? choice_.parameters[i] : choice_.algorithm->parameters[i].usual;
     if (choice_.algorithm->board != coll::BoardMethod::none) {
-      // What a member publishes at once must fit into its slot.
-      if (coll::payload_of(shape) > most_on_board_) return true;
+      // What a member publishes at once must fit into its slot; without a board there is no slot.
+      if (most_on_board_ == 0 || coll::payload_of(shape) > most_on_board_) return true;
     }
     return coll::Schedule::refusal(*choice_.algorithm, shape) != nullptr;
   }
