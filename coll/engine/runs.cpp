@@ -268,6 +268,20 @@ void TeamEngine::drop_prepared(KnownCall& call) noexcept {
   }
 }
 
+/// A call starts without a prepared run, and will leave one behind. So that no more of them wait than calls were in flight at
+/// once, it gives one back if there are any; all of them if their steps are no longer the method's.
+void TeamEngine::give_back_prepared(KnownCall& call) noexcept {
+  Run* const run = call.prepared;
+  if (run == nullptr) return;
+  if (run->version == call.method->version) {
+    call.prepared = std::exchange(run->next, nullptr);
+    layer_.operations().give_back(*run->operation);
+    layer_.runs().give_back(*run);
+  } else {
+    drop_prepared(call);
+  }
+}
+
 /// Takes an operation off the list.
 void TeamEngine::take_off(CallRecord& operation) noexcept {
   CallRecord** at = &first_;

@@ -116,6 +116,7 @@ Event TeamEngine::alone(const Request& request) noexcept {
 
 /// Begins a call that ends `op`, perhaps at once. On failure `op` is as it was.
 Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
+  give_back_prepared(call);
   CallRecord* const record = layer_.operations().take();
   if (record == nullptr) return ErrorCode::refused;
   if (const Status status = note(call.request.description); !status) {

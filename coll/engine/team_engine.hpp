@@ -177,6 +177,7 @@ class TeamEngine {
   void keep(KnownCall& call, const CollCall& given) noexcept;
   void give_up(KnownCall& call) noexcept;
   void drop_prepared(KnownCall& call) noexcept;
+  void give_back_prepared(KnownCall& call) noexcept;
   static std::size_t place_of(const CollCall& call) noexcept {
     return (static_cast<std::size_t>(call.operation) + call.root + (call.in.bytes + call.out.bytes) / 8) %
            kKnown;
