@@ -111,12 +111,10 @@ class Connection {
            long_message_bytes_waiting_ >= kFullBytes || copied_bytes_waiting_ >= kFullBytes ||
            shorts_waiting_ >= kFullShorts;
   }
-  /// Whether waiting packets should leave at once. Short frames and long messages usually come in series: only the first
-  /// short frame leaves at once, and the first two long messages, because one packet or one system call then takes many of
-  /// the others. What waits leaves with the next round of progress, or when it is a full load.
+  /// Whether waiting packets should leave at once. Long messages usually come in series: only the first two leave at
+  /// once, because one system call then sends several of the others.
   bool idle() const noexcept {
-    const bool all_short = long_messages_count_ == 0 && bulk_transfers_.empty();
-    return sent_packets_.packets_in_flight() < (all_short ? 1u : long_messages_count_ == 0 ? 4u : 2u);
+    return sent_packets_.packets_in_flight() < (long_messages_count_ == 0 ? 4u : 2u);
   }
 
   // Timers (connection_time.cpp).
