@@ -7,6 +7,8 @@ option(AQUEDUCT_BUILD_TOOLS "Build aqrun, aqinfo, aqperf, aqconform" ${PROJECT_I
 option(AQUEDUCT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 set(AQUEDUCT_PMIX "AUTO" CACHE STRING "Start through PMIx (mpirun, srun): ON needs libpmix-dev, AUTO takes it if it is there")
 set_property(CACHE AQUEDUCT_PMIX PROPERTY STRINGS AUTO ON OFF)
+set(AQUEDUCT_HWLOC "AUTO" CACHE STRING "Levels of memory for collectives: ON needs libhwloc-dev, AUTO takes it if it is there")
+set_property(CACHE AQUEDUCT_HWLOC PROPERTY STRINGS AUTO ON OFF)
 option(AQUEDUCT_PLUGINS "Build conduits to other hosts as loadable modules, for packages that serve every site" OFF)
 option(AQUEDUCT_FUZZ "Build the fuzz targets (fuzz preset)" OFF)
 option(AQUEDUCT_COVERAGE "Count which lines the tests run" OFF)
