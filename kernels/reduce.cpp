@@ -74,7 +74,8 @@ void Fold::fold_blocks(std::byte* to, std::span<const void* const> from, std::si
       return static_cast<const std::byte*>(from[i]) + offset;
     };
     std::byte* const sum = later ? aside : to + offset;
-    if (later) std::memcpy(aside, to + offset, some * element_);  // bytes between values and indices stay as they are
+    if (later)
+      std::memcpy(aside, to + offset, some * element_);  // bytes between values and indices stay as they are
     std::size_t next = 2;
     if (fours) {
       const void* const four[] = {block(0), block(1), block(2), block(3)};
