@@ -25,10 +25,10 @@ Result<Job> job_on(Rank ranks, const std::string& topology, const std::string& p
   return Job::in_process(ranks, config);
 }
 
-bool has_hwloc() { return read_machine(Source::of("auto")).problem.empty(); }
+bool hwloc_is_there() { return read_machine(Source::of("auto")).problem.empty(); }
 
 TEST(TopologyJobs, PlacesRanksInTurn) {
-  if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
+  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc";
   auto job = job_on(6, "package:2 core:4 pu:1");
   ASSERT_TRUE(job);
   job->run_each([](Endpoint& me) {
@@ -57,7 +57,7 @@ TEST(TopologyJobs, PlacesRanksInTurn) {
 }
 
 TEST(TopologyJobs, GivesTeamsOfDomains) {
-  if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
+  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc";
   auto job = job_on(6, "package:2 core:4 pu:1", "4,0,5,1,6,2");
   ASSERT_TRUE(job);
   job->run_each([](Endpoint& me) {
@@ -82,7 +82,7 @@ TEST(TopologyJobs, GivesTeamsOfDomains) {
 }
 
 TEST(TopologyJobs, RefusesWhatCannotBePretended) {
-  if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
+  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc";
   const auto refused = [](const std::string& topology, const std::string& places, const std::string& why) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(job_on(2, topology, places).status().code(), ErrorCode::bad_setting) << topology << places;
@@ -113,7 +113,7 @@ TEST(TopologyJobs, FindsWhereItsOwnRanksAre) {
 }
 
 TEST(TopologyJobs, WarnsOnceOfRanksThatFloat) {
-  if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
+  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc";
   auto job = job_on(2, "package:2 core:2 pu:1");
   ASSERT_TRUE(job);
   testing::internal::CaptureStderr();
