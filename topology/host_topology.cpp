@@ -138,8 +138,9 @@ Placement HostTopology::place(std::span<const Rank> members,
   });
 }
 
-std::vector<std::size_t> HostTopology::levels_in_use() {
-  std::vector<std::size_t> used{0};
+std::vector<std::size_t> HostTopology::separating_levels() {
+  std::vector<std::size_t> used;
+  if (state_.neighbours.size() < state_.ranks) used.push_back(0);
   const Placement all = place(state_.neighbours, [](Rank rank) { return rank; });
   for (const Placement::Cut& cut : all.cuts()) used.push_back(cut.level);
   return used;

@@ -41,8 +41,9 @@ class HostTopology final : public core::Layer {
   /// Orders members of this host by their domains. `members`: indices in a team, `rank_of` gives their ranks. The same on
   /// all ranks of the host. Throws std::bad_alloc.
   Placement place(std::span<const Rank> members, const std::function<Rank(Rank member)>& rank_of);
-  /// The levels that separate the ranks of this host from each other: those whose domains collective operations keep to.
-  std::vector<std::size_t> levels_in_use();
+  /// The levels of memory that divide the ranks of this host into groups (Placement::cuts); the host's own, 0, if the job
+  /// has ranks elsewhere.
+  std::vector<std::size_t> separating_levels();
   /// Warns, once, on the first rank of the host, if ranks may wander from one memory domain to another.
   void warn_of_floating();
   /// For tests: as if this had been read. `cpus`: by index among the neighbours.

@@ -62,11 +62,11 @@ std::string source_text(const topology::Source& source) {
 Result<Topology> topology_of(Endpoint& ep) noexcept {
   return ask<Topology>(ep.state(), [](topology::HostTopology& layer) -> Result<Topology> {
     Topology out;
-    const std::vector<std::size_t> used = layer.levels_in_use();
+    const std::vector<std::size_t> separating = layer.separating_levels();
     const auto& levels = layer.table().levels();
     for (std::size_t i = 0; i < levels.size(); ++i) {
-      const bool in_use = std::ranges::find(used, i) != used.end();
-      out.levels.push_back({levels[i].name, levels[i].domains, in_use});
+      const bool separates = std::ranges::find(separating, i) != separating.end();
+      out.levels.push_back({levels[i].name, levels[i].domains, separates});
     }
     out.source = source_text(layer.source());
     out.problem = layer.problem();

@@ -20,9 +20,9 @@ inline constexpr std::uint32_t kNoDomain = std::numeric_limits<std::uint32_t>::m
 struct TopologyLevel {
   std::string name;  ///< "host", "package", "numa", "l3", "core", …; "package+numa" if two divide alike
   std::uint32_t domains = 0;  ///< of this host
-  /// Whether collective operations keep to these domains: the ranks of this host lie in several of them, and what
-  /// crosses from one to another crosses the machine's memory system. Always so of the host itself.
-  bool used = false;
+  /// Whether this host's ranks lie in several of these domains, with several in one of them, and what crosses from one
+  /// domain to another crosses the machine's memory system. Of the host: whether the job has ranks on other hosts.
+  bool separates = false;
 };
 
 /// How this host's processors are divided: from the whole host to single cores. Each level divides the domains of the one

@@ -68,9 +68,9 @@ std::string topology_as_text(const TopologyFacts& facts) {
   out += "  " + wrapped(fmt::format("from {}", facts.topology.source), 2) + "\n";
   if (!facts.topology.problem.empty())
     out += "  " + wrapped(fmt::format("no levels are known: {}", facts.topology.problem), 2) + "\n";
-  out += fmt::format("\n  {:<20} {:>8}  {}\n", "level", "domains", "collective operations");
+  out += fmt::format("\n  {:<20} {:>8}  {}\n", "level", "domains", "separates ranks");
   for (const TopologyLevel& level : facts.topology.levels)
-    out += fmt::format("  {:<20} {:>8}  {}\n", level.name, level.domains, level.used ? "keep to them" : "-");
+    out += fmt::format("  {:<20} {:>8}  {}\n", level.name, level.domains, level.separates ? "yes" : "no");
   out += fmt::format("\n  {} rank{} here, {} on other hosts\n", facts.places.size(),
                      facts.places.size() == 1 ? "" : "s", facts.other_hosts);
   for (const RankPlace& place : facts.places) {
@@ -87,7 +87,7 @@ std::string topology_as_json(const TopologyFacts& facts) {
   using Json = nlohmann::ordered_json;
   Json levels = Json::array();
   for (const TopologyLevel& level : facts.topology.levels)
-    levels.push_back({{"name", level.name}, {"domains", level.domains}, {"used", level.used}});
+    levels.push_back({{"name", level.name}, {"domains", level.domains}, {"separates_ranks", level.separates}});
   Json places = Json::array();
   for (const RankPlace& place : facts.places) {
     Json domains = Json::array();

@@ -36,11 +36,11 @@ TEST(TopologyJobs, PlacesRanksInTurn) {
     ASSERT_TRUE(topology);
     ASSERT_EQ(topology->levels.size(), 3u);
     EXPECT_EQ(topology->levels[0].name, "host");
-    EXPECT_TRUE(topology->levels[0].used);
+    EXPECT_FALSE(topology->levels[0].separates);
     EXPECT_EQ(topology->levels[1].name, "package");
     EXPECT_EQ(topology->levels[1].domains, 2u);
-    EXPECT_TRUE(topology->levels[1].used);
-    EXPECT_FALSE(topology->levels[2].used);
+    EXPECT_TRUE(topology->levels[1].separates);
+    EXPECT_FALSE(topology->levels[2].separates);
     EXPECT_EQ(topology->source, "package:2 core:4 pu:1");
     EXPECT_EQ(topology->problem, "");
     for (Rank rank = 0; rank < me.ranks(); ++rank) {
