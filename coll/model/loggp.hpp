@@ -44,9 +44,9 @@ using Picoseconds = std::uint64_t;
 /// 9. Ties. At one time, first all ports take heads; then what is in place raises counters, and answers of gets are handed over,
 ///    in the order in which their requests were taken, ranks in order; then processors go on: hand over what they have posted, and
 ///    continue. Since L >= 1 the order among processors at one time cannot matter.
-/// 10. Ends. A member's call ends at the first time at which all its lanes have told or ended, and its puts and gets are over
-///    here (5, 6). A member has drained when all its lanes have ended. The time of an operation is that from the first
-///    call to the last end of a call.
+/// 10. Ends. A member's call ends at the end of the first look after which all its lanes have told or ended, and the member
+///    has learnt that its puts and gets are over (8). A member has drained when all its lanes have ended. The time of an
+///    operation is that from the first call to the last end of a call.
 /// 11. Strided puts. A put of several runs is one message of n = bytes · runs (Strided::whole). The engine over a
 ///    network does it as Strided::pieces: a post for each run, in order, each with its own o and message of `bytes`
 ///    bytes; none raises a counter. The member knows that one has arrived at (its b + n·G) + L, without a port or a processor. When
