@@ -18,7 +18,8 @@ std::uint64_t routers_of(const Dragonfly& shape) {
                                 std::to_string(channels + 1) + " groups");
   }
   const std::uint64_t routers = std::uint64_t{shape.routers} * shape.groups;
-  if (routers * shape.hosts > (1U << 28)) throw std::invalid_argument("a dragonfly of this shape is too large");
+  if (routers * shape.hosts > (1U << 28))
+    throw std::invalid_argument("a dragonfly of this shape is too large");
   return routers;
 }
 

@@ -22,7 +22,8 @@ std::uint64_t hosts_of(const FatTree& shape) {
 class Tree final : public Topology {
  public:
   explicit Tree(const FatTree& shape)
-      : Topology(static_cast<Host>(hosts_of(shape)), hosts_of(shape) * 2 * (shape.tiers - 1)), shape_(shape) {}
+      : Topology(static_cast<Host>(hosts_of(shape)), hosts_of(shape) * 2 * (shape.tiers - 1)),
+        shape_(shape) {}
 
   std::uint32_t hops(Host from, Host to) const override { return from == to ? 0 : 2 * top(from, to) + 1; }
   std::string name() const override {
@@ -35,13 +36,16 @@ class Tree final : public Topology {
   /// The tier at which the way turns.
   std::uint32_t top(Host from, Host to) const noexcept {
     std::uint32_t tier = 0;
-    for (std::uint64_t size = half(); tier + 1 < shape_.tiers && from / size != to / size; size *= half()) ++tier;
+    for (std::uint64_t size = half(); tier + 1 < shape_.tiers && from / size != to / size; size *= half())
+      ++tier;
     return tier;
   }
   /// Output `output` of the group of `host` at a tier.
-  Link output_of(Host host, std::uint32_t tier, std::uint64_t size, std::uint64_t output, bool down) const noexcept {
+  Link output_of(Host host, std::uint32_t tier, std::uint64_t size, std::uint64_t output,
+                 bool down) const noexcept {
     const std::uint64_t first = host / size * size;
-    return static_cast<Link>(2 * hosts() + (std::uint64_t{tier} * 2 + (down ? 1 : 0)) * hosts() + first + output);
+    return static_cast<Link>(2 * hosts() + (std::uint64_t{tier} * 2 + (down ? 1 : 0)) * hosts() + first +
+                             output);
   }
 
   void between(Host from, Host to, std::uint64_t chance, Route& route) const override {

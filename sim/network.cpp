@@ -37,20 +37,23 @@ class Reader {
     if (!has(key)) return usual;
     const json& found = value_.at(key);
     if (!found.is_number() || !(found.get<double>() >= 0) || found.get<double>() > 1e12)
-      throw BadInput(fmt::format("{}: '{}' is a number from 0 to 10^12, but the file has {}", where_, key, found.dump()));
+      throw BadInput(fmt::format("{}: '{}' is a number from 0 to 10^12, but the file has {}", where_, key,
+                                 found.dump()));
     return found.get<double>();
   }
   std::uint32_t count(const char* key, std::uint32_t usual) {
     if (!has(key)) return usual;
     const json& found = value_.at(key);
     if (!found.is_number_unsigned() || found.get<std::uint64_t>() > (1U << 28))
-      throw BadInput(fmt::format("{}: '{}' is a whole number from 0 to 2^28, but the file has {}", where_, key, found.dump()));
+      throw BadInput(fmt::format("{}: '{}' is a whole number from 0 to 2^28, but the file has {}", where_,
+                                 key, found.dump()));
     return found.get<std::uint32_t>();
   }
   std::string word(const char* key, const char* usual) {
     if (!has(key)) return usual;
     const json& found = value_.at(key);
-    if (!found.is_string()) throw BadInput(fmt::format("{}: '{}' is a text, but the file has {}", where_, key, found.dump()));
+    if (!found.is_string())
+      throw BadInput(fmt::format("{}: '{}' is a text, but the file has {}", where_, key, found.dump()));
     return found.get<std::string>();
   }
   coll::Picoseconds time(const char* key, double usual_us) {
@@ -92,7 +95,8 @@ LinkSpeed read_speed(const json& value, std::string where, const LinkSpeed& usua
   LinkSpeed speed = usual;
   speed.hop = reader.time("hop_us", static_cast<double>(usual.hop) / 1e6);
   speed.gap = reader.time("gap_us", static_cast<double>(usual.gap) / 1e6);
-  speed.femtoseconds_per_byte = reader.per_byte("ns_per_byte", static_cast<double>(usual.femtoseconds_per_byte) / 1e6);
+  speed.femtoseconds_per_byte =
+      reader.per_byte("ns_per_byte", static_cast<double>(usual.femtoseconds_per_byte) / 1e6);
   reader.end();
   return speed;
 }
@@ -163,7 +167,8 @@ std::unique_ptr<Topology> read_topology(const json& value, const std::string& wh
       shape.valiant = routing == "valiant";
       made = make_dragonfly(shape);
     } else {
-      reader.wrong("kind", fmt::format("is crossbar, fat-tree, torus or dragonfly, but the file has '{}'", kind));
+      reader.wrong("kind",
+                   fmt::format("is crossbar, fat-tree, torus or dragonfly, but the file has '{}'", kind));
     }
   } catch (const std::invalid_argument& problem) {
     throw BadInput(fmt::format("{}: {}", where, problem.what()));
@@ -184,7 +189,8 @@ std::vector<Host> read_places(Reader& reader, Rank ranks, Host hosts, std::uint3
       reader.wrong("placement", fmt::format("lists {} hosts, but there are {} ranks", value.size(), ranks));
     for (Rank rank = 0; rank < ranks; ++rank) {
       if (!value[rank].is_number_unsigned() || value[rank].get<std::uint64_t>() >= hosts)
-        reader.wrong("placement", fmt::format("has {} for rank {}, but hosts are 0 to {}", value[rank].dump(), rank, hosts - 1));
+        reader.wrong("placement", fmt::format("has {} for rank {}, but hosts are 0 to {}", value[rank].dump(),
+                                              rank, hosts - 1));
       places[rank] = value[rank].get<Host>();
     }
     return places;
@@ -194,14 +200,16 @@ std::vector<Host> read_places(Reader& reader, Rank ranks, Host hosts, std::uint3
     for (Rank rank = 0; rank < ranks; ++rank) places[rank] = rank / each;
   } else if (value == "round-robin") {
     for (Rank rank = 0; rank < ranks; ++rank) places[rank] = rank % used;
-  } else if (value.is_object() && value.size() == 1 && value.contains("random") && value["random"].is_number_unsigned()) {
+  } else if (value.is_object() && value.size() == 1 && value.contains("random") &&
+             value["random"].is_number_unsigned()) {
     std::vector<Host> order(hosts);
     std::iota(order.begin(), order.end(), 0U);
     const auto seed = value["random"].get<std::uint64_t>();
     for (Host i = hosts; i > 1; --i) std::swap(order[i - 1], order[by_chance(seed, i) % i]);
     for (Rank rank = 0; rank < ranks; ++rank) places[rank] = order[rank / each];
   } else {
-    reader.wrong("placement", "is \"block\", \"round-robin\", {\"random\": SEED}, or a list with the host of each rank");
+    reader.wrong("placement",
+                 "is \"block\", \"round-robin\", {\"random\": SEED}, or a list with the host of each rank");
   }
   return places;
 }
@@ -214,7 +222,8 @@ struct Built {
 // The links of the four with a topology: 100 Gbit/s, 0.1 us a switch; measured by nobody, chosen to be usual.
 const std::vector<Built>& built() {
   static const std::vector<Built> all{
-      {{"ideal", "no shared links; L 1 us, o 0.3 us, g 0.1 us, 10 GB/s"}, R"({"version": 1, "levels": [{}]})"},
+      {{"ideal", "no shared links; L 1 us, o 0.3 us, g 0.1 us, 10 GB/s"},
+       R"({"version": 1, "levels": [{}]})"},
       {{"thesis", "the cluster of Nishtala's models: L 2 us, o 0.5 us, g 2 us, 1 GB/s"},
        R"({"version": 1, "levels": [{"latency_us": 2, "overhead_us": 0.5, "gap_us": 2, "ns_per_byte": 1}]})"},
       {{"crossbar", "hosts share nothing but their own links"},
@@ -254,10 +263,10 @@ Network parse_network(const std::string& text, const std::string& name, Rank ran
   if (!version.is_number_integer() || version.get<std::int64_t>() < 1)
     reader.wrong("version", fmt::format("is a whole number from 1 on, but the file has {}", version.dump()));
   if (version.get<std::int64_t>() > kNetworkVersion) {
-    throw BadInput(
-        fmt::format("{}: the file has version {}, but this program reads versions up to {}: use a newer aqsim, or write "
-                    "the file with an older one",
-                    name, version.dump(), kNetworkVersion));
+    throw BadInput(fmt::format(
+        "{}: the file has version {}, but this program reads versions up to {}: use a newer aqsim, or write "
+        "the file with an older one",
+        name, version.dump(), kNetworkVersion));
   }
   Network out;
   out.name = reader.word("name", name.c_str());
@@ -270,7 +279,8 @@ Network parse_network(const std::string& text, const std::string& name, Rank ran
     const std::uint32_t group = level.count("ranks", last ? 1U << 28 : 0);
     const std::uint32_t inside = i == 0 ? 1 : out.machine.levels.back().group;
     if (group == 0 || group % inside != 0)
-      level.wrong("ranks", fmt::format("is how many neighbouring ranks meet at this level: a multiple of {}", inside));
+      level.wrong("ranks",
+                  fmt::format("is how many neighbouring ranks meet at this level: a multiple of {}", inside));
     out.machine.levels.push_back({group, read_link(level)});
     level.end();
   }
@@ -286,8 +296,8 @@ Network parse_network(const std::string& text, const std::string& name, Rank ran
     const Host needed = (ranks + each - 1) / each;
     out.topology = read_topology(reader.at("topology"), reader.way_to("topology"), needed);
     if (out.topology->hosts() < needed && !(reader.has("placement") && reader.at("placement").is_array())) {
-      throw BadInput(fmt::format("{}: {} ranks need {} hosts with {} on each, but the topology has {} ({})", name, ranks,
-                                 needed, each, out.topology->hosts(), out.topology->name()));
+      throw BadInput(fmt::format("{}: {} ranks need {} hosts with {} on each, but the topology has {} ({})",
+                                 name, ranks, needed, each, out.topology->hosts(), out.topology->name()));
     }
     out.places = read_places(reader, ranks, out.topology->hosts(), each);
   } else if (reader.has("placement")) {
@@ -295,7 +305,8 @@ Network parse_network(const std::string& text, const std::string& name, Rank ran
   }
   if (reader.has("link")) out.of_switches = read_speed(reader.at("link"), reader.way_to("link"), {});
   out.of_hosts = out.of_switches;
-  if (reader.has("host_link")) out.of_hosts = read_speed(reader.at("host_link"), reader.way_to("host_link"), out.of_switches);
+  if (reader.has("host_link"))
+    out.of_hosts = read_speed(reader.at("host_link"), reader.way_to("host_link"), out.of_switches);
   reader.end();
   return out;
 }
@@ -307,8 +318,10 @@ Network load_network(const std::string& name_or_file, Rank ranks) {
   std::ifstream file(name_or_file);
   if (!file) {
     std::string names;
-    for (const BuiltIn& one : built_in_networks()) names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
-    throw BadInput(fmt::format("there is no network '{}' and no file of that name; there are: {}", name_or_file, names));
+    for (const BuiltIn& one : built_in_networks())
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
+    throw BadInput(
+        fmt::format("there is no network '{}' and no file of that name; there are: {}", name_or_file, names));
   }
   std::stringstream text;
   text << file.rdbuf();

@@ -97,15 +97,17 @@ std::string plot_svg(const std::string& title, const std::string& x_axis, const 
   const int every = (across.most - across.least) / 12 + 1;
   for (int i = across.least; i <= across.most; i += every) {
     const double x = x_of(std::pow(2.0, i));
-    out += fmt::format(R"(<path d="M{:.1f} {} V{}" stroke="#ddd"/><text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)"
-                       "\n",
-                       x, kTop, kHeight - kBottom, x, kHeight - kBottom + 18, number(std::pow(2.0, i)));
+    out += fmt::format(
+        R"(<path d="M{:.1f} {} V{}" stroke="#ddd"/><text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)"
+        "\n",
+        x, kTop, kHeight - kBottom, x, kHeight - kBottom + 18, number(std::pow(2.0, i)));
   }
   for (int i = up.least; i <= up.most; ++i) {
     const double y = y_of(std::pow(10.0, i));
-    out += fmt::format(R"(<path d="M{} {:.1f} H{}" stroke="#ddd"/><text x="{}" y="{:.1f}" text-anchor="end">{:g}</text>)"
-                       "\n",
-                       kLeft, y, kWidth - kRight, kLeft - 8, y + 4, std::pow(10.0, i));
+    out += fmt::format(
+        R"(<path d="M{} {:.1f} H{}" stroke="#ddd"/><text x="{}" y="{:.1f}" text-anchor="end">{:g}</text>)"
+        "\n",
+        kLeft, y, kWidth - kRight, kLeft - 8, y + 4, std::pow(10.0, i));
   }
   out += fmt::format(R"(<text x="{}" y="{}" text-anchor="middle">{}</text>)"
                      "\n"
@@ -119,20 +121,24 @@ std::string plot_svg(const std::string& title, const std::string& x_axis, const 
     for (const auto& [x, y] : lines[i].points) {
       if (x <= 0 || y <= 0) continue;
       way += fmt::format("{}{:.1f} {:.1f}", way.empty() ? "M" : " L", x_of(x), y_of(y));
-      dots += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="3" fill="{}"><title>{}: {:g}, {:g}</title></circle>)", x_of(x),
-                          y_of(y), colour, escaped(lines[i].name), x, y);
+      dots += fmt::format(
+          R"(<circle cx="{:.1f}" cy="{:.1f}" r="3" fill="{}"><title>{}: {:g}, {:g}</title></circle>)",
+          x_of(x), y_of(y), colour, escaped(lines[i].name), x, y);
     }
-    if (!way.empty()) out += fmt::format(R"(<path d="{}" fill="none" stroke="{}" stroke-width="1.5"/>)", way, colour);
+    if (!way.empty())
+      out += fmt::format(R"(<path d="{}" fill="none" stroke="{}" stroke-width="1.5"/>)", way, colour);
     out += dots;
     const double y = kTop + 8 + 18.0 * static_cast<double>(i);
-    out += fmt::format(R"(<rect x="{}" y="{}" width="10" height="10" fill="{}"/><text x="{}" y="{}">{}</text>)"
-                       "\n",
-                       kWidth - kRight + 12, y, colour, kWidth - kRight + 28, y + 10, escaped(lines[i].name));
+    out +=
+        fmt::format(R"(<rect x="{}" y="{}" width="10" height="10" fill="{}"/><text x="{}" y="{}">{}</text>)"
+                    "\n",
+                    kWidth - kRight + 12, y, colour, kWidth - kRight + 28, y + 10, escaped(lines[i].name));
   }
   return out + "</svg>\n";
 }
 
-std::string write_plots(const std::string& file, const std::string& title, const std::vector<std::string>& pictures) {
+std::string write_plots(const std::string& file, const std::string& title,
+                        const std::vector<std::string>& pictures) {
   const bool picture = file.ends_with(".svg");
   if (!picture && !file.ends_with(".html"))
     return fmt::format("a plot is written to a file that ends in .svg or .html, not to {}", file);

@@ -16,6 +16,7 @@ std::string plot_svg(const std::string& title, const std::string& x_axis, const 
                      const std::vector<Series>& lines);
 
 /// Writes plots into a file: an SVG picture if it ends in .svg (one plot alone), otherwise a page in HTML. Empty, or what went wrong.
-std::string write_plots(const std::string& file, const std::string& title, const std::vector<std::string>& pictures);
+std::string write_plots(const std::string& file, const std::string& title,
+                        const std::vector<std::string>& pictures);
 
 }  // namespace aqueduct::sim

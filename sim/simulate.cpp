@@ -3,10 +3,11 @@
 #include "sim/symmetric.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <optional>
+
+#include <unistd.h>
 
 namespace aqueduct::sim {
 
@@ -34,7 +35,8 @@ void check_memory(const Job& job) {
     (coll::replay_memory(calls_of(job, middle)) <= limit ? fits : not_fits) = middle;
   }
   throw BadInput(fmt::format("{} ranks need {} MiB, but {} MiB are free: about {} ranks fit", job.shape.ranks,
-                             (coll::replay_memory(calls_of(job, job.shape.ranks)) >> 20) + 1, limit >> 20, fits));
+                             (coll::replay_memory(calls_of(job, job.shape.ranks)) >> 20) + 1, limit >> 20,
+                             fits));
 }
 
 }  // namespace
@@ -66,8 +68,9 @@ Outcome simulate(const Job& job, const Network& network) {
     check_memory(job);
     const std::uint64_t messages = coll::Schedule::cost(*job.algorithm, job.shape).messages * job.times;
     if (job.most_messages != 0 && messages > job.most_messages) {
-      throw BadInput(fmt::format("{} sends {} messages, and each would be an event; {} are allowed (--most-messages)",
-                                 job.algorithm->name, messages, job.most_messages));
+      throw BadInput(
+          fmt::format("{} sends {} messages, and each would be an event; {} are allowed (--most-messages)",
+                      job.algorithm->name, messages, job.most_messages));
     }
     std::optional<SharedLinks> links;
     if (network.topology)

@@ -13,16 +13,16 @@ namespace aqueduct::sim {
 struct Job {
   const coll::Algorithm* algorithm = nullptr;
   coll::Shape shape;
-  std::uint32_t times = 1;             ///< how many calls each member makes
-  bool in_flight = false;              ///< all at once; otherwise one after the other
-  coll::Picoseconds compute = 0;       ///< between two calls
+  std::uint32_t times = 1;               ///< how many calls each member makes
+  bool in_flight = false;                ///< all at once; otherwise one after the other
+  coll::Picoseconds compute = 0;         ///< between two calls
   std::vector<coll::Picoseconds> calls;  ///< when each member makes its first call; empty: all at 0
   coll::Detours detours;
   coll::Watcher* watcher = nullptr;
-  std::uint64_t seed = 1;              ///< of random routes
-  std::uint64_t most_messages = 0;     ///< refuses to simulate more one by one; 0: no limit
-  std::uint64_t most_memory = 0;       ///< bytes; 0: what the machine has free
-  bool one_by_one = false;             ///< with an event for each message, also where a shorter way is as exact
+  std::uint64_t seed = 1;           ///< of random routes
+  std::uint64_t most_messages = 0;  ///< refuses to simulate more one by one; 0: no limit
+  std::uint64_t most_memory = 0;    ///< bytes; 0: what the machine has free
+  bool one_by_one = false;          ///< with an event for each message, also where a shorter way is as exact
 };
 
 /// How a simulation was done.

@@ -15,24 +15,12 @@ using coll::Step;
 namespace {
 
 constexpr std::array kSymmetric{
-    &coll::kBarrierDissemination,
-    &coll::kAllGatherDirect,
-    &coll::kAllGatherBruck,
-    &coll::kAllGatherRing,
-    &coll::kAllGatherCirculant,
-    &coll::kAllGatherDoubling,
-    &coll::kAllToAllDirect,
-    &coll::kAllToAllBruck,
-    &coll::kAllToAllPairwise,
-    &coll::kAllReduceDirect,
-    &coll::kAllReduceCirculant,
-    &coll::kAllReduceHalving,
-    &coll::kAllReduceRing,
-    &coll::kReduceScatterCirculant,
-    &coll::kReduceScatterDirect,
-    &coll::kReduceScatterHalving,
-    &coll::kPermuteSlots,
-    &coll::kAllGatherVSlots,
+    &coll::kBarrierDissemination, &coll::kAllGatherDirect,        &coll::kAllGatherBruck,
+    &coll::kAllGatherRing,        &coll::kAllGatherCirculant,     &coll::kAllGatherDoubling,
+    &coll::kAllToAllDirect,       &coll::kAllToAllBruck,          &coll::kAllToAllPairwise,
+    &coll::kAllReduceDirect,      &coll::kAllReduceCirculant,     &coll::kAllReduceHalving,
+    &coll::kAllReduceRing,        &coll::kReduceScatterCirculant, &coll::kReduceScatterDirect,
+    &coll::kReduceScatterHalving, &coll::kPermuteSlots,           &coll::kAllGatherVSlots,
     &coll::kAllToAllVSlots,
 };
 
@@ -40,8 +28,8 @@ constexpr std::array kSymmetric{
 struct Action {
   enum class Kind : std::uint8_t { wait, work, post, raise };
   Kind kind = Kind::work;
-  bool turns = false;  ///< the peer is mine ^ distance; otherwise mine + distance
-  bool either = false;  ///< both are true of member 0
+  bool turns = false;                  ///< the peer is mine ^ distance; otherwise mine + distance
+  bool either = false;                 ///< both are true of member 0
   Counter counter = coll::kNoCounter;  ///< of a wait, a raise, a post
   Counter done = coll::kNoCounter;
   std::uint32_t until = 0;
@@ -52,14 +40,15 @@ struct Action {
 };
 
 /// Lists the actions of one member. False: it has steps that this does not do.
-bool list_actions(const coll::Algorithm& algorithm, const coll::Shape& shape, const coll::Machine& machine, Rank position,
-                  std::vector<Action>& out) {
+bool list_actions(const coll::Algorithm& algorithm, const coll::Shape& shape, const coll::Machine& machine,
+                  Rank position, std::vector<Action>& out) {
   out.clear();
   const coll::Schedule schedule(algorithm, shape, position);
   if (schedule.lanes() != 1) return false;
   const coll::Schedule::Lengths lengths = schedule.lengths(0);
   const auto add_work = [&](std::uint64_t femtoseconds, const Step& step) {
-    const Picoseconds length = LogGP{.femtoseconds_per_byte = femtoseconds}.bytes_time(step.bytes * step.runs);
+    const Picoseconds length =
+        LogGP{.femtoseconds_per_byte = femtoseconds}.bytes_time(step.bytes * step.runs);
     if (length == 0) return;
     if (out.empty() || out.back().kind != Action::Kind::work) out.push_back({});
     out.back().length += length;
@@ -94,8 +83,8 @@ bool fits(std::vector<Action>& first, const std::vector<Action>& other, Rank pos
   for (std::size_t i = 0; i < first.size(); ++i) {
     Action& a = first[i];
     const Action& b = other[i];
-    if (a.kind != b.kind || a.counter != b.counter || a.done != b.done || a.until != b.until || a.add != b.add ||
-        a.bytes != b.bytes || a.length != b.length)
+    if (a.kind != b.kind || a.counter != b.counter || a.done != b.done || a.until != b.until ||
+        a.add != b.add || a.bytes != b.bytes || a.length != b.length)
       return false;
     if (a.kind != Action::Kind::post) continue;
     const Rank peer = (position + b.distance) % ranks;
@@ -209,7 +198,8 @@ class Rounds {
       heads_[i] = entered + link_.latency;
     }
     if (action.bytes > 0) {
-      for (Rank i = 0; i < count_; ++i) sources_[i] = std::max(sources_[i], heads_[i] - link_.latency + length);
+      for (Rank i = 0; i < count_; ++i)
+        sources_[i] = std::max(sources_[i], heads_[i] - link_.latency + length);
     }
     if (action.done != coll::kNoCounter) {
       if (action.bytes == 0) {
@@ -244,7 +234,8 @@ class Rounds {
   bool take(State& state, Rank to, Rank from, Picoseconds length) noexcept {
     const Picoseconds head = heads_[from];
     const bool waits = link_.gap != 0 || link_.femtoseconds_per_byte != 0;
-    if (waits && (head < last_head_[to] || (head == last_head_[to] && last_from_[to] != kNoRank && from < last_from_[to])))
+    if (waits && (head < last_head_[to] ||
+                  (head == last_head_[to] && last_from_[to] != kNoRank && from < last_from_[to])))
       return false;
     last_head_[to] = head;
     last_from_[to] = from;
@@ -277,7 +268,8 @@ bool is_symmetric(const coll::Algorithm& algorithm) noexcept {
 }
 
 std::optional<coll::Replayed> replay_symmetric(const coll::Algorithm& algorithm, const coll::Shape& shape,
-                                               const coll::Machine& machine, std::span<const Picoseconds> calls) {
+                                               const coll::Machine& machine,
+                                               std::span<const Picoseconds> calls) {
   if (!is_symmetric(algorithm) || shape.ranks < 2 || machine.levels.size() != 1 ||
       machine.strided != coll::Strided::whole || coll::Schedule::refusal(algorithm, shape) != nullptr ||
       coll::problem_of(machine) != nullptr || (!calls.empty() && calls.size() != shape.ranks))
@@ -294,7 +286,8 @@ std::optional<coll::Replayed> replay_symmetric(const coll::Algorithm& algorithm,
     if (sample == 0 || std::find(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(i), sample) !=
                            samples.begin() + static_cast<std::ptrdiff_t>(i))
       continue;
-    if (!list_actions(algorithm, shape, machine, sample, others) || !fits(actions, others, sample, shape.ranks))
+    if (!list_actions(algorithm, shape, machine, sample, others) ||
+        !fits(actions, others, sample, shape.ranks))
       return std::nullopt;
   }
   Rounds rounds(shape, machine, coll::Schedule::needs(algorithm, shape).counters, calls, actions);

@@ -18,6 +18,7 @@ bool is_symmetric(const coll::Algorithm& algorithm) noexcept;
 /// Requires: one level; no links, noise or watcher; Strided::whole.
 /// Cost: O(steps of a member) if all call at once; otherwise O(steps · members), a nanosecond or two each.
 std::optional<coll::Replayed> replay_symmetric(const coll::Algorithm& algorithm, const coll::Shape& shape,
-                                               const coll::Machine& machine, std::span<const coll::Picoseconds> calls);
+                                               const coll::Machine& machine,
+                                               std::span<const coll::Picoseconds> calls);
 
 }  // namespace aqueduct::sim

@@ -9,7 +9,8 @@ Topology::Topology(Host hosts, std::uint64_t inner) : hosts_(hosts), links_(0) {
   const std::uint64_t all = 2 * std::uint64_t{hosts} + inner;
   if (hosts == 0) throw std::invalid_argument("a topology has at least one host");
   if (all > std::numeric_limits<Link>::max() / 2)
-    throw std::invalid_argument("a topology of " + std::to_string(hosts) + " hosts has too many links; make it smaller");
+    throw std::invalid_argument("a topology of " + std::to_string(hosts) +
+                                " hosts has too many links; make it smaller");
   links_ = static_cast<Link>(all);
 }
 
