@@ -71,14 +71,14 @@ TEST(Aqsim, SimulatesAllThatCanDoIt) {
 }
 
 TEST(Aqsim, WritesPlotsAndTraces) {
-  const test::ScratchFolder folder;
+  const support::ScratchFolder folder;
   Options options = options_of("reduce");
   options.ranks = {8, 16};
   options.bytes = {8, 64};
-  options.plot = folder.path() / "plot.html";
+  options.plot = folder / "plot.html";
   lines_of([&] { return run(options); });
   EXPECT_GT(std::filesystem::file_size(options.plot), 1000u);
-  options.trace = folder.path() / "trace.json";
+  options.trace = folder / "trace.json";
   EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("--trace is for one simulation"));
   options.plot.clear();
   options.ranks = {8};

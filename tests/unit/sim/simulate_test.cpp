@@ -284,8 +284,8 @@ TEST(Network, HasEachNameForTeamsOfAnySize) {
 }
 
 TEST(Trace, IsJsonWithAnArrowForEachMessage) {
-  const test::ScratchFolder folder;
-  const std::string file = folder.path() / "trace.json";
+  const support::ScratchFolder folder;
+  const std::string file = folder / "trace.json";
   Trace trace(file);
   Job job = job_of(coll::kBroadcastKNomial, 8, 64);
   job.watcher = &trace;
@@ -309,14 +309,14 @@ TEST(Trace, IsJsonWithAnArrowForEachMessage) {
 }
 
 TEST(Plot, IsAPictureOrAPage) {
-  const test::ScratchFolder folder;
+  const support::ScratchFolder folder;
   const std::string picture = plot_svg("a < b", "bytes", "us", {{"one & two", {{8, 1.5}, {64, 30}}}});
   EXPECT_THAT(picture, AllOf(HasSubstr("<svg"), HasSubstr("a &lt; b"), HasSubstr("one &amp; two"),
                              HasSubstr("</svg>")));
-  EXPECT_EQ(write_plots(folder.path() / "plot.svg", "t", {picture}), "");
-  EXPECT_EQ(write_plots(folder.path() / "plot.html", "t", {picture, picture}), "");
-  EXPECT_THAT(write_plots(folder.path() / "plot.png", "t", {picture}), HasSubstr(".svg or .html"));
-  EXPECT_THAT(write_plots(folder.path() / "plot.svg", "t", {picture, picture}), HasSubstr(".html"));
+  EXPECT_EQ(write_plots(folder / "plot.svg", "t", {picture}), "");
+  EXPECT_EQ(write_plots(folder / "plot.html", "t", {picture, picture}), "");
+  EXPECT_THAT(write_plots(folder / "plot.png", "t", {picture}), HasSubstr(".svg or .html"));
+  EXPECT_THAT(write_plots(folder / "plot.svg", "t", {picture, picture}), HasSubstr(".html"));
   EXPECT_THAT(write_plots("/nonexistent/plot.svg", "t", {picture}), HasSubstr("cannot be written"));
 }
 
