@@ -3,6 +3,7 @@
 #include "am/head.hpp"
 #include "am/messages.hpp"
 #include "am/packet_parts.hpp"
+#include "am/quickly.hpp"
 #include "core/entry.hpp"
 #include "core/mapping.hpp"
 
@@ -33,39 +34,39 @@ bool Messages::is_for_program(Bytes packet) noexcept {
 void Messages::packet(Rank from, Bytes packet) noexcept {
   ++state_.statistics.packets_received;
   PacketHeader header;
-  if (packet.size() < sizeof header) [[unlikely]] {
-    reject(from, {}, "it is shorter than a header");
-    return;
-  }
+  if (packet.size() < sizeof header) [[unlikely]]
+    return reject(from, packet, "it is shorter than a header");
   std::memcpy(&header, packet.data(), sizeof header);
   Peer& peer = peers_[from];
   // A peer that returns more credits than it was given must not raise the bound on what this rank has in flight.
-  const std::uint32_t credits = peer.credits + std::uint32_t{header.credits};
-  peer.credits = static_cast<std::uint16_t>(std::min(credits, credits_per_peer_));
-  if (header.kind == PacketKind::credits) return;
-  dispatch(from, peer, header, packet);
-}
-
-void Messages::dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes packet) noexcept {
+  if (header.credits != 0) {
+    const std::uint32_t credits = peer.credits + std::uint32_t{header.credits};
+    peer.credits = static_cast<std::uint16_t>(std::min(credits, peer.lost ? 0 : credits_per_peer_));
+  }
+  if (header.kind == PacketKind::credits) [[unlikely]]
+    return;
   Incoming incoming{state_, from, header.kind == PacketKind::request};
   if (const char* why = run_handler(incoming, header, packet)) [[unlikely]]
-    reject(from, header, why);
+    reject(from, packet, why);
   // A request without a reply returns its credit too, even if it was rejected: otherwise
   // its sender would run out of credits. The credit travels with the next packet to that
   // peer, or with others in a packet of its own once half of the credits are owed.
   if (!incoming.is_request || incoming.replied) return;
-  if (++peer.owed >= peer.return_at) return_credits(from);
+  if (++peer.owed >= peer.return_at) [[unlikely]]
+    return_credits(from);
 }
 
 /// Runs the message's handler. Checks every number and length of the packet first, since a peer may be faulty. Returns
 /// null, or the reason why the message is dropped.
-const char* Messages::run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept {
+[[gnu::always_inline]] inline const char* Messages::run_handler(Incoming& incoming,
+                                                                const PacketHeader& header,
+                                                                Bytes packet) noexcept {
   if (header.raw != 0) [[unlikely]]
-    return run_raw(incoming, header, packet);
-  if (header.handler >= handlers_.size()) [[unlikely]]
+    return run_raw(incoming, packet);
+  if (header.handler >= count_) [[unlikely]]
     return kNoHandler;
   const Entry& entry = handlers_[header.handler];
-  if ((entry.key & kWireMask) != wire_key(header.category, header.args_bytes) ||
+  if (static_cast<std::uint32_t>(entry.key) != wire_key(header.category, header.args_bytes) ||
       is_request(header.category) != incoming.is_request) [[unlikely]] {
     if (entry.key == 0) return kNoHandler;
     return "the handler registered here under that number is of another category or argument size";
@@ -80,7 +81,7 @@ const char* Messages::run_handler(Incoming& incoming, const PacketHeader& header
   return nullptr;
 }
 
-// As the end of dispatch. Out of line: the handler ran outside the lock.
+// As the end of `packet`. Out of line: the handler ran outside the lock.
 void Messages::owe_credit(Rank to) noexcept {
   Peer& peer = peers_[to];
   if (peer.lost) return;
@@ -143,6 +144,11 @@ void Messages::return_credits(Rank to) noexcept {
 }  // namespace am
 
 namespace detail {
+
+bool send_answer(Incoming& incoming, MessageName name, std::uint64_t* head, Bytes payload) noexcept {
+  EndpointState& state = incoming.state;
+  return !state.guard.guards() && state.messages->reply_quickly(incoming, name, head, payload);
+}
 
 Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Args args, Bytes payload,
                   GlobalPtr<std::byte> place) noexcept {

@@ -11,6 +11,9 @@ struct Incoming {
   bool is_request;
   bool replied = false;
   bool is_raw = false;  ///< its sender has a space of raw handlers, and may have no plain ones
+
+  /// Whether its handler may still reply to a registered handler.
+  bool may_reply() const noexcept { return is_request && !replied && !is_raw; }
 };
 
 }  // namespace aqueduct::detail

@@ -40,6 +40,7 @@ Messages::Messages(EndpointState& state)
     peer.in_order = peer.conduit->properties().send_before_send;
     peer.return_at = static_cast<std::uint16_t>((credits_per_peer_ + 1) / 2);
     peer.room = static_cast<std::uint32_t>(room(rank, false, kMaxArgs));
+    peer.quick = peer.copies ? peer.room : 0;
   }
   returns_due_.reserve(state.ranks);
   returns_now_.reserve(state.ranks);
@@ -90,8 +91,10 @@ std::size_t Messages::room(Rank peer, bool with_target, std::size_t args_bytes) 
   return state_.conduit_of[peer]->properties().max_packet - head;
 }
 
-void Messages::reject(Rank from, const PacketHeader& header, std::string_view why) noexcept {
+void Messages::reject(Rank from, Bytes packet, std::string_view why) noexcept {
   ++state_.statistics.rejected;
+  PacketHeader header{};
+  if (packet.size() >= sizeof header) std::memcpy(&header, packet.data(), sizeof header);
   if (header.raw != 0) {
     const RawSpace* const space = raw_spaces_.find(raw_space(header));
     state_.log.error(
@@ -160,6 +163,7 @@ void Messages::free_place(std::uint32_t place) noexcept {
 
 void Messages::peer_lost(Rank peer) noexcept {
   peers_[peer].lost = true;
+  peers_[peer].credits = 0;
   auto& waiting = outbox_.waiting();
   const auto gone = std::remove_if(waiting.begin(), waiting.end(), [&](std::uint32_t place) {
     if (outbox_[place].to != peer) return false;

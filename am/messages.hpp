@@ -22,6 +22,7 @@ using aqueduct::detail::Args;
 using aqueduct::detail::Callback;
 using aqueduct::detail::EndpointState;
 using aqueduct::detail::Incoming;
+using aqueduct::detail::MessageName;
 using core::Bytes;
 using core::MutableBytes;
 using core::Post;
@@ -57,6 +58,12 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   bool knows(AmCategory category, HandlerId id, const Args& args) const noexcept {
     return id < handlers_.size() && handlers_[id].key == key_of(category, args.bytes, args.signature);
   }
+
+  /// Sends a short or medium request, if nothing stands in the way: the handler is known, there are credits and room, and
+  /// the payload may be reused at once. Otherwise returns false, and nothing has happened. `head` is a MessageHead.
+  bool request_quickly(Rank to, MessageName name, std::uint64_t* head, Bytes payload) noexcept;
+  /// The same for the reply to a request.
+  bool reply_quickly(Incoming& incoming, MessageName name, std::uint64_t* head, Bytes payload) noexcept;
 
   /// Begins a request without waiting. The answer is retry if there is no credit or no room. `token` is for
   /// Conduit::send: its completion says that the payload may be reused. May be called inside progress.
@@ -131,45 +138,52 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   struct Peer {
     core::Conduit* conduit = nullptr;
     std::uint32_t room = 0;       ///< largest payload of a packet with the longest arguments
+    std::uint32_t quick = 0;      ///< the same if its conduit copies payloads, otherwise 0
     std::uint16_t credits = 0;    ///< number of requests that this rank may still send there
     std::uint16_t owed = 0;       ///< credits that this rank has yet to return
     std::uint16_t return_at = 0;  ///< number of owed credits that are returned in a packet of their own
     std::uint16_t kept = 0;       ///< places of the outbox with replies to it; at most the number of credits
     bool copies = true;           ///< of its conduit: a payload may be reused when send returns
-    bool lost = false;
+    bool lost = false;            ///< it has no credits then
     bool in_order = false;        ///< its conduit delivers packets in the order of the sends
     bool asked_credits = false;   ///< it has been asked to return each credit at once
     std::uint32_t to_follow = 0;  ///< requests whose payload is not in place yet
     std::uint64_t full_at = 0;    ///< the last pass of `advance` that found no room there
   };
 
-  static constexpr std::uint64_t wire_key(AmCategory category, std::uint16_t args_bytes) noexcept {
-    return std::uint64_t{1} | (static_cast<std::uint64_t>(category) << 8) | (std::uint64_t{args_bytes} << 16);
-  }
   static constexpr std::uint64_t key_of(AmCategory category, std::uint16_t args_bytes,
                                         std::uint16_t signature) noexcept {
-    return wire_key(category, args_bytes) | (std::uint64_t{signature} << 32);
+    return aqueduct::detail::message_name(category, args_bytes, signature, 0);
   }
-  static constexpr std::uint64_t kWireMask = 0xffffffff;  ///< the part of a key that a packet determines
+  /// The part of a key that a packet determines.
+  static constexpr std::uint32_t wire_key(AmCategory category, std::uint16_t args_bytes) noexcept {
+    return static_cast<std::uint32_t>(key_of(category, args_bytes, 0));
+  }
+  bool knows(MessageName name) const noexcept {
+    const std::uint64_t handler = name >> 48;
+    return handler < count_ && handlers_[handler].key == (name & (~std::uint64_t{0} >> 16));
+  }
+  bool send_quickly(Peer& peer, Rank to, PacketKind kind, std::uint64_t credits, MessageName name,
+                    std::uint64_t* head, Bytes payload) noexcept;
 
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
   const char* run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept;
-  const char* run_raw(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept;
+  [[gnu::noinline]] const char* run_raw(Incoming& incoming, Bytes packet) noexcept;
   void kept_packet_sent(std::uint32_t place) noexcept override { free_place(place); }
   void free_place(std::uint32_t place) noexcept;
   void send_kept() noexcept;
   void look_busy() noexcept { busy_.set(!outbox_.waiting().empty() || !returns_due_.empty()); }
-  void dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes packet) noexcept;
   [[gnu::cold]] Status request_slowly(Rank to, AmCategory category, HandlerId handler, const Args& args,
                                       const LongTarget* target, Bytes payload,
                                       const AmOptions& options) noexcept;
-  [[gnu::cold]] void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
+  [[gnu::cold]] void reject(Rank from, Bytes packet, std::string_view why) noexcept;
   void return_credits(Rank to) noexcept;
   void add_credit_returns() noexcept;
   void ask_for_credits(Rank to) noexcept;
   bool may_leave(Rank to) noexcept;
 
   std::vector<Entry> handlers_;
+  std::size_t count_ = handlers_.size();         ///< read by every message; the vector would have to divide
   std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a HandlerId, so that it does not wrap
   Status layers_problem_;
   std::vector<Peer> peers_;

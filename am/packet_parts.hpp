@@ -15,6 +15,22 @@ struct PacketParts {
   core::MutableBytes payload;
 };
 
+/// Puts the payload of a long message into its place. Null, or the reason why the message is dropped.
+[[gnu::noinline]] inline const char* place_long_payload(core::EndpointState& state,
+                                                        PacketParts& parts) noexcept {
+  LongTarget target;
+  std::memcpy(&target, parts.args, sizeof target);
+  parts.args += sizeof target;
+  const auto part = state.segments.check({state.rank, target.offset, target.segment}, target.bytes);
+  if (!part || (!parts.payload.empty() && parts.payload.size() != target.bytes)) [[unlikely]] {
+    return "its target is outside the segment";
+  }
+  std::byte* place = state.segments[target.segment].mine.data() + target.offset;
+  aqueduct::detail::copy_bytes(place, parts.payload.data(), parts.payload.size());
+  parts.payload = {place, static_cast<std::size_t>(target.bytes)};
+  return nullptr;
+}
+
 /// Finds the arguments and the payload of a packet, and puts the payload of a long message into its place. Checks every
 /// length and the place first. Returns null, or the reason why the message is dropped.
 [[gnu::always_inline]] inline const char* find_parts(core::EndpointState& state, const PacketHeader& header,
@@ -25,19 +41,7 @@ struct PacketParts {
   if (packet.size() != head + header.payload_bytes) [[unlikely]]
     return "its lengths do not add up";
   parts.payload = {const_cast<std::byte*>(packet.data()) + head, header.payload_bytes};
-  if (with_target) {
-    LongTarget target;
-    std::memcpy(&target, parts.args, sizeof target);
-    parts.args += sizeof target;
-    const auto part = state.segments.check({state.rank, target.offset, target.segment}, target.bytes);
-    if (!part || (header.payload_bytes != 0 && header.payload_bytes != target.bytes)) [[unlikely]] {
-      return "its target is outside the segment";
-    }
-    std::byte* place = state.segments[target.segment].mine.data() + target.offset;
-    aqueduct::detail::copy_bytes(place, parts.payload.data(), parts.payload.size());
-    parts.payload = {place, static_cast<std::size_t>(target.bytes)};
-  }
-  return nullptr;
+  return with_target ? place_long_payload(state, parts) : nullptr;
 }
 
 }  // namespace aqueduct::am

@@ -151,7 +151,9 @@ Status PreparedReply::commit_raw(const RawCall& call, std::size_t used) noexcept
 
 namespace am {
 
-const char* Messages::run_raw(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept {
+const char* Messages::run_raw(Incoming& incoming, Bytes packet) noexcept {
+  PacketHeader header;
+  std::memcpy(&header, packet.data(), sizeof header);
   const AmCategory category = header.category;
   if (category > AmCategory::long_reply || is_request(category) != incoming.is_request)
     return "its category is wrong";

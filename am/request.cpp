@@ -1,5 +1,6 @@
 #include "am/head.hpp"
 #include "am/messages.hpp"
+#include "am/quickly.hpp"
 #include "core/entry.hpp"
 #include "core/mapping.hpp"
 #include "core/source_use.hpp"
@@ -128,6 +129,17 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
   if (payload.size() > messages.medium_room(to)) [[unlikely]]
     return {ErrorCode::too_large, to};
   return messages.request(to, category, handler, args, nullptr, payload, options);
+}
+
+}  // namespace detail
+
+namespace detail {
+
+bool send_message(Endpoint& ep, Rank to, MessageName name, std::uint64_t* head, Bytes payload) noexcept {
+  EndpointState& state = ep.state();
+  if (to >= ep.ranks() || state.guard.guards() || state.polling || state.order.active()) [[unlikely]]
+    return false;
+  return state.messages->request_quickly(to, name, head, payload);
 }
 
 }  // namespace detail

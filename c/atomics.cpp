@@ -37,14 +37,16 @@ Event begin_atomic(const PlainAtomic& call, const AtomicOptions& options) noexce
   if (!is_whole<T>(call)) return Event(Status(ErrorCode::invalid_argument, call.at.rank));
   return detail::atomic_nb<T>(whole(call.ep), static_cast<AtomicOp>(call.op), whole(call.at).as<T>(),
                               value_at<T>(call.operand), value_at<T>(call.expected),
-                              static_cast<T*>(call.result), options, call.by);
+                              static_cast<T*>(call.result), options,
+                              detail::WayOfDomain::of(whole(call.ep), call.by));
 }
 template <Atomic T>
 Status begin_atomic_nbi(const PlainAtomic& call, const AtomicOptions& options) noexcept {
   if (!is_whole<T>(call)) return {ErrorCode::invalid_argument, call.at.rank};
   return detail::atomic_nbi<T>(whole(call.ep), static_cast<AtomicOp>(call.op), whole(call.at).as<T>(),
                                value_at<T>(call.operand), value_at<T>(call.expected),
-                               static_cast<T*>(call.result), options, call.by);
+                               static_cast<T*>(call.result), options,
+                               detail::WayOfDomain::of(whole(call.ep), call.by));
 }
 
 /// Calls `body` with a value of the type's C++ type. An unknown type: returns invalid_argument.

@@ -7,6 +7,7 @@
 #include "coll/engine/checked_blocks.hpp"
 #include "coll/engine/checked_request.hpp"
 #include "coll/engine/collectives.hpp"
+#include "coll/engine/start.hpp"
 #include "coll/may_call.hpp"
 #include "coll/one_caller.hpp"
 #include "coll/plan_record.hpp"

@@ -2,6 +2,7 @@
 
 #include <aqueduct/coll.hpp>
 
+#include "coll/engine/start.hpp"
 #include "coll/may_call.hpp"
 #include "coll/one_caller.hpp"
 #include "coll/plan_record.hpp"

@@ -205,9 +205,16 @@ class NativeSignal {
  public:
   virtual ~NativeSignal() = default;
   /// As NativeRma::put without `inject`, but up to Properties::max_inject_signal bytes `from` is read only during the
-  /// call. The completion says that the bytes are in place; the target may not have polled yet.
+  /// call. It may be empty: a signal alone. The completion says that the bytes are in place; the target may not have polled yet.
   virtual Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, Signal signal,
                           Token token) noexcept = 0;
+  /// As put_signal, of a put whose completion nobody waits for: it may come late. So the conduit need not ask the target
+  /// to acknowledge it at once, and the acknowledgement can travel with what the target sends next. Requires: at most
+  /// Properties::max_inject_signal bytes.
+  virtual Post put_signal_unwaited(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from,
+                                   Signal signal, Token token) noexcept {
+    return put_signal(peer, key, offset, from, signal, token);
+  }
   /// Whether put_signal_word works. The answer does not change after `connect`, and is the same for all peers.
   virtual bool takes_words() const noexcept { return false; }
   /// As put_signal, but in place of the call of Inbox::signalled the target's conduit updates `word` once, after the bytes
@@ -423,7 +430,8 @@ class Waitable {
   }
 
   /// The time from now to the conduit's next timer, by Process::clock: for so long it needs no poll if nothing arrives.
-  /// No sleep lasts longer. Zero or less asks for a poll at once. Called after the poll that follows arming.
+  /// No sleep lasts longer. Zero or less asks for a poll at once: packets that were accepted wait for room, say. Called
+  /// after the poll that follows arming, and without arming by a thread that polls while the program computes.
   virtual std::chrono::nanoseconds within() const noexcept { return std::chrono::nanoseconds::max(); }
 };
 

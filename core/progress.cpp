@@ -16,6 +16,23 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+/// Lets the layers with queued work go on. Returns how many things happened that waits should know of.
+[[gnu::noinline]] int advance(EndpointState& state) noexcept {
+  const std::uint64_t moves = state.moves;
+  for (const BuiltLayer& built : state.layers) built.layer->advance();
+  // A layer that goes on because memory has changed: no packet shows it, but waits should not fall asleep.
+  int found = state.moves != moves ? 1 : 0;
+  state.polling = false;
+  found += state.continuations.run();
+  found += state.handlers.run();
+  if (state.guard.has_followers()) state.guard.changed();
+  return found;
+}
+
+}  // namespace
+
 int progress(EndpointState& state) noexcept {
   if (state.polling) [[unlikely]]
     return state.in_child() ? end_all(state) : 0;  // another thread may have been polling at the fork
@@ -25,20 +42,14 @@ int progress(EndpointState& state) noexcept {
   int found = state.stand_in != nullptr ? state.stand_in->deliver() : 0;
   if (state.near != nullptr) found += state.near->poll(*state.inbox);
   if (state.far != nullptr) found += state.far->poll(*state.inbox);
-  const bool advanced = (state.busy | state.watching) != 0;
-  if (advanced) [[unlikely]] {
-    const std::uint64_t moves = state.moves;
-    for (const BuiltLayer& built : state.layers) built.layer->advance();
-    // A layer that goes on because memory has changed: no packet shows it, but waits should not fall asleep.
-    found += state.moves != moves ? 1 : 0;
-    state.polling = false;
-    found += state.continuations.run();
-    found += state.handlers.run();
-  }
+  if ((state.busy | state.watching) != 0) [[unlikely]]
+    found += advance(state);
   state.polling = false;
-  state.arrivals += static_cast<std::uint64_t>(found);
-  if (state.guard.has_followers() && (found > 0 || advanced)) [[unlikely]]
-    state.guard.changed();
+  if (found != 0) {
+    state.arrivals += static_cast<std::uint64_t>(found);
+    if (state.guard.has_followers()) [[unlikely]]
+      state.guard.changed();
+  }
   // A program that never waits but only polls must learn of lost peers too.
   const std::uint32_t polls = state.polls.load(std::memory_order_relaxed) + 1;
   state.polls.store(polls, std::memory_order_relaxed);
@@ -62,8 +73,19 @@ void check_peers(EndpointState& state) noexcept {
 
 }  // namespace core
 
+namespace {
+
+// Out of line: an Entry would make the caller save registers that it needs for nothing else.
+[[gnu::noinline]] int progress_guarded(detail::EndpointState& state) noexcept {
+  core::Entry entry(state);
+  return core::progress(state);
+}
+
+}  // namespace
+
 int Endpoint::progress() noexcept {
-  core::Entry entry(*state_);
+  if (state_->guard.guards()) [[unlikely]]
+    return progress_guarded(*state_);
   return core::progress(*state_);
 }
 

@@ -4,11 +4,13 @@
 
 #include "core/endpoint_state.hpp"
 
+#include <utility>
+
 namespace aqueduct::core {
 
 /// The use of a caller's buffer as the source of an operation: it ends when the caller may write to the buffer again. A
 /// layer takes one for an operation that reads the buffer for longer than the call lasts. Once the operation has begun,
-/// the layer hands the use over: to the caller as an Event, or to a wait.
+/// the layer hands the use over: to the caller as an Event, to a wait, or to itself (`keep`).
 class SourceUse {
  public:
   /// Takes an operation of kind kSource, which ends when the buffer is free. With
@@ -24,6 +26,9 @@ class SourceUse {
   Op* op() const noexcept { return op_; }
   /// Ends the use if nothing has begun, so nothing reads the buffer.
   void give_up(EndpointState& state, Status why) noexcept;
+  /// The layer itself watches the operation from now on, and collects it once it is done: of a buffer of its own, for which
+  /// nobody waits. Returns the operation, whose last part the reader of the buffer ends.
+  Op* keep() noexcept { return std::exchange(op_, nullptr); }
   /// Gives the caller its Event, or waits until the buffer is free.
   /// Returns the outcome of the use if it has waited, else ok.
   Status hand_over(EndpointState& state) noexcept;

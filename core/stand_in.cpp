@@ -68,9 +68,19 @@ void StandIn::run() noexcept {
   }
 }
 
+/// Whether a conduit asks for a poll soon. It may have accepted packets of operations that are over on this rank, and not
+/// have sent them, or have to send them again.
+bool StandIn::owes_polls() const noexcept {
+  for (Conduit* const conduit : {state_.near.get(), state_.far.get()}) {
+    const Waitable* const waitable = conduit != nullptr ? conduit->waitable() : nullptr;
+    if (waitable != nullptr && waitable->within() < kLongestStandInSleep) return true;
+  }
+  return false;
+}
+
 // A rank's part of a collective operation may be over while its last put is in flight, which needs its polls.
 bool StandIn::is_needed(std::uint32_t seen) const noexcept {
-  return (state_.watching != 0 || state_.ops.in_flight() != 0 || lacks_room()) &&
+  return (state_.watching != 0 || state_.ops.in_flight() != 0 || lacks_room() || owes_polls()) &&
          !state_.guard.has_followers() && state_.polls.load(std::memory_order_relaxed) == seen &&
          !stop_.load(std::memory_order_relaxed);
 }
@@ -122,7 +132,8 @@ bool StandIn::sleep(std::uint32_t seen) noexcept {
   limit = joint.cut(limit);
   {
     const OthersIn others(guard, Guard::Why::sleeps);
-    joint.sleep(limit);
+    // A conduit that asks for a poll at once has had one that found nothing to do: its network has no room.
+    limit.count() > 0 ? joint.sleep(limit) : JointSleep::nap(kWithoutRoom);
   }
   return !guard.was_rung();
 }

@@ -19,10 +19,10 @@ namespace aqueduct::core {
 
 /// A thread that goes on with an endpoint's collective operations while the program computes (AQUEDUCT_COLL_PROGRESS).
 ///
-/// It acts if some layer watches memory (EndpointState::watching), or an operation is in flight or waits for room, and no
-/// thread of the program has made progress or waited since it last looked, `patience` ago. Then it takes the endpoint's
-/// lock and the turn to poll, as a thread of the program with Threads::multiple does, and makes rounds of progress until
-/// the program is back. Between them it sleeps on the conduits, so it takes no processor time while nothing arrives. A
+/// It acts if no thread of the program has made progress or waited since it last looked, `patience` ago, and some layer
+/// watches memory (EndpointState::watching), an operation is in flight or waits for room, or a conduit asks for polls
+/// (Waitable::within), such as to send what it has accepted. Then it takes the endpoint's lock and the turn to poll, as a
+/// thread of the program with Threads::multiple does, and makes rounds of progress until the program is back. Between them it sleeps on the conduits, so it takes no processor time while nothing arrives. A
 /// call of the program ends that sleep.
 ///
 /// A round is as one of core::progress without what runs code of the program: messages for the program's handlers are
@@ -58,6 +58,7 @@ class StandIn {
   void make_rounds(std::uint32_t seen) noexcept;
   bool is_needed(std::uint32_t seen) const noexcept;
   bool lacks_room() const noexcept;
+  bool owes_polls() const noexcept;
   bool sleep(std::uint32_t seen) noexcept;
   int round() noexcept;
   int deliver_all() noexcept;

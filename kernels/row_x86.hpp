@@ -36,6 +36,11 @@ template <std::size_t kBytes>
                                                            const std::byte* from, std::int64_t from_stride,
                                                            std::uint64_t count) noexcept;
 
+/// Pieces of 256 or 512 bytes, by vectors of 64 bytes. Requires: AVX-512 F.
+template <std::size_t kBytes>
+[[gnu::target("avx512f")]] void wide_row(std::byte* to, std::int64_t to_stride, const std::byte* from,
+                                         std::int64_t from_stride, std::uint64_t count) noexcept;
+
 }  // namespace aqueduct::kernels
 
 #endif

@@ -128,6 +128,10 @@ Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byt
     operation.begun = from.size();
     return post(op, immediate, [&] {
       const core::Token token = core::OpPool::token(op);
+      if (!is_word && operation.unwaited) {
+        return announced->put_signal_unwaited(to.rank(), part.key, to.offset(), from, operation.signal,
+                                              token);
+      }
       if (!is_word) {
         return announced->put_signal(to.rank(), part.key, to.offset(), from, operation.signal, token);
       }

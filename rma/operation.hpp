@@ -24,6 +24,7 @@ struct Operation {
   /// What follows the bytes, in their packet or in the conduit's own put: nothing, `signal`, or `word`.
   enum class Follows : std::uint8_t { nothing, signal, word } follows;
   bool after_fence;  ///< a fence stands between it and the operation that waits before it
+  bool unwaited;     ///< nobody waits for its completion
   bool notify;  ///< behind a fence: wakes the target if the bytes are stored from here (PutOptions::notify)
   std::uint64_t offset;
   std::uint64_t bytes;
@@ -39,7 +40,7 @@ struct Operation {
     Operation& operation = of(op);
     operation.local = nullptr;
     operation.follows = Follows::nothing;
-    operation.after_fence = operation.notify = false;
+    operation.after_fence = operation.notify = operation.unwaited = false;
     operation.bytes = 0;
     operation.begun = 0;
     return operation;

@@ -181,6 +181,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   if (signal != nullptr) {
     operation.signal = *signal;
     operation.follows = Operation::Follows::signal;
+    operation.unwaited = part_of.unwaited && bytes <= properties.max_inject_signal;
   }
   if (word != nullptr) {
     operation.word = *word;
@@ -297,6 +298,28 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion
   op.by_packets = true;
   const Status status = launch(op, immediate);
   return finish(op, status, completion, !status || operation.all_begun());
+}
+
+Transfers::Begun Transfers::signal_beside(GlobalPtr<std::byte> beside, Signal signal, Op& group) noexcept {
+  const Rank to = beside.rank();
+  core::Conduit& conduit = state_.conduit(to);
+  const bool carried = conduit.signal() != nullptr && signal.add <= conduit.properties().max_signal_add &&
+                       !held(to, core::PeerOrder::Next::other);
+  const Access access = carried ? this->access(beside, 1) : Access{};
+  if (!carried || !access.status || access.mapped != nullptr ||
+      access.part->reach != SegmentPart::Reach::native)
+    return this->signal(to, signal, Completion::group, /*immediate=*/true, nullptr, &group);
+  auto completion = Completion::group;
+  auto begun = begin(kSignalKind, to, completion, /*immediate=*/true, nullptr, &group);
+  if (!begun) return {begun.status(), Event(begun.status())};
+  Op& op = **begun;
+  Operation& operation = Operation::unset(op);
+  operation.signal = signal;
+  operation.follows = Operation::Follows::signal;
+  operation.unwaited = true;
+  follow_after_bytes(op);
+  const Status status = put_native(op, *access.part, beside, {}, /*inject=*/false, /*immediate=*/true);
+  return finish(op, status, completion, true);
 }
 
 }  // namespace aqueduct::rma

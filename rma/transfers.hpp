@@ -40,6 +40,8 @@ struct PartOf {
   Op* group = nullptr;  ///< with Completion::group: that operation, in place of any group of the program
   /// Of a put: gets a part, which ends when the source may be written again, in place of what the options say.
   Op* source = nullptr;
+  /// Of a put with a signal: nobody waits for its completion (core::NativeSignal::put_signal_unwaited).
+  bool unwaited = false;
 };
 
 /// Puts, gets, atomics and signals on memory that is not mapped: by the conduit if it can, otherwise by the reference
@@ -87,6 +89,9 @@ class Transfers final : public core::Layer {
   /// `part_of`: as PartOf::group.
   Begun signal(Rank to, Signal signal, Completion completion, bool immediate = false, Group* group = nullptr,
                Op* part_of = nullptr) noexcept;
+  /// A signal of an operation `group` of a layer above, whose completion nobody waits for. Goes as a put of no bytes if
+  /// the conduit has puts with signals; `beside` is a place in memory of the same rank that it can put to.
+  Begun signal_beside(GlobalPtr<std::byte> beside, Signal signal, Op& group) noexcept;
   /// A put that a signal to a word of the same rank follows. Checks the word before anything is begun.
   Begun put_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
                  const PutOptions& options, const SignalWord& word) noexcept;

@@ -1,3 +1,4 @@
+#include "core/source_use.hpp"
 #include "vis/accumulate.hpp"
 #include "vis/describe.hpp"
 #include "vis/kernels.hpp"
@@ -27,27 +28,22 @@ Shape dense(std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-// Sends the contents of a stage as a medium request. A conduit that does not copy reads the stage after the call; an
-// operation of its own then tells the stage when it is free.
+// Sends the contents of a stage as a medium request. A conduit that does not copy reads the stage after the call; the use
+// of the stage then tells when it is free.
 core::Post PieceTransfers::send(Transfer& t, HandlerId handler, const PackedRequest& request,
                                 StagingBuffer& stage, std::size_t bytes) noexcept {
-  am::Messages& messages = *state_.messages;
+  core::SourceUse use;
   const bool copies = state_.conduit(t.peer).properties().copies;
-  core::Op* reader = copies ? nullptr : state_.ops.acquire(core::kSource, t.peer, false);
   core::Post post = core::Post::retry();
-  if (copies || reader != nullptr) {
-    post = messages.try_request(t.peer, AmCategory::medium_request, handler, {&request, sizeof request, 0},
-                                nullptr, {stage.data(), bytes},
-                                reader != nullptr ? core::OpPool::token(*reader) : 0);
+  if (copies || use.take(state_, t.peer, nullptr, /*immediate=*/true)) {
+    post = state_.messages->try_request(t.peer, AmCategory::medium_request, handler,
+                                        {&request, sizeof request, 0}, nullptr, {stage.data(), bytes},
+                                        use.taken() ? core::OpPool::token(*use.op()) : 0);
   }
-  if (reader != nullptr) {
-    if (post.kind == core::Post::Kind::posted) ++reader->parts;
-    state_.ops.part_ended(*reader, {});
-    if (post.kind == core::Post::Kind::posted) {
-      stage.op = reader;
-    } else {
-      static_cast<void>(state_.ops.collect(*reader));
-    }
+  if (post.kind == core::Post::Kind::posted) {
+    stage.op = use.keep();
+  } else {
+    use.give_up(state_, {});
   }
   staging_buffers_.give_back(stage);
   return post;

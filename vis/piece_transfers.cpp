@@ -48,6 +48,7 @@ PieceTransfers::PieceTransfers(EndpointState& state)
 }
 
 Begun PieceTransfers::start(const Request& request, Completion completion) noexcept try {
+  if (copy_regular(request)) return {};
   return start_checked(request, completion);
 } catch (const std::bad_alloc&) {
   return {ErrorCode::no_memory, Event(Status(ErrorCode::no_memory))};

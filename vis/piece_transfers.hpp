@@ -90,6 +90,7 @@ class PieceTransfers final : public core::Layer {
 
   // Each plan has a file of its own.
   bool copy_direct(const Request& request, std::byte* mapped, const Survey& there) noexcept;
+  bool copy_regular(const Request& request) noexcept;
   Step pieces(Transfer& transfer) noexcept;
   Step atomics(Transfer& transfer) noexcept;
   Step put_packed(Transfer& transfer) noexcept;

@@ -1,6 +1,7 @@
 // Barriers as calls of the engine: an all-reduce of the members' votes.
 
 #include "coll/engine/collectives.hpp"
+#include "coll/engine/start.hpp"
 #include "coll/engine/team_engine.hpp"
 #include "coll/tune/table.hpp"
 #include "core/barrier_vote.hpp"
@@ -72,7 +73,10 @@ std::string TeamEngine::explain_barrier() const {
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {
   if (!broken_.ok()) return broken_;
   auto* const votes = reinterpret_cast<std::byte*>(&vote);
-  const Status status = begin_on(op, barrier_call_, {votes, votes}, nullptr);
+  const CallMemory memory{votes, votes};
+  const Status status = start_again(op, barrier_call_, memory, nullptr)
+                            ? Status()
+                            : begin_on(op, barrier_call_, memory, nullptr);
   if (status) ++layer_.counts().operations;
   return status;
 }

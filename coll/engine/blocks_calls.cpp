@@ -194,6 +194,7 @@ Result<KnownCall*> TeamEngine::know(BlocksCall& blocks) noexcept {
   ++blocks.uses;
   call->blocks = &blocks;
   call->method = nullptr;
+  call->prepared = nullptr;
   call->uses = 1;
   call->request = blocks.request;
   if (ranks_ == 1) return call;
@@ -258,14 +259,15 @@ Event TeamEngine::begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) no
   operation.plan = plan;
   operation.call = &call;  // the caller's use
   operation.memory = {};   // its runs find their memory by themselves
-  operation.number = calls_;
-  operation.unit = std::uint64_t{1} | std::uint64_t{fingerprint(calls_, call.digest)} << 16;
+  operation.number = calls();
+  operation.unit = unit_of(operation.number, call);
   operation.opened = operation.completed = operation.drained = 0;
   method->calls = 1;
   if (plan != nullptr) plan->running = 1;
   layer_.count(method->index);
   Event event(op);
   enqueue(operation);
+  if (opening_ == nullptr) opening_ = &operation;
   if (first_ == &operation) {
     static_cast<void>(advance());
   } else {

@@ -46,6 +46,8 @@ struct Method {
   std::array<std::uint32_t, kMostLanes> first{};  ///< [lane] in `steps`
   std::vector<Step> steps;
 
+  std::uint32_t version = 0;  ///< how often steps were written down
+
   std::uint32_t uses = 0;   ///< known calls that name it
   std::uint32_t calls = 0;  ///< calls in flight, whose runs may use the steps
   bool kept = false;        ///< in the team's table
@@ -70,8 +72,8 @@ struct Run {
   };
 
   CallRecord* operation = nullptr;
-  Run* next = nullptr;               ///< of the team's active ones; or in the pool
-  std::uint32_t index = 0;           ///< which of the operation's runs
+  Run* next = nullptr;      ///< of the team's active ones; of a known call's prepared ones; or in the pool
+  std::uint32_t index = 0;  ///< which of the operation's runs
   std::optional<Schedule> schedule;  ///< if steps are not kept
   std::uint32_t element = 1;
   std::uint64_t bytes = 0;  ///< of its part of a block
@@ -93,17 +95,21 @@ struct Run {
       0;               ///< of the conduit's operation that carries it out; 0: not started, or none does
   bool begun = false;  ///< the lanes may run
   bool complete = false;
-  core::Op sources;  ///< has a part for each put whose source is in use, and one of its own
+  // Of a run that carries out a whole call: TeamEngine::start_again.
+  bool serves_again = false;        ///< the next such call differs in addresses, number and portion alone
+  std::uint32_t version = 0;        ///< of the method's steps
+  Counter first_wait = kNoCounter;  ///< nothing can be done before this counter is raised
+  core::Op sources;                 ///< has a part for each put whose source is in use, and one of its own
 };
 
-/// A collective call under way on this member, or a call about a plan that waits for its turn.
+/// A collective call under way on this member.
 struct CallRecord {
-  /// `blocks`: a call whose blocks may differ; it opens its runs by itself. `bind` and `end` are about plans.
-  enum class Kind : std::uint8_t { call, blocks, bind, end } kind = Kind::call;
+  /// `blocks`: a call whose blocks may differ; it opens its runs by itself.
+  enum class Kind : std::uint8_t { call, blocks } kind = Kind::call;
   CallRecord* next = nullptr;  ///< of the team, in the order of the calls; or in the pool
   core::Op* op = nullptr;      ///< the caller's; null when it has ended
   struct Plan* plan = nullptr;
-  KnownCall* call = nullptr;  ///< null: it is about a plan
+  KnownCall* call = nullptr;
   CallMemory memory{};
   std::uint64_t number = 0;  ///< of the call; calls of a team are numbered 1, 2, …
   std::uint64_t unit = 1;    ///< what one raise of a counter adds
@@ -120,12 +126,11 @@ struct Plan {
   TeamEngine* engine = nullptr;  ///< null: the team has ended
   Plan* next = nullptr;          ///< the plans of a team
   KnownCall* call = nullptr;     ///< null: the team has ended
-  std::optional<std::uint32_t> lease;
-  std::uint32_t running = 0;  ///< 1 while an operation of it is not over
-  std::uint32_t held = 0;     ///< operations and calls that still name it
-  bool direct = false;        ///< each start is a call of `call`: not alone, and its blocks cannot differ
-  bool dropped = false;       ///< the program has given it up
-  bool team_gone = false;     ///< the Team object is gone or may go, though the engine is still there
+  std::uint32_t running = 0;     ///< 1 while an operation of it is not over
+  std::uint32_t held = 0;        ///< operations that still name it
+  bool direct = false;           ///< each start is a call of `call`: not alone, and its blocks cannot differ
+  bool dropped = false;          ///< the program has given it up
+  bool team_gone = false;        ///< the Team object is gone or may go, though the engine is still there
 };
 
 }  // namespace aqueduct::coll

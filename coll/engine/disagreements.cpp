@@ -28,15 +28,16 @@ void TeamEngine::refuse(const CallDescription& call) noexcept {
 
 void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
   const Verdict verdict = agreement_.heard(from, number, theirs);
+  quiet_ = false;
   if (verdict == Verdict::clearer) state_.log.error("{}", agreement_.why());
   settle();
 }
 
 void TeamEngine::heard_finish(Rank from, std::uint32_t calls) noexcept {
   // How far this member is ahead. If it is behind, the other's calls were made by all, so it has yet to make its own.
-  const auto ahead = static_cast<std::uint32_t>(calls_ - calls) & 0x7fff'ffff;
+  const auto ahead = static_cast<std::uint32_t>(agreement_.made() - calls) & 0x7fff'ffff;
   if (ahead == 0 || ahead > 0x3fff'ffff || !broken_.ok()) return;
-  heard(from, calls_ - ahead + 1, kFinished);
+  heard(from, agreement_.made() - ahead + 1, kFinished);
 }
 
 void TeamEngine::saw_other(std::uint64_t number) noexcept {

@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace aqueduct::coll {
 
 struct BlocksCall;
 struct Method;
+struct Run;
 
 /// What a collective call has turned out to be: its checked arguments, and how it is carried out. Calls in flight and plans
 /// name it instead of having copies. A team keeps its latest ones, so that a call that differs from one of them in the
@@ -24,6 +26,8 @@ struct KnownCall {
   Shape run;                         ///< Method::run with this call's root
   std::uint64_t digest = 0;          ///< of the description, with the algorithm
   std::uint32_t uses = 0;            ///< calls, plans and the team's table that name it
+  /// Runs of former calls, with their records: all that is equal in each call stands in them (TeamEngine::start_again).
+  Run* prepared = nullptr;
   /// Of a call whose blocks may differ; then each start has a known call and a method of its own, and a plan no method.
   BlocksCall* blocks = nullptr;
   KnownCall* next = nullptr;  ///< in the pool
@@ -42,11 +46,22 @@ bool may_be_known(const aqueduct::detail::CollCall& given, const Request& reques
 /// Whether two calls differ at most in the addresses of their buffers, and in `limit`. Requires: may_be_known(known).
 inline bool same_but_for_addresses(const aqueduct::detail::CollCall& known,
                                    const aqueduct::detail::CollCall& call) noexcept {
-  return known.operation == call.operation && known.type == call.type && known.element == call.element &&
-         known.root == call.root && known.in.where == call.in.where && known.in.bytes == call.in.bytes &&
-         known.out.where == call.out.where && known.out.bytes == call.out.bytes &&
-         known.reducer == call.reducer && known.options.in == call.options.in &&
-         known.options.out == call.options.out && known.options.order == call.options.order;
+  using aqueduct::detail::CollBuffer;
+  using aqueduct::detail::CollCall;
+  // Neighbours without a gap are compared as one word.
+  static_assert(offsetof(CollCall, operation) == 0 && offsetof(CollCall, element) == 4);
+  static_assert(offsetof(CollBuffer, where) == 0 && offsetof(CollBuffer, segment) == 4);
+  const auto same_word = [](const auto& a, const auto& b) {
+    std::uint64_t first, second;
+    std::memcpy(&first, &a, sizeof first);
+    std::memcpy(&second, &b, sizeof second);
+    return first == second;
+  };
+  return same_word(known, call) && known.root == call.root && same_word(known.in, call.in) &&
+         known.in.bytes == call.in.bytes && same_word(known.out, call.out) &&
+         known.out.bytes == call.out.bytes && known.reducer == call.reducer &&
+         known.options.in == call.options.in && known.options.out == call.options.out &&
+         known.options.order == call.options.order;
 }
 
 /// Finds the buffers of a call that differs from a known one in its addresses alone. False: the checks must look at them.
@@ -56,7 +71,7 @@ inline bool find_addresses(const KnownCall& known, const aqueduct::detail::CollC
   // Null, or beyond the last address: its check names the argument.
   const auto is_memory = [](const CollBuffer& buffer) {
     const auto first = reinterpret_cast<std::uintptr_t>(buffer.memory);
-    return first != 0 && first + buffer.bytes > first;
+    return first - 1 < ~std::uint64_t{0} - buffer.bytes;
   };
   const Request& before = known.request;
   found = {nullptr, nullptr};

@@ -9,6 +9,13 @@
 
 namespace aqueduct::coll {
 
+namespace {
+
+// Chosen: calls of a shape that are commonly in flight at once.
+constexpr std::size_t kInReserve = 4;
+
+}  // namespace
+
 // Empty buffers may have any address, so there the next call may differ in more than this.
 bool may_be_known(const aqueduct::detail::CollCall& given, const Request& request) noexcept {
   return request.shape.bytes != 0 && !is_known(given.in) && !is_known(given.out);
@@ -28,8 +35,12 @@ Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
   }
   KnownCall* const call = layer_.known_calls().take();
   if (call == nullptr) return ErrorCode::no_memory;
+  // Known calls keep the records of former ones. The first call of a shape takes memory for its next ones too.
+  layer_.runs().reserve(kInReserve);
+  layer_.operations().reserve(kInReserve);
   call->request = request;
   call->uses = 1;
+  call->prepared = nullptr;
   call->blocks = nullptr;
   have_method(*call, method);
   return call;
@@ -56,6 +67,7 @@ void TeamEngine::keep(KnownCall& call, const CollCall& given) noexcept {
 /// A call, a plan or the table names it no longer.
 void TeamEngine::give_up(KnownCall& call) noexcept {
   if (--call.uses != 0) return;
+  drop_prepared(call);
   if (call.method != nullptr) give_up(*call.method);
   if (call.blocks != nullptr && --call.blocks->uses == 0) layer_.blocks_calls().give_back(*call.blocks);
   layer_.known_calls().give_back(call);

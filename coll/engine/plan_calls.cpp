@@ -1,5 +1,5 @@
-// Calls about plans. They send nothing, but count as calls of the team and take their turn in the order of its calls:
-// places for plans depend on it, and the numbers of all later calls.
+// Calls about plans. They send nothing, but count as calls of the team: the numbers of all later calls depend on them. A plan
+// has no place of its own in the team's scratch (docs/decisions/0087-plans-have-no-place.md): its starts are calls.
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
@@ -41,26 +41,10 @@ Result<Plan*> TeamEngine::bind_known(KnownCall& call) noexcept {
   plan->call = &call;
   plan->direct = call.method != nullptr;
   if (ranks_ > 1) {
-    // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
-    const bool takes_place = call.method != nullptr && call.method->runs == 1;
-    CallRecord* const turn = takes_place ? layer_.operations().take() : nullptr;
-    const Status status = takes_place && turn == nullptr
-                              ? Status(ErrorCode::no_memory)
-                              : note(description_about(*plan, CallDescription::kBinds));
-    if (!status) {
-      if (turn != nullptr) layer_.operations().give_back(*turn);
+    if (const Status status = note(description_about(*plan, CallDescription::kBinds)); !status) {
       give_up(call);
       delete plan;
       return status;
-    }
-    if (turn != nullptr) {
-      turn->kind = CallRecord::Kind::bind;
-      turn->call = nullptr;
-      turn->op = nullptr;
-      turn->plan = plan;
-      turn->number = calls_;
-      enqueue(*turn);
-      pump();
     }
   }
   plan->engine = this;
@@ -83,38 +67,21 @@ Event TeamEngine::start_slowly(Plan& plan) noexcept {
 
 Status TeamEngine::end(Plan& plan) noexcept {
   if (plan.running != 0) return ErrorCode::invalid_argument;
-  const bool in_turn = ranks_ > 1 && broken_.ok();
-  CallRecord* const turn = in_turn ? layer_.operations().take() : nullptr;
-  if (in_turn && turn == nullptr) return ErrorCode::no_memory;
-  if (turn != nullptr) {
-    if (const Status status = note(description_about(plan, CallDescription::kEnds)); !status) {
-      layer_.operations().give_back(*turn);
-      return status;
-    }
-    turn->kind = CallRecord::Kind::end;
-    turn->call = nullptr;
-    turn->op = nullptr;
-    turn->plan = &plan;
-    turn->number = calls_;
-    enqueue(*turn);
+  if (ranks_ > 1 && broken_.ok()) {
+    if (const Status status = note(description_about(plan, CallDescription::kEnds)); !status) return status;
   }
-  plan.dropped = true;
-  if (turn != nullptr) {
-    pump();
-  } else {
-    release(plan);
-  }
+  drop(plan);
   return {};
 }
 
 void TeamEngine::drop(Plan& plan) noexcept {
   plan.dropped = true;
-  if (!plan.lease) release(plan);
+  release(plan);
 }
 
-/// Frees a plan that the program has given up, once nothing names it. One that holds a place stays until the team ends.
+/// Frees a plan that the program has given up, once nothing names it.
 void TeamEngine::release(Plan& plan) noexcept {
-  if (!plan.dropped || plan.held != 0 || plan.lease) return;
+  if (!plan.dropped || plan.held != 0) return;
   for (Plan** at = &plans_; *at != nullptr; at = &(*at)->next) {
     if (*at != &plan) continue;
     *at = plan.next;

@@ -20,6 +20,11 @@ class Pool {
     taken->next = nullptr;
     return taken;
   }
+  /// Takes memory now, if fewer than `count` objects are free. Without memory there are as many as before.
+  void reserve(std::size_t count) noexcept {
+    for (const T* object = free_; object != nullptr && count != 0; object = object->next) --count;
+    if (count != 0) static_cast<void>(grow());
+  }
   void give_back(T& object) noexcept {
     object.next = free_;
     free_ = &object;

@@ -75,6 +75,7 @@ void TeamEngine::open_rest(Run& run, const Shape& shape) noexcept {
 /// Writes down this member's steps, if there are few. Requires: no run uses those of another root.
 void TeamEngine::keep_steps(Method& method, const Shape& shape) noexcept {
   method.seen_root = shape.root;
+  ++method.version;
   const Schedule schedule(*method.algorithm, shape, position_);
   method.root = kNoRank;
   method.lanes = schedule.lanes();
@@ -113,18 +114,19 @@ inline void TeamEngine::set_lanes(Run& run, const Method& method, const Shape& s
 
 /// Opens a run of a whole piece: all that there is to know of it was found when the method was chosen.
 inline void TeamEngine::open_whole(Run& run, const Shape& shape) noexcept {
-  const CallRecord& operation = *run.operation;
-  const Plan* const plan = operation.plan;
-  Method& method = *operation.call->method;
+  Method& method = *run.operation->call->method;
   run.element = shape.element;
   run.bytes = shape.bytes;
   run.temp_at = method.temp_at;
   run.stage_at = method.stage_at;
-  run.portion = plan != nullptr && plan->lease && method.runs == 1
-                    ? scratch_->open_leased(*plan->lease, *method.algorithm, shape, method.ticket)
-                    : scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
+  run.portion = scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
   if (method.seen_root != shape.root && method.calls == 1) keep_steps(method, shape);
   set_lanes(run, method, shape);
+  run.serves_again = method.runs == 1 && !method.wide && method.root == shape.root;
+  run.version = method.version;
+  run.first_wait = kNoCounter;
+  if (run.serves_again && method.lanes == 1 && !method.steps.empty())
+    run.first_wait = method.steps.front().wait_for;
 }
 
 /// Opens the next run of an operation. False: there is no memory now.
@@ -142,6 +144,7 @@ inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
   run->looks = run->own = run->ended = run->failures = 0;
   run->native_number = 0;
   run->shift = 0;
+  run->serves_again = false;
   if (method.runs == 1) [[likely]] {
     open_whole(*run, call.run);
   } else {
@@ -170,13 +173,6 @@ inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
   return true;
 }
 
-inline void TeamEngine::activate(Run& run) noexcept {
-  run.next = nullptr;
-  *active_end_ = &run;
-  active_end_ = &run.next;
-  newest_ = &run;
-}
-
 /// Starts the run that was opened last. False: it may not start yet.
 inline bool TeamEngine::start_held() noexcept {
   Run& run = *held_;
@@ -184,6 +180,7 @@ inline bool TeamEngine::start_held() noexcept {
   scratch_->start(run.portion);
   held_ = nullptr;
   activate(run);
+  newest_ = &run;
   return true;
 }
 
@@ -198,20 +195,8 @@ void TeamEngine::pump() noexcept {
       if (!start_held()) return;
       continue;
     }
-    if (operation.kind == CallRecord::Kind::blocks) {
-      if (!open_blocks(operation)) return;
-      if (held_ != nullptr && !start_held()) return;
-      continue;
-    }
-    opening_ = operation.next;
-    Plan& plan = *operation.plan;
-    if (operation.kind == CallRecord::Kind::bind) {
-      const Method& method = *plan.call->method;
-      plan.lease = scratch_->lease(method.shape, method.needs);
-    } else if (plan.lease) {
-      scratch_->end(*std::exchange(plan.lease, std::nullopt));
-    }
-    forget(operation);
+    if (!open_blocks(operation)) return;
+    if (held_ != nullptr && !start_held()) return;
   }
 }
 
@@ -225,7 +210,7 @@ void TeamEngine::completed(Run& run) noexcept {
 
 /// The caller's operation ends.
 void TeamEngine::over(CallRecord& operation, Status outcome) noexcept {
-  if (operation.plan != nullptr && operation.kind <= CallRecord::Kind::blocks) operation.plan->running = 0;
+  if (operation.plan != nullptr) operation.plan->running = 0;
   if (core::Op* const op = std::exchange(operation.op, nullptr)) state_.ops.part_ended(*op, outcome);
 }
 
@@ -233,22 +218,63 @@ void TeamEngine::over(CallRecord& operation, Status outcome) noexcept {
 void TeamEngine::drained(Run& run) noexcept {
   scratch_->drained(run.portion);
   CallRecord& operation = *run.operation;
+  // If this was its call's last use, nobody makes it again.
+  if (run.serves_again && operation.call->uses != 1) [[likely]]
+    return put_aside(run);
   run.schedule.reset();
   layer_.runs().give_back(run);
   if (++operation.drained == operation.method().runs) forget(operation);
 }
 
-/// Takes an operation off the list.
-void TeamEngine::forget(CallRecord& operation) noexcept {
-  CallRecord** at = &first_;
-  CallRecord* before = nullptr;
-  while (*at != &operation) {
-    before = *at;
-    at = &before->next;
+/// A run is over, and with it the only one of its call. Both records are made ready for the next such call.
+void TeamEngine::put_aside(Run& run) noexcept {
+  CallRecord& operation = *run.operation;
+  KnownCall& call = *operation.call;
+  take_off(operation);
+  for (std::uint32_t i = 0; i < run.lane_count; ++i) {
+    Run::Lane& lane = run.lanes[i];
+    lane.step = nullptr;
+    lane.next = 0;
+    lane.told = lane.ended = false;
   }
+  run.untold = run.lane_count;
+  run.looks = run.ended = run.failures = 0;
+  run.native_number = 0;
+  run.complete = false;
+  run.sources.outcome = {};
+  operation.opened = 1;
+  operation.completed = operation.drained = 0;
+  run.next = call.prepared;
+  call.prepared = &run;
+  --call.method->calls;
+  --call.uses;  // not the last one
+  if (Plan* const plan = operation.plan) {
+    --plan->held;
+    release(*plan);  // which may give up the call, and with it these records
+  }
+}
+
+/// Gives back the runs that wait for the next such call.
+void TeamEngine::drop_prepared(KnownCall& call) noexcept {
+  while (Run* const run = call.prepared) {
+    call.prepared = run->next;
+    layer_.operations().give_back(*run->operation);
+    layer_.runs().give_back(*run);
+  }
+}
+
+/// Takes an operation off the list.
+void TeamEngine::take_off(CallRecord& operation) noexcept {
+  CallRecord** at = &first_;
+  while (*at != &operation) at = &(*at)->next;
   *at = operation.next;
-  if (last_ == &operation) last_ = before;
+  if (operation.next == nullptr) end_ = at;
   if (opening_ == &operation) opening_ = operation.next;
+}
+
+/// Takes an operation off the list, and gives its record back.
+void TeamEngine::forget(CallRecord& operation) noexcept {
+  take_off(operation);
   if (operation.plan != nullptr) {
     --operation.plan->held;
     release(*operation.plan);
@@ -300,6 +326,7 @@ bool TeamEngine::advance() noexcept {
 /// Ends the operations from number `from` on with `why`, as soon as nothing uses their buffers. Later calls get it at
 /// once. Earlier operations go on: members that are behind may still need this one for them.
 void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
+  quiet_ = false;
   if (broken_.ok()) {
     broken_ = why;
     first_broken_ = from;
@@ -313,7 +340,7 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
 
 /// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.
 void TeamEngine::fail_and_tell(Status why) noexcept {
-  if (first_ != nullptr && first_->kind <= CallRecord::Kind::blocks && why.code() != ErrorCode::peer_lost) {
+  if (first_ != nullptr && why.code() != ErrorCode::peer_lost) {
     layer_.tell(*this, first_->number, refused_call(first_->call->request.description, why.code()));
   }
   fail(why, 0);

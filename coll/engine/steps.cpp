@@ -51,6 +51,10 @@ GlobalPtr<std::byte> TeamEngine::there(const Run& run, Rank peer, const Place& p
   return {rank, buffer.offset() + run.shift + place.offset, buffer.segment()};
 }
 
+GlobalPtr<std::byte> TeamEngine::scratch_of(Rank peer) const noexcept {
+  return {team_.members[peer], places_[peer].offset, core::kSignalSegment};
+}
+
 Signal TeamEngine::signal_for(const Run& run, const Step& step) const noexcept {
   const std::uint64_t slot = places_[step.peer].first_counter + run.portion.first_counter + step.raise;
 #ifdef AQUEDUCT_CHECKED
@@ -130,9 +134,7 @@ TeamEngine::Did TeamEngine::signal(Run& run, const Step& step) noexcept {
   const Rank rank = team_.members[step.peer];
   const Signal what = signal_for(run, step);
   if (!may_be_mapped(rank) || !transfers_.raise_mapped(rank, what)) {
-    const Status status =
-        transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true, nullptr, &all_)
-            .status;
+    const Status status = transfers_.signal_beside(scratch_of(step.peer), what, all_).status;
     if (const Did did = outcome(run, status); did != Did::step) return did;
   } else {
     ++state_.moves;
@@ -202,7 +204,7 @@ TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
   const Status status =
       transfers_
           .put(to, here(run, step.from), step.bytes, rma::Transfers::Completion::group, options, &what,
-               nullptr, {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources})
+               nullptr, {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources, own == nullptr})
           .status;
   if (const Did did = outcome(run, status); did != Did::step) {
     if (own != nullptr) take_back(run, *own);
@@ -287,9 +289,7 @@ bool TeamEngine::send_raises() noexcept {
     const Signal what{static_cast<SignalSlot>(places_[raise->peer].first_counter + raise->counter),
                       raise->add};
     if (!may_be_mapped(rank) || !transfers_.raise_mapped(rank, what)) {
-      const Status status =
-          transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true, nullptr, &all_)
-              .status;
+      const Status status = transfers_.signal_beside(scratch_of(raise->peer), what, all_).status;
       if (status.code() == ErrorCode::peer_lost && layer_.learns_of_loss(status.peer())) return false;
       if (!status && status.code() != ErrorCode::refused) fail_and_tell(status);
       if (!status) return false;

@@ -50,10 +50,20 @@ class TeamAgreement {
     own.call = call;
     own.told = false;
     made_ = number;
-    if (heard_count_ == 0 && call.refused == 0 && !broken()) [[likely]]
+    if (is_quiet() && call.refused == 0) [[likely]]
       return {};
     return calls_slowly(number, own);
   }
+  /// The next call, which this member does not refuse. Requires: is_quiet(). Returns its number.
+  std::uint64_t calls_quietly(const CallDescription& call) noexcept {
+    const std::uint64_t number = ++made_;
+    Own& own = own_[number % kKept];
+    own.call = call;
+    own.told = false;
+    return number;
+  }
+  /// Whether the team is whole, and no member has told of a call that this one has yet to make.
+  bool is_quiet() const noexcept { return heard_count_ == 0 && !broken(); }
 
   /// A member has told of its call. Afterwards there may be news.
   Verdict heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;

@@ -4,6 +4,7 @@
 #include "coll/engine/blocks_methods.hpp"
 #include "coll/engine/call_text.hpp"
 #include "coll/engine/collectives.hpp"
+#include "coll/engine/start.hpp"
 
 #include <cstring>
 #include <utility>
@@ -11,8 +12,6 @@
 namespace aqueduct::coll {
 
 namespace {
-
-constexpr core::OpKind kCollectiveKind{"a collective operation"};
 
 /// Only of facts that are equal on all members: what they choose by these must be the same.
 TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept {
@@ -54,6 +53,7 @@ TeamEngine::~TeamEngine() {
   for (KnownCall* const call : known_) {
     if (call != nullptr) give_up(*call);
   }
+  drop_prepared(barrier_call_);
   for (Method* const method : methods_) {
     if (method == nullptr) continue;
     method->kept = false;
@@ -79,7 +79,7 @@ Event TeamEngine::begin(const Request& request, const CollCall& given, bool bloc
     return Event(call.status());
   }
   if (may_be_known(given, request)) keep(**call, given);
-  Event event = begin_with(**call, {request.in.mine, request.out.mine}, blocking, nullptr);
+  Event event = begin_or_start_again(**call, {request.in.mine, request.out.mine}, blocking, nullptr);
   give_up(**call);
   return event;
 }
@@ -105,7 +105,7 @@ Event TeamEngine::alone(const Request& request) noexcept {
 }
 
 /// Begins a call that ends `op`, perhaps at once. On failure `op` is as it was.
-inline Status TeamEngine::begin_now(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
+Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
   CallRecord* const record = layer_.operations().take();
   if (record == nullptr) return ErrorCode::refused;
   if (const Status status = note(call.request.description); !status) {
@@ -120,12 +120,13 @@ inline Status TeamEngine::begin_now(core::Op& op, KnownCall& call, CallMemory me
   operation.memory = memory;
   ++call.uses;
   ++call.method->calls;
-  operation.number = calls_;
-  operation.unit = std::uint64_t{1} | std::uint64_t{fingerprint(calls_, call.digest)} << 16;
+  operation.number = calls();
+  operation.unit = unit_of(operation.number, call);
   operation.opened = operation.completed = operation.drained = 0;
   const bool in_pieces = call.method->runs != 1;
   if (plan != nullptr) plan->running = 1;
   enqueue(operation);
+  if (opening_ == nullptr) opening_ = &operation;
   // Not the earlier ones: with many in flight, each call would look at all of them.
   newest_ = nullptr;
   pump();
@@ -137,22 +138,29 @@ inline Status TeamEngine::begin_now(core::Op& op, KnownCall& call, CallMemory me
   return {};
 }
 
-Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
-  return begin_now(op, call, memory, plan);
+/// The first look at a run that has started, and has something to do.
+void TeamEngine::look_first(Run& run) noexcept {
+  look(run);
+  if (first_ == run.operation && (scratch_busy() || is_drained(run))) static_cast<void>(advance());
 }
 
-Event TeamEngine::begin_with(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept {
-  core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
-  // A blocking call gives its record back by itself, so it may be one of the library's.
-  if (op == nullptr && blocking) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
-  if (op == nullptr) return Event(Status(ErrorCode::refused));
-  const std::size_t algorithm = call.method->index;
-  if (const Status status = begin_now(*op, call, memory, plan); !status) {
-    state_.ops.take_back(*op);
-    return Event(status);
+/// `op`: null if there was no room for one with an Event.
+Event TeamEngine::begin_with(core::Op* op, KnownCall& call, CallMemory memory, bool blocking,
+                             Plan* plan) noexcept {
+  Status status = broken_;
+  if (status) {
+    // A blocking call gives its record back by itself, so it may be one of the library's.
+    if (op == nullptr && blocking) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
+    if (op == nullptr) return Event(Status(ErrorCode::refused));
+    const std::size_t algorithm = call.method->index;
+    status = begin_on(*op, call, memory, plan);
+    if (status) {
+      layer_.count(algorithm);
+      return Event(op);
+    }
   }
-  layer_.count(algorithm);
-  return Event(op);
+  if (op != nullptr) state_.ops.take_back(*op);
+  return Event(status);
 }
 
 }  // namespace aqueduct::coll

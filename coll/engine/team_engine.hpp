@@ -72,23 +72,17 @@ class TeamEngine {
     if (known == nullptr || !same_but_for_addresses(known->given, call)) return nullptr;
     return find_addresses(*known, call, memory) ? known : nullptr;
   }
-  /// Begins a call: one that find() has found, or one that was checked. `blocking`: the caller waits for the end, and
-  /// holds no Event afterwards.
-  Event begin(KnownCall& call, CallMemory memory, bool blocking) noexcept {
-    return broken_.ok() ? begin_with(call, memory, blocking, nullptr) : Event(broken_);
-  }
+  /// Begins a call that find() has found. `blocking`: the caller waits for the end, and holds no Event afterwards. In
+  /// coll/engine/start.hpp, as `start`: these are the short ways.
+  [[gnu::always_inline]] inline Event begin(KnownCall& call, CallMemory memory, bool blocking) noexcept;
+  /// Begins one that was checked.
   Event begin(const Request& request, const CollCall& given, bool blocking) noexcept;
   /// A call whose blocks may differ. Takes `call`, which is of the layer's pool, also on failure.
   Event begin(BlocksCall& call, bool blocking) noexcept { return begin_blocks(call, blocking, nullptr); }
   void refuse(const CallDescription& call) noexcept;
   Result<Plan*> bind(const Request& request) noexcept;
   Result<Plan*> bind(BlocksCall& call) noexcept;  ///< takes it likewise
-  Event start(Plan& plan) noexcept {
-    if (!broken_.ok() || plan.running != 0 || !plan.direct) [[unlikely]]
-      return start_slowly(plan);
-    const Request& request = plan.call->request;
-    return begin_with(*plan.call, {request.in.mine, request.out.mine}, /*blocking=*/false, &plan);
-  }
+  [[gnu::always_inline]] inline Event start(Plan& plan) noexcept;
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
   std::string explain(const Shape& shape) const;
@@ -129,7 +123,7 @@ class TeamEngine {
   /// A member finishes the job. It has made `calls` calls of the team, counted in 31 bits, so it takes no part in further
   /// ones: these end here with `mismatch`.
   void heard_finish(Rank from, std::uint32_t calls) noexcept;
-  std::uint64_t calls() const noexcept { return calls_; }
+  std::uint64_t calls() const noexcept { return agreement_.made(); }
 
   const TeamState& team() const noexcept { return team_; }
   Status broken() const noexcept { return broken_; }
@@ -146,19 +140,26 @@ class TeamEngine {
   /// What has become of a lane's step.
   enum class Did : std::uint8_t { step, waits, no_room, failed };
 
-  // team_engine.cpp: calls
-  Event begin_with(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept;
-  [[gnu::always_inline]] inline Status begin_now(core::Op& op, KnownCall& call, CallMemory memory,
+  // start.hpp: calls that are like an earlier one
+  [[gnu::always_inline]] inline bool start_again(core::Op& op, KnownCall& call, CallMemory memory,
                                                  Plan* plan) noexcept;
+  [[gnu::always_inline]] inline Event begin_or_start_again(KnownCall& call, CallMemory memory, bool blocking,
+                                                           Plan* plan) noexcept;
+
+  // team_engine.cpp: calls
+  Event begin_with(core::Op* op, KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept;
   Status begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept;
+  void look_first(Run& run) noexcept;
+  static std::uint64_t unit_of(std::uint64_t number, const KnownCall& call) noexcept {
+    return std::uint64_t{1} | std::uint64_t{fingerprint(number, call.digest)} << 16;
+  }
   static Event alone(const Request& request) noexcept;
   void log_no_scratch(const Request& request) noexcept;
   void enqueue(CallRecord& operation) noexcept {
     operation.next = nullptr;
     if (operation.plan != nullptr) ++operation.plan->held;
-    (last_ != nullptr ? last_->next : first_) = &operation;
-    last_ = &operation;
-    if (opening_ == nullptr) opening_ = &operation;
+    *end_ = &operation;
+    end_ = &operation.next;
   }
   bool scratch_busy() const noexcept { return scratch_ && scratch_->busy(); }
 
@@ -167,6 +168,7 @@ class TeamEngine {
   static void have_method(KnownCall& call, Method* method) noexcept;
   void keep(KnownCall& call, const CollCall& given) noexcept;
   void give_up(KnownCall& call) noexcept;
+  void drop_prepared(KnownCall& call) noexcept;
   static std::size_t place_of(const CollCall& call) noexcept {
     return (static_cast<std::size_t>(call.operation) + call.root + (call.in.bytes + call.out.bytes) / 8) %
            kKnown;
@@ -182,9 +184,10 @@ class TeamEngine {
   // disagreements.cpp
   /// This member's next call: counted, and compared with what others have told of theirs.
   Status note(const CallDescription& call) noexcept {
-    const Status status = agreement_.calls(++calls_, call);
+    const Status status = agreement_.calls(agreement_.made() + 1, call);
     if (!status || agreement_.has_news()) [[unlikely]]
       settle();
+    quiet_ = broken_.ok() && agreement_.is_quiet();
     return status;
   }
   void settle() noexcept;
@@ -243,7 +246,11 @@ class TeamEngine {
   void keep_steps(Method& method, const Shape& shape) noexcept;
   [[gnu::always_inline]] inline void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
   void compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept;
-  inline void activate(Run& run) noexcept;
+  void activate(Run& run) noexcept {
+    run.next = nullptr;
+    *active_end_ = &run;
+    active_end_ = &run.next;
+  }
   bool cancelled(const CallRecord& operation) const noexcept { return operation.number >= broken_from_; }
   Status why_cancelled(const CallRecord& operation) const noexcept {
     return operation.number >= first_broken_ ? broken_ : earlier_;
@@ -253,7 +260,9 @@ class TeamEngine {
   }
   void completed(Run& run) noexcept;
   void drained(Run& run) noexcept;
+  void put_aside(Run& run) noexcept;
   void over(CallRecord& operation, Status outcome) noexcept;
+  void take_off(CallRecord& operation) noexcept;
   void forget(CallRecord& operation) noexcept;
   // convert.cpp: only if the call's elements are converted
   void convert_in(Run& run) const noexcept;
@@ -289,6 +298,7 @@ class TeamEngine {
   static bool strided_over(core::Layer& layer, core::Op& op) noexcept;
   std::byte* here(const Run& run, const Place& place) const noexcept;
   GlobalPtr<std::byte> there(const Run& run, Rank peer, const Place& place) const noexcept;
+  GlobalPtr<std::byte> scratch_of(Rank peer) const noexcept;
   Signal signal_for(const Run& run, const Step& step) const noexcept;
 
   Collectives& layer_;
@@ -313,7 +323,7 @@ class TeamEngine {
   bool raised_own_ = false;      ///< a step has raised a counter of this member
 
   CallRecord* first_ = nullptr;  ///< calls that are not over, or not drained
-  CallRecord* last_ = nullptr;
+  CallRecord** end_ = &first_;
   CallRecord* opening_ = nullptr;  ///< the first of these that has runs to open; null: none
   Run* held_ = nullptr;            ///< opened, and may not start yet
   Run* active_ = nullptr;          ///< have started
@@ -322,8 +332,8 @@ class TeamEngine {
   bool listed_ = false;    ///< among the layer's busy teams, and
   TeamEngine* next_busy_ = nullptr;
   Plan* plans_ = nullptr;
-  std::uint64_t calls_ = 0;
-  core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
+  bool quiet_ = true;  ///< no failure, and no member has told of a call that this one has yet to make
+  core::Op all_;       ///< has a part for each put and signal that is not over, and one of its own
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
   std::array<KnownCall*, kKnown> known_{};   ///< [place_of]; null: none yet
   KnownCall barrier_call_;

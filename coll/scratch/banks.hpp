@@ -14,10 +14,7 @@ struct Portion {
   std::uint64_t bytes = 0;
   std::uint32_t first_counter = 0;  ///< the operation's counter c is the team's counter first_counter + c
   std::uint32_t counters = 0;
-  std::uint32_t lease = kNoLease;  ///< the lease that it is part of
-  std::uint64_t senders = 0;       ///< bit q: member q writes to this member (teams with clears)
-
-  static constexpr std::uint32_t kNoLease = 0xffff'ffff;
+  std::uint64_t senders = 0;  ///< bit q: member q writes to this member (teams with clears)
 };
 
 /// Hands out the banks of a team's scratch.
@@ -44,6 +41,19 @@ class ScratchBanks {
     bytes_left_ -= bytes;
     counters_left_ -= needs.counters;
     return portion;
+  }
+  /// The same for an operation with the needs of an earlier one, whose portion becomes that of this one. False: this
+  /// operation, or an earlier one, begins another epoch, and nothing has happened.
+  bool open_again(Portion& portion) noexcept {
+    if (portion.epoch != next_.epoch || portion.bytes > bytes_left_ || portion.counters > counters_left_)
+      return false;
+    bytes_left_ -= portion.bytes;
+    counters_left_ -= portion.counters;
+    portion.offset = next_.offset;
+    portion.first_counter = next_.first_counter;
+    next_.offset += portion.bytes;
+    next_.first_counter += portion.counters;
+    return true;
   }
   /// The epoch of the latest operation; 0 before the first.
   std::uint64_t epoch() const noexcept { return next_.epoch; }

@@ -46,6 +46,9 @@ class Epochs {
     epoch.senders |= senders;
   }
 
+  /// The same for one that has started already, whose senders the epoch knows from an earlier one of its operations.
+  void opened_again() noexcept { ++at(present_).undrained; }
+
   /// Whether an operation of this epoch may start here. If not, it is held, and all later ones of the team behind it.
   bool may_start(std::uint64_t epoch) const noexcept {
     return finished_ + reuse_ > epoch && (!by_barrier_before(epoch) || past_barriers_ + reuse_ > epoch);

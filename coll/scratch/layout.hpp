@@ -12,8 +12,6 @@ struct ScratchSizes {
   std::uint32_t banks = 3;          ///< 2 to kMostBanks
   std::uint32_t counters = 256;     ///< of a bank
   std::uint64_t bytes = 256 << 10;  ///< of a bank; a multiple of kScratchLine
-  std::uint64_t leased_bytes = 0;   ///< beside the banks, for leases; a multiple of kScratchLine
-  std::uint32_t leased_counters = 0;
 
   friend bool operator==(const ScratchSizes&, const ScratchSizes&) = default;
 };
@@ -34,9 +32,9 @@ ScratchSizes least_scratch(Rank ranks) noexcept;
 
 /// Where things are in a team's scratch: the same on all members.
 ///
-/// Bytes:     the banks, then the leased part.
-/// Counters:  not among the bytes. Numbered from 0: those of the banks, the leased ones, a clear counter for each peer, and one for each round
-///            of the barrier that ends an epoch. A put or signal names a counter by this number.
+/// Bytes:     the banks.
+/// Counters:  not among the bytes. Numbered from 0: those of the banks, a clear counter for each peer, and one for each
+///            round of the barrier that ends an epoch. A put or signal names a counter by this number.
 class ScratchLayout {
  public:
   /// Requires: sizes as their comments say.
@@ -48,17 +46,15 @@ class ScratchLayout {
                                                   Rank ranks) noexcept;
 
   const ScratchSizes& sizes() const noexcept { return sizes_; }
-  std::uint64_t bytes() const noexcept { return leased_at() + sizes_.leased_bytes; }
+  std::uint64_t bytes() const noexcept { return sizes_.banks * sizes_.bytes; }
   std::uint64_t bank_at(std::uint64_t epoch) const noexcept { return epoch % sizes_.banks * sizes_.bytes; }
-  std::uint64_t leased_at() const noexcept { return sizes_.banks * sizes_.bytes; }
 
   std::uint32_t counters() const noexcept { return first_round() + rounds_; }
   std::uint32_t bank_counter(std::uint64_t epoch) const noexcept {
     return static_cast<std::uint32_t>(epoch % sizes_.banks) * sizes_.counters;
   }
-  std::uint32_t leased_counter() const noexcept { return sizes_.banks * sizes_.counters; }
   /// How many of the counters belong to operations: the first ones.
-  std::uint32_t operation_counters() const noexcept { return leased_counter() + sizes_.leased_counters; }
+  std::uint32_t operation_counters() const noexcept { return sizes_.banks * sizes_.counters; }
   /// The counter that `peer` raises on this member. Requires: clears().
   std::uint32_t clear_counter(Rank peer) const noexcept { return operation_counters() + peer; }
   std::uint32_t round_counter(std::uint32_t round) const noexcept { return first_round() + round; }

@@ -4,7 +4,6 @@
 #include "coll/scratch/banks.hpp"
 #include "coll/scratch/counter_words.hpp"
 #include "coll/scratch/epochs.hpp"
-#include "coll/scratch/leases.hpp"
 #include "coll/scratch/senders.hpp"
 
 #include <cstdint>
@@ -19,8 +18,8 @@ namespace aqueduct::coll {
 /// No message is sent while an epoch lasts. This class sends nothing itself: the engine posts the raises that due()
 /// names, and says when an operation has started and when it is drained.
 ///
-/// Order:   open(), lease() and end() are called in the team's order, the same on all members. An operation is opened
-///          when those before it have started, is started when it may, and is drained some time later, in any order.
+/// Order:   open() and open_again() are called in the team's order, the same on all members. An operation is opened when
+///          those before it have started, is started when it may, and is drained some time later, in any order.
 /// Threads: one at a time; peers raise the counters meanwhile.
 class TeamScratch {
  public:
@@ -54,13 +53,18 @@ class TeamScratch {
     return portion;
   }
 
-  /// Whether the operation may start: the bank's former use is over here. If not, it is held, and those behind it.
-  bool may_start(const Portion& portion) const noexcept {
-    return epochs_.may_start(portion.epoch) &&
-           (portion.lease == Portion::kNoLease || !leases_[portion.lease].running);
+  /// Opens and starts an operation that had `portion` when it was opened by open() or this before, with the same schedule
+  /// and root. False: nothing has happened. True only in the epoch of that portion; so all that the epoch must know of the
+  /// operation (who writes to whom, that it may start) is known already. Requires: may_open().
+  [[gnu::always_inline]] bool open_again(Portion& portion) noexcept {
+    if (!banks_.open_again(portion)) return false;
+    epochs_.opened_again();
+    return true;
   }
+
+  /// Whether the operation may start: the bank's former use is over here. If not, it is held, and those behind it.
+  bool may_start(const Portion& portion) const noexcept { return epochs_.may_start(portion.epoch); }
   void start(const Portion& portion) noexcept {
-    if (portion.lease != Portion::kNoLease) leases_[portion.lease].running = true;
     epochs_.started(portion.epoch, portion.senders);
     ++started_;
   }
@@ -82,21 +86,6 @@ class TeamScratch {
   std::optional<Raise> due() noexcept { return closed_ ? std::nullopt : epochs_.due(); }
   void sent(const Raise& raise) noexcept { epochs_.sent(raise); }
   bool busy() const noexcept { return epochs_.busy() && !closed_; }
-
-  /// Takes a fixed place for a plan of this operation. Empty if there is no room, or if the operation cannot use a fixed
-  /// place (leases.hpp); the plan then opens a portion at each start. The same on all members; sends nothing.
-  std::optional<std::uint32_t> lease(const Shape& shape, const Needs& needs) noexcept;
-  /// The portion of the lease's next start. Requires: may_open().
-  Portion open_leased(std::uint32_t lease, const Algorithm& algorithm, const Shape& shape,
-                      Senders::Ticket& ticket) noexcept;
-  /// Takes a place for the scratch of a team of some of the members, made by a call that this team's members all make.
-  std::optional<std::uint32_t> lease_bytes(std::uint64_t bytes, std::uint32_t counters) noexcept {
-    return leases_.take({.scratch = bytes, .counters = counters}, 1, banks_.epoch());
-  }
-  std::uint64_t leased_at(std::uint32_t lease) const noexcept { return leases_[lease].offset; }
-  std::uint32_t leased_counter(std::uint32_t lease) const noexcept { return leases_[lease].first_counter; }
-  /// Gives the place back. Operations on the lease may still run, but no further one is opened.
-  void end(std::uint32_t lease) noexcept { leases_.end(lease, banks_.epoch()); }
 
   /// A member is lost: nothing is due any more. The engine ends the operations.
   void close() noexcept { closed_ = true; }
@@ -127,16 +116,11 @@ class TeamScratch {
   CounterWords counters_;
   ScratchBanks banks_;
   Epochs epochs_;
-  Leases leases_;
   Senders senders_;
   std::vector<Members> pairs_;  ///< [receiver]: who writes to it in the present epoch
   std::uint64_t opened_ = 0;
   std::uint64_t started_ = 0;
   bool closed_ = false;
 };
-
-/// Whether the end of such an operation on one member shows that all members have begun it. Then consecutive operations
-/// can alternate between two fixed places without asking: at the start of one, the last but one is over everywhere.
-bool hears_of_all(const Shape& shape) noexcept;
 
 }  // namespace aqueduct::coll

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <aqueduct/copy_bytes.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -20,10 +22,14 @@ namespace aqueduct::conduits::smp {
 /// its own (`Consumed`), which the producer reads only when the ring seems full. docs/threading.md explains why this
 /// is correct.
 struct alignas(64) Slot {
-  std::atomic<std::uint64_t> word;  ///< turn << 32 | bytes; the turn of packet number n is n / slots + 1
+  std::atomic<std::uint64_t>
+      word;  ///< turn << 32 | bytes; the turn of packet number n is n / slots + 1, in 32 bits
   std::byte packet[56];
 };
 static_assert(sizeof(Slot) == 64);
+
+/// The turn that follows: 32 bits, as in a slot's word.
+constexpr std::uint64_t turn_after(std::uint64_t turn) noexcept { return (turn + 1) & 0xffff'ffff; }
 
 struct alignas(64) Consumed {
   std::atomic<std::uint64_t> packets;
@@ -91,8 +97,8 @@ class Producer {
   Producer() = default;
   Producer(std::byte* memory, const RingShape& shape) noexcept
       : ring_(memory, shape),
-        mask_(shape.slots - 1),
-        shift_(std::countr_zero(shape.slots)),
+        at_(ring_.slots),
+        end_(ring_.slots + shape.slots),
         data_bytes_(shape.data_bytes) {}
 
   bool attached() const noexcept { return ring_.slots != nullptr; }
@@ -102,33 +108,38 @@ class Producer {
   bool push(std::span<const std::byte> head, std::span<const std::byte> payload,
             std::memory_order order) noexcept {
     const std::size_t bytes = head.size() + payload.size();
-    if (next_ - consumed_packets_ > mask_) {
-      consumed_packets_ = ring_.consumed->packets.load(std::memory_order_acquire);
-      if (next_ - consumed_packets_ > mask_) return false;
+    if (next_ == no_further_) [[unlikely]] {
+      no_further_ = ring_.consumed->packets.load(std::memory_order_acquire) + slots();
+      if (next_ == no_further_) return false;
     }
-    Slot& slot = ring_.slots[next_ & mask_];
-    std::byte* to = slot.packet;
-    if (bytes > sizeof slot.packet) [[unlikely]] {
-      const std::uint64_t place = place_in_data(data_next_, bytes, data_bytes_);
-      const std::uint64_t end = after_in_data(place, bytes);
-      if (end - consumed_data_ > data_bytes_) {
-        consumed_data_ = ring_.consumed->data.load(std::memory_order_acquire);
-        if (end - consumed_data_ > data_bytes_) return false;
-      }
-      data_next_ = end;
-      to = ring_.data + (place & (data_bytes_ - 1));
+    std::byte* to = at_->packet;
+    if (bytes > sizeof at_->packet) [[unlikely]] {
+      to = place_of(bytes);
+      if (to == nullptr) return false;
     }
     // In words, as the header was written: a wider load would have to wait for those stores to complete.
-    for (std::size_t at = 0; at < head.size(); at += sizeof(std::uint64_t)) {
+    const std::byte* from = head.data();
+    const std::byte* const end = from + head.size();
+    for (; from != end; from += sizeof(std::uint64_t), to += sizeof(std::uint64_t)) {
       std::uint64_t word;
-      std::memcpy(&word, head.data() + at, sizeof word);
-      std::memcpy(to + at, &word, sizeof word);
+      std::memcpy(&word, from, sizeof word);
+      std::memcpy(to, &word, sizeof word);
     }
-    if (!payload.empty()) std::memcpy(to + head.size(), payload.data(), payload.size());
-    const std::uint64_t turn = (next_ >> shift_) + 1;
-    publish(slot.word, (turn << 32) | bytes, order);
+    if (!payload.empty()) aqueduct::detail::copy_bytes(to, payload.data(), payload.size());
+    Slot* const slot = at_;
+    publish(slot->word, turn_ << 32 | bytes, order);
     ++next_;
-    fetch_ahead(bytes);
+    // Prefetches the lines of the next packets, which are in the consumer's cache because it read them last: now, when
+    // nobody waits, rather than when the next packet is written. Not the next slot, which the consumer is polling. At the
+    // end of the ring this prefetches something else, which does no harm.
+    prefetch_for_write(slot + 3);
+    at_ = slot + 1;
+    if (at_ == end_) [[unlikely]] {
+      at_ = ring_.slots;
+      turn_ = turn_after(turn_);
+    }
+    if (bytes > sizeof slot->packet) [[unlikely]]
+      fetch_data_ahead(bytes);
     return true;
   }
   /// The number of packets that the consumer has not yet reported as taken.
@@ -137,24 +148,32 @@ class Producer {
   }
 
  private:
-  /// Prefetches the lines of the next packets, which are in the consumer's cache because it read them last: now, when
-  /// nobody waits, rather than when the next packet is written. Not the next slot, which the consumer is polling.
-  void fetch_ahead(std::size_t bytes) const noexcept {
-    prefetch_for_write(&ring_.slots[(next_ + 2) & mask_]);
-    if (bytes <= sizeof(Slot::packet)) [[likely]]
-      return;
+  std::uint64_t slots() const noexcept { return static_cast<std::uint64_t>(end_ - ring_.slots); }
+  /// Takes room in the data area for a packet that does not fit its slot. Null: there is none.
+  std::byte* place_of(std::size_t bytes) noexcept {
+    const std::uint64_t place = place_in_data(data_next_, bytes, data_bytes_);
+    const std::uint64_t end = after_in_data(place, bytes);
+    if (end - consumed_data_ > data_bytes_) {
+      consumed_data_ = ring_.consumed->data.load(std::memory_order_acquire);
+      if (end - consumed_data_ > data_bytes_) return nullptr;
+    }
+    data_next_ = end;
+    return ring_.data + (place & (data_bytes_ - 1));
+  }
+  void fetch_data_ahead(std::size_t bytes) const noexcept {
     for (std::size_t at = 0; at < std::min(bytes, kFetched); at += 64) {
       prefetch_for_write(ring_.data + ((data_next_ + at) & (data_bytes_ - 1)));
     }
   }
 
   RingView ring_;
+  Slot* at_ = nullptr;      ///< the slot of packet number next_
+  std::uint64_t turn_ = 1;  ///< its turn
+  Slot* end_ = nullptr;
   std::uint64_t next_ = 0;
-  std::uint64_t consumed_packets_ = 0;
+  std::uint64_t no_further_ = 0;  ///< the packet for which there is no room, as far as this side has looked
   std::uint64_t data_next_ = 0;
   std::uint64_t consumed_data_ = 0;
-  std::uint32_t mask_ = 0;
-  int shift_ = 0;
   std::uint32_t data_bytes_ = 0;
 };
 
@@ -163,18 +182,22 @@ class Consumer {
   Consumer() = default;
   Consumer(std::byte* memory, const RingShape& shape) noexcept
       : ring_(memory, shape),
-        mask_(shape.slots - 1),
-        shift_(std::countr_zero(shape.slots)),
+        at_(ring_.slots),
+        end_(ring_.slots + shape.slots),
         data_bytes_(shape.data_bytes) {}
 
+  /// Whether a packet has arrived.
+  bool has_packet() const noexcept {
+    return static_cast<std::uint32_t>(at_->word.load(std::memory_order_acquire) >> 32) == turn_;
+  }
   /// Calls `take(packet)` for up to `most` packets. Returns their number.
   template <class Take>
   int drain(int most, Take&& take) noexcept {
     int taken = 0;
     while (taken < most) {
-      Slot& slot = ring_.slots[next_ & mask_];
+      Slot& slot = *at_;
       const std::uint64_t word = slot.word.load(std::memory_order_acquire);
-      if ((word >> 32) != static_cast<std::uint32_t>((next_ >> shift_) + 1)) [[likely]]
+      if (word >> 32 != turn_) [[likely]]
         break;
       const std::size_t bytes = static_cast<std::uint32_t>(word);
       std::byte* from = slot.packet;
@@ -185,6 +208,10 @@ class Consumer {
         data_end = after_in_data(place, bytes);
         // Prefetch all its lines at once, while the layers above look at the head.
         for (std::size_t at = 0; at < std::min(bytes, kFetched); at += 64) __builtin_prefetch(from + at);
+      }
+      if (++at_ == end_) [[unlikely]] {
+        at_ = ring_.slots;
+        turn_ = static_cast<std::uint32_t>(turn_after(turn_));
       }
       ++next_;
       ++taken;
@@ -200,11 +227,12 @@ class Consumer {
 
  private:
   RingView ring_;
+  Slot* at_ = nullptr;  ///< the slot of packet number next_
+  Slot* end_ = nullptr;
+  std::uint32_t turn_ = 1;  ///< that slot's turn
+  std::uint32_t data_bytes_ = 0;
   std::uint64_t next_ = 0;
   std::uint64_t data_next_ = 0;
-  std::uint32_t mask_ = 0;
-  int shift_ = 0;
-  std::uint32_t data_bytes_ = 0;
 };
 
 }  // namespace aqueduct::conduits::smp

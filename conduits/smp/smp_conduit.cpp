@@ -59,6 +59,7 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   properties_.max_packet = shape.max_packet();
   few_ = ranks <= kFewRanks;
   alone_ = few_;
+  simple_ = alone_ && has_membarrier_;
   if (!has_membarrier_) publish_ = std::memory_order_seq_cst;
   in_.resize(ranks);
   out_.resize(ranks);
@@ -86,11 +87,12 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
 }
 
 core::Post SmpConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
-  if (!alone_) return send_beside(local_of_[to], header, payload);
+  if (!simple_) [[unlikely]]
+    return send_beside(local_of_[to], header, payload);
   Out& out = out_[local_of_[to]];
-  if (!out.ring.push(header, payload, publish_)) [[unlikely]]
+  if (!out.ring.push(header, payload, std::memory_order_release)) [[unlikely]]
     return core::Post::retry();
-  wake_if_asleep(*out.block, has_membarrier_);
+  wake_if_asleep(*out.block, /*has_membarrier=*/true);
   return core::Post::done();
 }
 
@@ -118,7 +120,8 @@ int SmpConduit::poll_each(core::Inbox& inbox) noexcept {
   int found = 0;
   const Rank* rank = rank_of_;
   for (Consumer& in : in_) {
-    found += in.drain(kBatch, [&inbox, from = *rank](core::Bytes packet) { inbox.packet(from, packet); });
+    if (in.has_packet()) [[unlikely]]
+      found += in.drain(kBatch, [&inbox, from = *rank](core::Bytes packet) { inbox.packet(from, packet); });
     ++rank;
   }
   return found;

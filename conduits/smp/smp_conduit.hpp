@@ -66,8 +66,9 @@ class SmpConduit final : public core::Conduit, private Attachments {
   core::Properties properties_;
   Arena* arena_ = nullptr;
   RankBlock* mine_ = nullptr;
-  bool few_ = true;    ///< few ranks: polling each ring is cheaper than a bit per sender
-  bool alone_ = true;  ///< few ranks and no progress thread: no lock and no arrival bits
+  bool few_ = true;      ///< few ranks: polling each ring is cheaper than a bit per sender
+  bool alone_ = true;    ///< few ranks and no progress thread: no lock and no arrival bits
+  bool simple_ = false;  ///< the same, and sleepers use membarrier: a send only pushes and looks
   std::memory_order publish_ = std::memory_order_release;
   std::vector<Consumer> in_;  // [local rank]
   struct Out {

@@ -81,6 +81,7 @@ void SmpConduit::start_thread() noexcept {
   }
   sleeper_->tell(&*thread_);
   alone_ = false;
+  simple_ = false;
 }
 
 /// One turn of the progress thread. Returns the time until the next one.

@@ -4,8 +4,8 @@
 #include "conduits/ucx/info_text.hpp"
 #include "conduits/ucx/wire.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace aqueduct::conduits::ucx {
@@ -98,7 +98,6 @@ bool Segments::has_rma(const Peer& peer, core::Bytes packed) const {
 
 Result<core::MutableBytes> Segments::allocate(std::size_t bytes) {
   if (bytes == 0) return core::MutableBytes{};
-  allocated_.reserve(allocated_.size() + 1);
   ucp_mem_map_params_t params{};
   params.field_mask =
       UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
@@ -120,15 +119,19 @@ Result<core::MutableBytes> Segments::allocate(std::size_t bytes) {
     return ErrorCode::no_memory;
   }
   const core::MutableBytes memory(static_cast<std::byte*>(found.address), bytes);
-  allocated_.push_back({memory, handle});
+  try {
+    allocated_[memory.data()] = {memory, handle};
+  } catch (const std::bad_alloc&) {
+    ucp_.mem_unmap(context_.handle(), handle);
+    throw;
+  }
   return memory;
 }
 
 void Segments::release(core::MutableBytes memory) noexcept {
-  const auto allocation =
-      std::ranges::find(allocated_, memory.data(), [](const Memory& one) { return one.memory.data(); });
+  const auto allocation = allocated_.find(memory.data());
   if (memory.empty() || allocation == allocated_.end()) return;
-  ucp_.mem_unmap(context_.handle(), allocation->handle);
+  ucp_.mem_unmap(context_.handle(), allocation->second.handle);
   allocated_.erase(allocation);
 }
 
@@ -140,9 +143,8 @@ std::vector<std::byte> Segments::key_of_allocated(SegmentId id, core::MutableByt
 }
 
 const Segments::Memory* Segments::allocation_at(const std::byte* start) const noexcept {
-  const auto found =
-      std::ranges::find(allocated_, start, [](const Memory& one) { return one.memory.data(); });
-  return found != allocated_.end() ? &*found : nullptr;
+  const auto found = allocated_.find(start);
+  return found != allocated_.end() ? &found->second : nullptr;
 }
 
 Result<std::byte*> Segments::map(Rank rank, core::Bytes key) {
@@ -186,7 +188,7 @@ void Segments::end() noexcept {
   for (const Memory& one : segments_) {
     if (one.handle != nullptr) ucp_.mem_unmap(context_.handle(), one.handle);
   }
-  for (const Memory& one : allocated_) context_.keep(one.handle);
+  for (const auto& [start, one] : allocated_) context_.keep(one.handle);
 }
 
 }  // namespace aqueduct::conduits::ucx

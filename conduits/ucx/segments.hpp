@@ -76,8 +76,8 @@ class Segments {
   std::string put_by_;
   Rank me_;
   core::Log& log_;
-  std::vector<Memory> segments_;   // by id
-  std::vector<Memory> allocated_;  // by UCX, for segments
+  std::vector<Memory> segments_;                  // by id
+  std::map<const std::byte*, Memory> allocated_;  // by UCX, for segments; by address
   core::Handles<RemoteKey> remote_;
   std::map<const std::byte*, std::uint64_t> mapped_;  // handles of keys, by the address that `map` returned
 };

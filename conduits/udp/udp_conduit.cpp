@@ -52,8 +52,8 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   properties_.name = "udp";
   properties_.max_packet = kMostMessage;
   properties_.max_transfer = std::size_t{1} << 30;
-  properties_.max_inject = kMostInline;
-  properties_.max_inject_signal = kMostInline;
+  properties_.max_inject = kMostCopied;
+  properties_.max_inject_signal = kMostCopied;
   // Datagrams are delivered as they arrive, so no order is kept.
   properties_.put_before_send = properties_.put_before_put = properties_.send_before_send = false;
   properties_.reports_lost_peers = true;

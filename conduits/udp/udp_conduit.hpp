@@ -69,6 +69,8 @@ class UdpConduit final : public core::Conduit,
   bool takes_words() const noexcept override { return true; }
   core::Post put_signal_word(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                              const core::RemoteWord& word, core::Token token) noexcept override;
+  core::Post put_signal_unwaited(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                 Signal what, core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal what,
                         core::Token token) noexcept override;
 
@@ -81,6 +83,8 @@ class UdpConduit final : public core::Conduit,
 
  private:
   class Entry;
+  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal what,
+                        core::Token token, Connection::Answer answer) noexcept;
 
   bool ready(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept override;
   void message(Rank from, core::Bytes bytes) noexcept override;

@@ -29,6 +29,13 @@ struct Key {
   }
 };
 
+using Source = Connection::Source;
+
+/// A put with a signal reads its source during the call, up to max_inject_signal.
+Source source_of(core::Bytes from) noexcept {
+  return from.size() <= kMostCopied ? Source::copied : Source::in_place;
+}
+
 }  // namespace
 
 Result<std::vector<std::byte>> UdpConduit::register_segment(SegmentId id, core::MutableBytes memory) {
@@ -76,17 +83,28 @@ core::Post UdpConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core
   return core::Post::done();
 }
 
-core::Post UdpConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool,
+core::Post UdpConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                            core::Token token) noexcept {
   if (!Key::of(key).holds(offset, from.size())) return beyond("put", peer, key, offset, from.size());
   if (peer == me_) return put_to_self(key, offset, from);
   return post(peer, [&](Connection& connection) {
-    return connection.put(Key::of(key).id, offset, from, nullptr, token);
+    return connection.put(Key::of(key).id, offset, from, nullptr, token,
+                          inject ? Source::copied : Source::in_place);
   });
 }
 
 core::Post UdpConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                   Signal what, core::Token token) noexcept {
+  return put_signal(peer, key, offset, from, what, token, Connection::Answer::soon);
+}
+
+core::Post UdpConduit::put_signal_unwaited(Rank peer, std::uint64_t key, std::uint64_t offset,
+                                           core::Bytes from, Signal what, core::Token token) noexcept {
+  return put_signal(peer, key, offset, from, what, token, Connection::Answer::any_time);
+}
+
+core::Post UdpConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                  Signal what, core::Token token, Connection::Answer answer) noexcept {
   if (!Key::of(key).holds(offset, from.size())) return beyond("put", peer, key, offset, from.size());
   if (peer == me_) {
     const Entry entry(*this);
@@ -96,7 +114,7 @@ core::Post UdpConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
     return post;
   }
   return post(peer, [&](Connection& connection) {
-    return connection.put(Key::of(key).id, offset, from, &what, token);
+    return connection.put(Key::of(key).id, offset, from, &what, token, source_of(from), answer);
   });
 }
 
@@ -113,7 +131,7 @@ core::Post UdpConduit::put_signal_word(Rank peer, std::uint64_t key, std::uint64
   }
   const Announcement signal{Announcement::Kind::word, word.op, Key::of(word.key).id, word.offset, word.value};
   return post(peer, [&](Connection& connection) {
-    return connection.put_announced(Key::of(key).id, offset, from, signal, token);
+    return connection.put_announced(Key::of(key).id, offset, from, signal, token, source_of(from));
   });
 }
 

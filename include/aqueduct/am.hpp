@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -124,6 +125,40 @@ Status send_request(Endpoint&, Rank, AmCategory, HandlerId, Args, Bytes payload,
 Status send_reply(Incoming&, AmCategory, HandlerId, Args, Bytes payload, GlobalPtr<std::byte> place) noexcept;
 Rank source_of(const Incoming&) noexcept;
 
+/// All that a message says of its handler, in one word: bit 0 is set, then the category (bits 8 to 15), the size of the
+/// arguments (16 to 31), their signature (32 to 47) and the handler's number (48 to 63).
+using MessageName = std::uint64_t;
+constexpr MessageName message_name(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
+                                   HandlerId handler) noexcept {
+  return std::uint64_t{1} | std::uint64_t{static_cast<std::uint8_t>(category)} << 8 |
+         std::uint64_t{args_bytes} << 16 | std::uint64_t{signature} << 32 | std::uint64_t{handler} << 48;
+}
+/// The head of a message as a packet has it: two words for the header, which the library fills in, and the argument
+/// struct in whole words, padded with zeroes.
+template <AmArguments T>
+struct MessageHead {
+  explicit MessageHead(const T& args) noexcept {
+    if constexpr (kArgs != 0) {
+      words[kWords - 1] = 0;
+      std::memcpy(words + 2, &args, sizeof(T));
+    }
+  }
+  static constexpr std::size_t kArgs = std::is_empty_v<T> ? 0 : sizeof(T);
+  static constexpr std::size_t kWords = 2 + (kArgs + 7) / 8;
+  std::uint64_t words[kWords];
+};
+inline bool no_options(const AmOptions& options) noexcept {
+  return !options.immediate && options.source_event == nullptr && options.group == nullptr;
+}
+// The short ways of send_request and send_reply, for short and medium messages to a registered handler. False: something
+// stands in the way, and nothing has happened. The long way then waits, or finds the error.
+bool send_message(Endpoint&, Rank, MessageName, std::uint64_t* head, Bytes payload) noexcept;
+bool send_answer(Incoming&, MessageName, std::uint64_t* head, Bytes payload) noexcept;
+template <AmCategory Category, AmArguments T>
+constexpr MessageName name_of(Handler<Category, T> handler) noexcept {
+  return message_name(Category, std::is_empty_v<T> ? 0 : sizeof(T), signature<T>(), handler.id);
+}
+
 /// A handler with its type erased: dispatch makes one indirect call, to a function that knows the callable's type.
 struct Callback {
   void (*run)(void* callable, Incoming&, const std::byte* args, MutableBytes payload) = nullptr;
@@ -164,10 +199,16 @@ class RequestContext : public ReplyContext {
 
   template <class A>
   Status reply(ShortReply<A> handler, const std::type_identity_t<A>& args = {}) noexcept {
+    detail::MessageHead<A> head(args);
+    if (detail::send_answer(*incoming_, detail::name_of(handler), head.words, {})) [[likely]]
+      return {};
     return detail::send_reply(*incoming_, AmCategory::short_reply, handler.id, detail::pack(args), {}, {});
   }
   template <class A>
   Status reply(MediumReply<A> handler, const std::type_identity_t<A>& args, detail::Bytes payload) noexcept {
+    detail::MessageHead<A> head(args);
+    if (detail::send_answer(*incoming_, detail::name_of(handler), head.words, payload)) [[likely]]
+      return {};
     return detail::send_reply(*incoming_, AmCategory::medium_reply, handler.id, detail::pack(args), payload,
                               {});
   }
@@ -271,6 +312,11 @@ auto on_long_reply(Endpoint& ep, F body, const HandlerOptions& options = {}) {
 template <class A>
 Status request(Endpoint& ep, Rank to, ShortRequest<A> handler, const std::type_identity_t<A>& args = {},
                const AmOptions& options = {}) noexcept {
+  if (detail::no_options(options)) {
+    detail::MessageHead<A> head(args);
+    if (detail::send_message(ep, to, detail::name_of(handler), head.words, {})) [[likely]]
+      return {};
+  }
   return detail::send_request(ep, to, AmCategory::short_request, handler.id, detail::pack(args), {}, {},
                               options);
 }
@@ -281,6 +327,11 @@ Status request(Endpoint& ep, Rank to, ShortRequest<A> handler, const std::type_i
 template <class A>
 Status request(Endpoint& ep, Rank to, MediumRequest<A> handler, const std::type_identity_t<A>& args,
                detail::Bytes payload, const AmOptions& options = {}) noexcept {
+  if (detail::no_options(options)) {
+    detail::MessageHead<A> head(args);
+    if (detail::send_message(ep, to, detail::name_of(handler), head.words, payload)) [[likely]]
+      return {};
+  }
   return detail::send_request(ep, to, AmCategory::medium_request, handler.id, detail::pack(args), payload, {},
                               options);
 }

@@ -32,11 +32,11 @@ class AtomicDomain {
     for (AtomicOp op : operations) {
       if (detail::has<T>(op)) operations_ |= bit(op);  // floats do not have the bitwise ones
     }
-    by_ = detail::atomic_by(ep, operations_, detail::atomic_type<T>(), favour);
+    way_ = detail::WayOfDomain::of(ep, detail::atomic_by(ep, operations_, detail::atomic_type<T>(), favour));
   }
 
   /// Whether the network does the domain's atomics. All ranks get the same answer.
-  bool is_native() const noexcept { return by_ == detail::AtomicBy::network; }
+  bool is_native() const noexcept { return way_.by == detail::AtomicBy::network; }
   /// Whether the operation belongs to the domain.
   bool has(AtomicOp op) const noexcept { return (operations_ & bit(op)) != 0; }
 
@@ -48,26 +48,26 @@ class AtomicDomain {
                                   const AtomicOptions& options = {}) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return Event(foreign(at));
-    return detail::atomic_nb<T>(*ep_, op, at, operand, T{}, result, options, by_);
+    return detail::atomic_nb<T>(*ep_, op, at, operand, T{}, result, options, way_);
   }
   /// As nb, with implicit completion.
   [[gnu::always_inline]] Status nbi(AtomicOp op, GlobalPtr<T> at, T operand, T* result = nullptr,
                                     const AtomicOptions& options = {}) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return foreign(at);
-    return detail::atomic_nbi<T>(*ep_, op, at, operand, T{}, result, options, by_);
+    return detail::atomic_nbi<T>(*ep_, op, at, operand, T{}, result, options, way_);
   }
   /// Does `op`, waits, and returns the old value.
   [[gnu::always_inline]] Result<T> fetch(AtomicOp op, GlobalPtr<T> at, T operand) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return foreign(at);
-    return detail::atomic_fetch<T>(*ep_, op, at, operand, T{}, by_);
+    return detail::atomic_fetch<T>(*ep_, op, at, operand, T{}, way_);
   }
   /// Does `op` and waits.
   [[gnu::always_inline]] Status apply(AtomicOp op, GlobalPtr<T> at, T operand) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return foreign(at);
-    return detail::atomic<T>(*ep_, op, at, operand, by_);
+    return detail::atomic<T>(*ep_, op, at, operand, way_);
   }
 
   [[gnu::always_inline]] Result<T> load(GlobalPtr<T> at) const noexcept {
@@ -89,21 +89,21 @@ class AtomicDomain {
   [[gnu::always_inline]] Result<T> compare_swap(GlobalPtr<T> at, T expected, T desired) const noexcept {
     if (!has(AtomicOp::compare_swap)) [[unlikely]]
       return foreign(at);
-    return detail::atomic_fetch<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, by_);
+    return detail::atomic_fetch<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, way_);
   }
   /// Non-blocking compare_swap. `result`, if not null, receives the old value.
   [[gnu::always_inline]] Event compare_swap_nb(GlobalPtr<T> at, T expected, T desired, T* result = nullptr,
                                                const AtomicOptions& options = {}) const noexcept {
     if (!has(AtomicOp::compare_swap)) [[unlikely]]
       return Event(foreign(at));
-    return detail::atomic_nb<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, result, options, by_);
+    return detail::atomic_nb<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, result, options, way_);
   }
   /// As compare_swap_nb, with implicit completion.
   [[gnu::always_inline]] Status compare_swap_nbi(GlobalPtr<T> at, T expected, T desired, T* result = nullptr,
                                                  const AtomicOptions& options = {}) const noexcept {
     if (!has(AtomicOp::compare_swap)) [[unlikely]]
       return foreign(at);
-    return detail::atomic_nbi<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, result, options, by_);
+    return detail::atomic_nbi<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, result, options, way_);
   }
 
  private:
@@ -112,7 +112,7 @@ class AtomicDomain {
 
   Endpoint* ep_;
   std::uint32_t operations_ = 0;
-  detail::AtomicBy by_ = detail::AtomicBy::processor;
+  detail::WayOfDomain way_;
 };
 
 }  // namespace aqueduct

@@ -145,12 +145,35 @@ Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&, co
 Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
                          const AtomicOptions&) noexcept;
 
+// Who does an atomic: the job's way, or that of a domain. `place` is the address of a range on which an instruction from
+// here can do it; null if the network does it, or if the memory is not mapped for values (Endpoint::mapped_for_value).
+
+struct WayOfJob {
+  Endpoint& ep;
+  static constexpr AtomicBy by = AtomicBy::job;
+  std::byte* place(GlobalPtr<std::byte> at, std::size_t bytes) const noexcept {
+    return ep.mapped_for_value(at.rank(), at.segment(), at.offset(), bytes);
+  }
+};
+/// A domain has a copy of the table. So its atomics on mapped memory read the window and nothing of the Endpoint: a
+/// locked instruction waits for all loads before it, and each load that needs the one before it counts.
+struct WayOfDomain {
+  AtomicBy by = AtomicBy::job;
+  WindowTable windows;  ///< empty if the network does the domain's atomics
+
+  static WayOfDomain of(Endpoint& ep, AtomicBy by) noexcept {
+    return {by, by == AtomicBy::network ? WindowTable{} : ep.value_table()};
+  }
+  std::byte* place(GlobalPtr<std::byte> at, std::size_t bytes) const noexcept {
+    return windows.find(at.rank(), at.segment(), at.offset(), bytes);
+  }
+};
+
 /// The target's address if a processor instruction from here can do the operation. Null if the slow path must do it: it
 /// sends the operation, or it first makes progress because other ranks may need this rank's processor.
-template <Atomic T>
-[[gnu::always_inline]] inline T* atomic_place(Endpoint& ep, GlobalPtr<T> at, AtomicBy by) noexcept {
-  if (by == AtomicBy::network) return nullptr;
-  std::byte* const place = ep.mapped_for_value(at.rank(), at.segment(), at.offset(), sizeof(T));
+template <Atomic T, class Way>
+[[gnu::always_inline]] inline T* atomic_place(const Way& way, GlobalPtr<T> at) noexcept {
+  std::byte* const place = way.place({at.rank(), at.offset(), at.segment()}, sizeof(T));
   const bool aligned = reinterpret_cast<std::uintptr_t>(place) % sizeof(T) == 0;
   return aligned ? reinterpret_cast<T*>(place) : nullptr;
 }
@@ -184,50 +207,72 @@ template <Atomic T>
   return ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, T{}, nullptr, {}, by));
 }
 
-template <Atomic T>
+template <Atomic T, class Way>
 [[gnu::always_inline]] inline Event atomic_nb(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
                                               T expected, T* result, const AtomicOptions& options,
-                                              AtomicBy by = AtomicBy::job) noexcept {
-  if (T* const here = atomic_place(ep, at, by)) [[likely]] {
+                                              const Way& way) noexcept {
+  if (T* const here = atomic_place(way, at)) [[likely]] {
     const T old = apply<T>(op, *here, operand, expected, result != nullptr);
     if (result != nullptr) *result = old;
     if (options.notify) [[unlikely]]
       notify_mapped(ep, at.rank());
     return Event{};
   }
-  return atomic_nb_over_wire<T>(ep, op, at, operand, expected, result, options, by);
+  return atomic_nb_over_wire<T>(ep, op, at, operand, expected, result, options, way.by);
 }
 
-template <Atomic T>
+template <Atomic T, class Way>
 [[gnu::always_inline]] inline Status atomic_nbi(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
                                                 T expected, T* result, const AtomicOptions& options,
-                                                AtomicBy by = AtomicBy::job) noexcept {
-  if (T* const here = atomic_place(ep, at, by)) [[likely]] {
+                                                const Way& way) noexcept {
+  if (T* const here = atomic_place(way, at)) [[likely]] {
     const T old = apply<T>(op, *here, operand, expected, result != nullptr);
     if (result != nullptr) *result = old;
     if (options.notify) [[unlikely]]
       notify_mapped(ep, at.rank());
     return {};
   }
-  return atomic_nbi_over_wire<T>(ep, op, at, operand, expected, result, options, by);
+  return atomic_nbi_over_wire<T>(ep, op, at, operand, expected, result, options, way.by);
 }
 
-template <Atomic T>
+template <Atomic T, class Way>
 [[gnu::always_inline]] inline Result<T> atomic_fetch(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
-                                                     T expected = {}, AtomicBy by = AtomicBy::job) noexcept {
-  if (T* const here = atomic_place(ep, at, by)) [[likely]]
+                                                     T expected, const Way& way) noexcept {
+  if (T* const here = atomic_place(way, at)) [[likely]]
     return apply<T>(op, *here, operand, expected);
-  return atomic_fetch_over_wire<T>(ep, op, at, operand, expected, by);
+  return atomic_fetch_over_wire<T>(ep, op, at, operand, expected, way.by);
 }
 
-template <Atomic T>
+template <Atomic T, class Way>
 [[gnu::always_inline]] inline Status atomic(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
-                                            AtomicBy by = AtomicBy::job) noexcept {
-  if (T* const here = atomic_place(ep, at, by)) [[likely]] {
+                                            const Way& way) noexcept {
+  if (T* const here = atomic_place(way, at)) [[likely]] {
     apply<T>(op, *here, operand, T{}, false);
     return {};
   }
-  return atomic_over_wire<T>(ep, op, at, operand, by);
+  return atomic_over_wire<T>(ep, op, at, operand, way.by);
+}
+
+// The same without a domain.
+template <Atomic T>
+[[gnu::always_inline]] inline Event atomic_nb(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
+                                              T expected, T* result, const AtomicOptions& options) noexcept {
+  return atomic_nb<T>(ep, op, at, operand, expected, result, options, WayOfJob{ep});
+}
+template <Atomic T>
+[[gnu::always_inline]] inline Status atomic_nbi(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
+                                                T expected, T* result,
+                                                const AtomicOptions& options) noexcept {
+  return atomic_nbi<T>(ep, op, at, operand, expected, result, options, WayOfJob{ep});
+}
+template <Atomic T>
+[[gnu::always_inline]] inline Result<T> atomic_fetch(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
+                                                     T expected = {}) noexcept {
+  return atomic_fetch<T>(ep, op, at, operand, expected, WayOfJob{ep});
+}
+template <Atomic T>
+[[gnu::always_inline]] inline Status atomic(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand) noexcept {
+  return atomic<T>(ep, op, at, operand, WayOfJob{ep});
 }
 
 template <Atomic T>

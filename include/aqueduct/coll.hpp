@@ -98,20 +98,21 @@ namespace detail {
 
 /// A buffer of a collective call, without its type.
 struct CollBuffer {
-  enum class Where : std::uint8_t { nowhere, mine, common, each };
+  enum class Where : std::uint32_t { nowhere, mine, common, each };
   Where where = Where::nowhere;
+  SegmentId segment = 0;  ///< of `common`
+  std::uint64_t bytes = 0;
   void* memory = nullptr;  ///< of `mine`
   const void* each = nullptr;
   std::uint64_t members = kUnknownMembers;  ///< of `each`: the number of places
-  SegmentId segment = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t offset = 0;                 ///< of `common`
 };
 
-/// A collective call, without types.
+/// A collective call, without types. The first members fill a word, which is compared as one.
 struct CollCall {
   Collective operation = Collective::barrier;
   ElementType type = ElementType::bytes;
+  std::uint16_t unused = 0;
   std::uint32_t element = 1;  ///< bytes
   Rank root = 0;
   CollBuffer in;  ///< nowhere, with an `out`: in place

@@ -3,6 +3,7 @@
 #include <aqueduct/coll.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 // Collective operations whose blocks may have different lengths, and permute.
@@ -158,14 +159,14 @@ AQUEDUCT_COLL_V_FORMS_OF((CollOwnInput I, CollOwnOutput O), all_to_all_v,
 /// Member i's `in` becomes the `out` of member `to`. Each member sends to one and receives from one; it may be itself.
 ///
 /// Shape:    `in` and `out` have n elements, on all members. `to` is a position in the team. `from` is the position of the
-///           member whose `to` is this one, if the caller knows it: then all members say it, and it is compared too.
-///           `{}` in its place is member 0, not "unknown". There is no "nobody": who has no partner names itself.
+///           member whose `to` is this one; `{}`: the caller does not know it. If all members say it, it is compared too.
+///           There is no "nobody": who has no partner names itself.
 /// In place: no.
 /// Cost:     one message of each member, and the comparison.
 AQUEDUCT_COLL_V_FORMS_OF((CollOwnInput I, CollOwnOutput O), permute,
-                         (Team & team, I&& in, O&& out, Rank to, Rank from = kNoRank,
+                         (Team & team, I&& in, O&& out, Rank to, std::optional<Rank> from = {},
                           const CollOptions& options = {}),
-                         detail::coll_permute_call(in, out, to, from, options))
+                         detail::coll_permute_call(in, out, to, from.value_or(kNoRank), options))
 
 #undef AQUEDUCT_COLL_V_FORMS_OF
 #undef AQUEDUCT_COLL_V_UNPACK

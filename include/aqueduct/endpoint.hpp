@@ -44,6 +44,23 @@ struct Window {
   }
 };
 
+/// A table of windows, with the limits of its indices: all that an access to mapped memory reads before the window.
+/// Who keeps a copy saves the access the way through the Endpoint. The table never moves, and its limits do not change;
+/// in a forked child all windows of the parent's table are closed.
+struct WindowTable {
+  const Window* windows = nullptr;  ///< [(segment << shift) | rank]
+  Rank ranks = 0;
+  SegmentId segments = 0;  ///< the capacity: windows of segments that do not exist are empty
+  std::uint32_t shift = 0;
+
+  /// The address of a range of a segment; null if it is not mapped here or not inside the segment.
+  std::byte* find(Rank rank, SegmentId segment, std::uint64_t offset, std::size_t bytes) const noexcept {
+    if (segment < segments && rank < ranks) [[likely]]
+      return windows[(std::size_t{segment} << shift) | rank].find(offset, bytes);
+    return nullptr;
+  }
+};
+
 }  // namespace detail
 
 /// Counters of one endpoint, since the start of the job.
@@ -255,6 +272,10 @@ class Endpoint {
       return value_windows_[(std::size_t{segment} << segment_shift_) | rank].find(offset, bytes);
     }
     return nullptr;
+  }
+  /// The table of mapped_for_value, which a caller may keep.
+  detail::WindowTable value_table() const noexcept {
+    return {value_windows_, ranks_, segments_, segment_shift_};
   }
 
  private:

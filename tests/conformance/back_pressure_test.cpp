@@ -115,11 +115,10 @@ TEST_P(BackPressure, LargeTransfersFromAllToAllWithFewCredits) {
 }
 
 TEST_P(BackPressure, SignalledPutsByTheThousandWithFewCredits) {
-  run_short_of_everything(3, 64 * 1024, [](Endpoint& me) {
-    constexpr std::uint64_t kRounds = 5;
+  run_short_of_everything(3, 64 * 1024, [rounds = often(std::uint64_t{5})](Endpoint& me) {
     constexpr std::uint64_t kEach = 1000;
     const auto sent = pattern(me.rank(), 64);
-    for (std::uint64_t round = 1; round <= kRounds; ++round) {
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
       for (std::uint64_t i = 0; i < kEach; ++i) {
         ASSERT_TRUE(put_signal(me, GlobalPtr<std::byte>{next(me), 64 * i}, sent, {0, 1}));
       }

@@ -40,7 +40,9 @@ void cross_often(Endpoint& me, Team& team, std::atomic<std::uint64_t>& arrived, 
 TEST_P(Barrier, NobodyLeavesBeforeTheLastArrives) {
   for (const Rank ranks : {Rank{1}, Rank{2}, Rank{3}, many()}) {
     Shared<BarrierBoard> board;
-    as_each_of(ranks, 64, [&board](Endpoint& me) { cross_often(me, me.world(), board->arrived[0], 500); });
+    as_each_of(ranks, 64, [&board, times = often(500)](Endpoint& me) {
+      cross_often(me, me.world(), board->arrived[0], times);
+    });
   }
 }
 

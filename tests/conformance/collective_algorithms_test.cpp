@@ -337,19 +337,20 @@ void play_forced_job(Endpoint& me, const ForcedJob& job) {
 
 /// Every algorithm that a setting can ask for, against the naive model. A shape that it cannot do is refused on all members.
 ///
-/// The algorithms do not see the conduit: one fabric tries all of them, and the others some. Under a sanitizer, where a job takes twenty
-/// times as long, fewer still.
+/// The algorithms do not see the conduit: one fabric tries all of them, and the others some. With --brief, and under a
+/// sanitizer, where a job takes twenty times as long, fewer still.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kUsualStride = 5, kAwkwardStride = 31;
+constexpr bool kFewest = true;
 #else
-constexpr std::size_t kUsualStride = 3, kAwkwardStride = 11;
+constexpr bool kFewest = false;
 #endif
 bool runs_all(const Fabric& fabric) { return std::string_view(fabric.name) == "loop-native"; }
 
 /// The settings hold for a job, but each operation has its own. So each job forces one algorithm of every operation.
 class CollectiveAlgorithms : public FabricTest {
  protected:
-  void run_jobs(const std::vector<ForcedJob>& jobs, std::size_t stride) {
+  void run_jobs(const std::vector<ForcedJob>& jobs, std::size_t few, std::size_t fewest) {
+    const std::size_t stride = runs_all(fabric()) ? 1 : kFewest || fabric().brief ? fewest : few;
     for (std::size_t i = 0; i < jobs.size() && !HasFailure() && !IsSkipped(); i += stride) {
       Settings settings = jobs[i].settings();
       settings.push_back({"log", "off"});  // each refused call is an error in the log
@@ -364,11 +365,11 @@ class CollectiveAlgorithms : public FabricTest {
 };
 
 TEST_P(CollectiveAlgorithms, WithUsualParametersEqualTheModelOrRefuse) {
-  run_jobs(forced_jobs(ranks(), /*awkward=*/false), runs_all(fabric()) ? 1 : kUsualStride);
+  run_jobs(forced_jobs(ranks(), /*awkward=*/false), 3, 5);
 }
 
 TEST_P(CollectiveAlgorithms, WithAwkwardParametersEqualTheModelOrRefuse) {
-  run_jobs(forced_jobs(ranks(), /*awkward=*/true), runs_all(fabric()) ? 1 : kAwkwardStride);
+  run_jobs(forced_jobs(ranks(), /*awkward=*/true), 11, 31);
 }
 
 INSTANTIATE_TEST_SUITE_P(On, CollectiveAlgorithms, testing::ValuesIn(fabrics()), fabric_name);

@@ -68,35 +68,36 @@ struct Flight {
 };
 
 TEST_P(CollectivesInFlight, AThousandOnEightTeamsEndInAnyOrder) {
-  as_each_of(std::min<Rank>(many(), 5), 4096, [seed = seed()](Endpoint& me) {
-    std::vector<Team> teams;
-    ASSERT_NO_FATAL_FAILURE(make_flight_teams(me, teams));
-    // Each rank begins and ends them in an order of its own: of each team, all members begin the same sequence.
-    Random random(seed + me.rank());
-    constexpr std::uint64_t kOfEach = 125;
-    std::deque<Flight> flights;
-    std::array<std::uint64_t, kFlightTeams> begun{};
-    while (flights.size() < kOfEach * kFlightTeams) {
-      const std::size_t t = random.below(kFlightTeams);
-      if (begun[t] == kOfEach) continue;
-      const std::uint64_t number = t * 1000 + begun[t];
-      Flight& flight = flights.emplace_back(teams[t], flight_call(teams[t], t, begun[t]), number);
-      flight.begin(teams[t]);
-      ++begun[t];
-    }
-    std::vector<Flight*> order;
-    order.reserve(flights.size());
-    for (Flight& flight : flights) order.push_back(&flight);
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-    for (Flight* flight : order) {
-      const Status status = me.wait(flight->event);
-      ASSERT_TRUE(status) << status.text() << ": " << text_of(flight->call);
-      ASSERT_TRUE(holds(std::as_bytes(std::span(flight->out)), std::as_bytes(std::span(flight->expected))))
-          << text_of(flight->call);
-    }
-    for (Team& team : teams) ASSERT_TRUE(team.end());
-    ASSERT_TRUE(me.barrier());
-  });
+  as_each_of(std::min<Rank>(many(), 5), 4096,
+             [seed = seed(), of_each = often(std::uint64_t{125})](Endpoint& me) {
+               std::vector<Team> teams;
+               ASSERT_NO_FATAL_FAILURE(make_flight_teams(me, teams));
+               // Each rank begins and ends them in an order of its own: of each team, all members begin the same sequence.
+               Random random(seed + me.rank());
+               std::deque<Flight> flights;
+               std::array<std::uint64_t, kFlightTeams> begun{};
+               while (flights.size() < of_each * kFlightTeams) {
+                 const std::size_t t = random.below(kFlightTeams);
+                 if (begun[t] == of_each) continue;
+                 const std::uint64_t number = t * 1000 + begun[t];
+                 Flight& flight = flights.emplace_back(teams[t], flight_call(teams[t], t, begun[t]), number);
+                 flight.begin(teams[t]);
+                 ++begun[t];
+               }
+               std::vector<Flight*> order;
+               order.reserve(flights.size());
+               for (Flight& flight : flights) order.push_back(&flight);
+               for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+               for (Flight* flight : order) {
+                 const Status status = me.wait(flight->event);
+                 ASSERT_TRUE(status) << status.text() << ": " << text_of(flight->call);
+                 ASSERT_TRUE(
+                     holds(std::as_bytes(std::span(flight->out)), std::as_bytes(std::span(flight->expected))))
+                     << text_of(flight->call);
+               }
+               for (Team& team : teams) ASSERT_TRUE(team.end());
+               ASSERT_TRUE(me.barrier());
+             });
 }
 
 /// A barrier among the calls in flight.

@@ -188,7 +188,8 @@ TEST_P(CollectiveLoss, AtAnyMomentEndsOnlyTheTeamsOfTheLostMember) {
   if (fabric().outlived == Fabric::Outlived::little)
     GTEST_SKIP() << "the library below ends the program, see the document of the conduit";
   Random moments(seed());
-  for (std::uint64_t round = 0; round < 8 && !testing::Test::IsSkipped() && !HasFailure(); ++round) {
+  for (std::uint64_t round = 0;
+       round < often(std::uint64_t{8}) && !testing::Test::IsSkipped() && !HasFailure(); ++round) {
     const auto moment = static_cast<suseconds_t>(1 + moments.below(15'000));
     run_with_a_loss([moment, seed = seed() + round](Endpoint& me) {
       auto survivors = survivors_of(me, kDying);
@@ -253,6 +254,7 @@ TEST_P(CollectiveLoss, EndsCallsThatWaitForARankThatFinishes) {
 
 // Rank 0 has destroyed its Team, so it cannot say that it makes no further call of it. It stays for two seconds.
 TEST_P(CollectiveLoss, EndsCallsThatWaitForARankThatHasLeft) {
+  if (fabric().brief) GTEST_SKIP() << kShownInFull;
   run_with_a_loss([](Endpoint& me) {
     std::optional<Team> survivors;
     finish_first(me, kDying, survivors, std::chrono::seconds(2) + kLossBound);

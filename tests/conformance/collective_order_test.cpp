@@ -92,11 +92,11 @@ void multiply_in_order(Team& team, std::uint32_t number, std::uint64_t count, Re
 }
 
 TEST_P(CollectiveOrder, OfAnOperatorThatIsNotCommutativeIsThatOfTheTeam) {
-  as_each_of(many(), 4096, [](Endpoint& me) {
+  as_each_of(many(), 4096, [sizes = team_sizes(many())](Endpoint& me) {
     std::uint64_t combined = 0;
     ASSERT_TRUE(add_operator(me, 70, {multiply<Affine>, &combined, sizeof(Affine), false}));
     ASSERT_TRUE(add_operator(me, 4'000'000'000, {multiply<Triangle>, nullptr, sizeof(Triangle), false}));
-    for (Rank size = 1; size <= me.ranks(); ++size) {
+    for (const Rank size : sizes) {
       const bool member = me.rank() < size;
       auto team =
           me.world().split(member ? std::optional<std::uint32_t>(1) : std::nullopt, -std::int64_t{me.rank()});

@@ -15,7 +15,7 @@ class CollectivePlans : public FabricTest {};
 constexpr SignalSlot kPlanStarted = 6;
 
 TEST_P(CollectivePlans, OfEveryOperationStartAHundredTimes) {
-  as_each_of(std::min<Rank>(many(), 4), 4096, [](Endpoint& me) {
+  as_each_of(std::min<Rank>(many(), 4), 4096, [starts = often(std::uint64_t{100})](Endpoint& me) {
     for (const Collective operation : kCollectives) {
       constexpr std::uint64_t kCount = 5;
       const CollectiveCall call{.operation = operation, .count = kCount, .root = me.ranks() - 1};
@@ -25,7 +25,7 @@ TEST_P(CollectivePlans, OfEveryOperationStartAHundredTimes) {
       std::span<std::int32_t> out = output;
       auto plan = coll_call<Plans>(me.world(), call, in, out);
       ASSERT_TRUE(plan) << plan.status().text() << ": " << text_of(call);
-      for (std::uint64_t round = 0; round < 100; ++round) {
+      for (std::uint64_t round = 0; round < starts; ++round) {
         for (std::uint64_t i = 0; i < input.size(); ++i)
           input[i] = coll_value<std::int32_t>(round, me.rank(), i);
         const auto expected = coll_result<std::int32_t>(

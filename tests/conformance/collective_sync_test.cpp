@@ -15,12 +15,12 @@ constexpr std::chrono::seconds kPatience{30};
 
 // Also the calls before and after have other modes: nothing of one call may be taken for part of the next.
 TEST_P(CollectiveSync, AllNineModesGiveTheRightResults) {
-  as_each_of(std::min<Rank>(many(), 5), 4096, [seed = seed()](Endpoint& me) {
+  as_each_of(std::min<Rank>(many(), 5), 4096, [seed = seed(), rounds = often(2)](Endpoint& me) {
     CollMemory memory(me.world(), kCount * 8 * me.ranks());
     ASSERT_TRUE(memory.ok());
     std::uint64_t number = 1;
     Random random(seed);
-    for (int round = 0; round < 2; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       for (const Collective operation : kCollectives) {
         for (int mode = 0; mode < 9; ++mode) {
           CollectiveCall call{.operation = operation,

@@ -35,11 +35,11 @@ void try_any_type(Endpoint& me, Team& team, CollMemory& memory, const Collective
 }
 
 TEST_P(Collectives, OnTeamsOfAllSizesEqualTheModelForAllRoots) {
-  as_each_of(many(), 4096, [](Endpoint& me) {
+  as_each_of(many(), 4096, [sizes = team_sizes(many())](Endpoint& me) {
     constexpr std::uint64_t kMost = 21;
     CollMemory memory(me.world(), kMost * 8 * me.ranks());
     ASSERT_TRUE(memory.ok());
-    for (Rank size = 1; size <= me.ranks(); ++size) {
+    for (const Rank size : sizes) {
       std::uint64_t number = std::uint64_t{size} << 16;  // the same on all members
       // The last ranks, in reverse order: no member has its rank as its index.
       const bool member = me.rank() + size >= me.ranks();

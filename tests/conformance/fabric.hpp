@@ -51,6 +51,8 @@ struct Fabric {
   std::uint64_t seed = 1;
   std::chrono::seconds limit{60};  ///< for one launch of ranks
   unsigned thorough = 1;           ///< factor for the length of random programs
+  /// What the library does alike above all conduits is repeated less, or left out: another fabric shows it in full.
+  bool brief = false;
   /// A shell command that starts {ranks} processes, each a rank of a launch; empty: the kit forks the ranks.
   std::string launcher = {};
 
@@ -74,6 +76,7 @@ struct Selection {
   std::uint64_t seed = 1;
   std::chrono::seconds limit{60};
   unsigned thorough = 1;
+  bool brief = false;
   std::string launcher;  ///< starts the ranks of the launches; empty: the kit forks them
   bool failing = false;  ///< adds the suite Failing
   /// From 1: this process is a rank of that launch of its case. 0: it is the kit, which runs the cases.

@@ -211,6 +211,14 @@ void FabricTest::run_alone(const std::function<void(const Config&)>& body) {
   children.wait(watch);
 }
 
+std::vector<Rank> FabricTest::team_sizes(Rank most) const {
+  std::vector<Rank> sizes;
+  for (Rank size = 1; size <= most; ++size) {
+    if (!fabric().brief || size <= 3 || size == most) sizes.push_back(size);
+  }
+  return sizes;
+}
+
 std::uint64_t FabricTest::seed() const {
   std::uint64_t seed = mix(fabric().seed);
   const std::string_view name = testing::UnitTest::GetInstance()->current_test_info()->name();

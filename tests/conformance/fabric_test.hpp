@@ -27,6 +27,9 @@ struct Launch {
   std::vector<Rank> leaving = {};
 };
 
+/// Why a case is skipped with --brief.
+inline constexpr const char* kShownInFull = "--brief: this does not depend on the conduit";
+
 /// The base of every suite: runs bodies as ranks of the fabric that is the parameter.
 ///
 /// Ranks always run in child processes, in as many as the fabric says. So a case that crashes or hangs
@@ -50,6 +53,13 @@ class FabricTest : public testing::TestWithParam<Fabric> {
   void run_alone(const std::function<void(const Config&)>& body);
   /// The number of ranks for cases with many: 8, or as many as the fabric allows.
   Rank many() const { return fabric().most_ranks < 8 ? fabric().most_ranks : 8; }
+  /// `times` repetitions, or a quarter of them with --brief.
+  template <class N>
+  N often(N times) const {
+    return fabric().brief ? (times + 3) / 4 : times;
+  }
+  /// The sizes of teams for cases with teams of many sizes: 1 to `most`, or with --brief the least three and the largest.
+  std::vector<Rank> team_sizes(Rank most) const;
   /// A seed for this case, derived from --seed and equal on every rank.
   std::uint64_t seed() const;
 

@@ -74,6 +74,7 @@ std::vector<Fabric> select(const Selection& selection) {
     fabric.seed = selection.seed;
     fabric.limit = selection.limit;
     fabric.thorough = selection.thorough;
+    fabric.brief = selection.brief;
     fabric.launcher = selection.launcher;
   }
   return found;

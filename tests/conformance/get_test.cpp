@@ -37,7 +37,7 @@ TEST_P(Get, EverySizeInEveryFormFromEveryRankReadsExactlyThat) {
 }
 
 TEST_P(Get, OfTheWholeSegmentReadsIt) {
-  as_each_of(2, (4 << 20) + 1, [](Endpoint& me) {
+  as_each_of(2, (often(4) << 20) + 1, [](Endpoint& me) {
     std::ranges::copy(pattern(me.rank(), me.segment().size()), me.segment().begin());
     ASSERT_TRUE(me.barrier());
     std::vector<std::byte> read(me.segment().size());

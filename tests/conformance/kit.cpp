@@ -105,6 +105,9 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
   app.add_option("--thorough", selection.thorough, "factor for the length of the random programs")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_flag("--brief", selection.brief,
+               "repeats less what the library does alike above all conduits; for fabrics beside one that "
+               "runs in full");
   app.add_option(
          "--launcher", selection.launcher,
          "a shell command that starts {ranks} processes here or on other hosts, which are the ranks: 'mpirun "

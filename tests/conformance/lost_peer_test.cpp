@@ -194,7 +194,7 @@ TEST_P(LostPeer, KilledAtAnyMomentTwentyTimes) {
     GTEST_SKIP() << "the library below ends the program, see the document of the conduit";
   const bool gets = fabric().outlived != Fabric::Outlived::all_but_gets;
   Random moments(seed());
-  for (int round = 0; round < 20 && !testing::Test::IsSkipped() && !HasFailure(); ++round) {
+  for (int round = 0; round < often(20) && !testing::Test::IsSkipped() && !HasFailure(); ++round) {
     const auto moment = static_cast<suseconds_t>(1 + moments.below(20'000));
     run_with_a_death([moment, gets, seed = seed() + static_cast<std::uint64_t>(round)](Endpoint& me) {
       const auto handler = on_medium_request<NoArguments>(me, [](auto&, const NoArguments&, auto) {});

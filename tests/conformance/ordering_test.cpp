@@ -94,9 +94,8 @@ TEST_P(Ordering, AMessageSentAfterACompletedPutFindsItsBytes) {
 TEST_P(Ordering, ATokenPassedRoundCarriesEverythingWrittenBeforeIt) {
   // Causality through ranks that never communicated: each adds its mark to a
   // block on rank 0, then signals the next rank.
-  as_each_of(4, 4096, [](Endpoint& me) {
-    constexpr std::uint64_t kRounds = 100;
-    for (std::uint64_t round = 1; round <= kRounds; ++round) {
+  as_each_of(4, 4096, [rounds = often(std::uint64_t{100})](Endpoint& me) {
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
       if (me.rank() != 0 || round > 1) {
         const std::uint64_t tokens = me.rank() == 0 ? round - 1 : round;
         ASSERT_TRUE(wait_until(me, 0, tokens, previous(me), seconds(20)));

@@ -61,7 +61,7 @@ TEST_P(Put, EverySizeInEveryFormReachesEveryRankAndNothingElse) {
 }
 
 TEST_P(Put, OfTheWholeSegmentFillsIt) {
-  as_each_of(2, (4 << 20) + 1, [](Endpoint& me) {
+  as_each_of(2, (often(4) << 20) + 1, [](Endpoint& me) {
     const auto sent = pattern(me.rank(), me.segment().size());
     ASSERT_TRUE(put(me, GlobalPtr<std::byte>{next(me), 0}, sent));
     ASSERT_TRUE(me.barrier());

@@ -55,6 +55,7 @@ std::size_t swap_of(std::size_t i) {
 bool takes_too_long(Endpoint& me) { return am_limits(me, next(me)).medium < 512; }
 
 TEST_P(VisDimensions, TwentyThatDoNotMergeOnTheRemoteSide) {
+  if (fabric().brief) GTEST_SKIP() << kShownInFull;
   as_each_of(2, kBytes, [](Endpoint& me) {
     if (takes_too_long(me)) return;
     const auto sent = pattern(me.rank(), kBytes);
@@ -72,6 +73,7 @@ TEST_P(VisDimensions, TwentyThatDoNotMergeOnTheRemoteSide) {
 }
 
 TEST_P(VisDimensions, ManyOnBothSidesInEveryForm) {
+  if (fabric().brief) GTEST_SKIP() << kShownInFull;
   as_each_of(2, kBytes, [](Endpoint& me) {
     if (takes_too_long(me)) return;
     const auto sent = pattern(10 + me.rank(), kBytes);

@@ -94,9 +94,9 @@ Status put_pieces(int form, Endpoint& me, const RemotePieces& to, std::span<std:
 }
 
 TEST_P(Vis, PutsGoWhereTheNaiveLoopPutsThemAndNowhereElse) {
-  with_each_plan(3, kSegment, [seed = seed()](Endpoint& me) {
+  with_each_plan(3, kSegment, [seed = seed(), rounds = often(28)](Endpoint& me) {
     std::uint64_t signals = 0;
-    for (int round = 0; round < 28; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       const Round mine(seed_of(seed, me.rank(), round), 3000);
       auto memory = pattern(me.rank(), reach(mine.here_bytes));
       const Status status = put_pieces(round, me, at(next(me), mine.there), memory, mine.here);
@@ -120,11 +120,11 @@ TEST_P(Vis, PutsGoWhereTheNaiveLoopPutsThemAndNowhereElse) {
 }
 
 TEST_P(Vis, GetsBringWhatTheNaiveLoopReads) {
-  with_each_plan(3, kSegment, [seed = seed()](Endpoint& me) {
+  with_each_plan(3, kSegment, [seed = seed(), rounds = often(30)](Endpoint& me) {
     std::ranges::copy(pattern(me.rank(), kSegment), me.segment().begin());
     ASSERT_TRUE(me.barrier());
     const auto there = pattern(next(me), kSegment);
-    for (int round = 0; round < 30; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       const Round mine(seed_of(seed, me.rank(), round), 3000);
       std::vector<std::byte> memory(reach(mine.here_bytes) + 16);
       auto expected = memory;
@@ -151,8 +151,8 @@ TEST_P(Vis, GetsBringWhatTheNaiveLoopReads) {
 
 TEST_P(Vis, ManyAtOnceOfManyPacketsAllArrive) {
   // Each rank takes a cube of doubles apart in three ways: rows, columns and single elements.
-  with_each_plan(2, 1 << 20, [](Endpoint& me) {
-    const std::int64_t n = reasonable(me, 24 * 24 * 24 * 8) < 24 * 24 * 24 * 8 ? 12 : 24;
+  with_each_plan(2, 1 << 20, [brief = fabric().brief](Endpoint& me) {
+    const std::int64_t n = brief || reasonable(me, 24 * 24 * 24 * 8) < 24 * 24 * 24 * 8 ? 12 : 24;
     const std::int64_t cells = n * n * n;
     std::vector<double> cube(static_cast<std::size_t>(cells));
     std::iota(cube.begin(), cube.end(), 1000.0 * me.rank());

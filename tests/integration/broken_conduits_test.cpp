@@ -27,7 +27,7 @@ class BrokenConduit : public testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenConduit, IsNoticed) {
   const Broken& broken = GetParam();
-  const KitRun outcome = run_aqconform({std::string("--fabric=") + broken.fabric, "--limit=5",
+  const KitRun outcome = run_aqconform({std::string("--fabric=") + broken.fabric, "--limit=2",
                                         std::string("--gtest_filter=*") + broken.noticed_by + "/*"},
                                        std::chrono::seconds(60));
   ASSERT_TRUE(outcome.in_time) << outcome.output;

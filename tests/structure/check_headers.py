@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Checks that every header includes what it uses and can be included twice.
 
-  check_headers.py ROOT COMPILER [--all]
+  check_headers.py ROOT COMPILER [--public | --internal | --all]
 
 A source whose first include is a header shows that this header compiles alone, provided that the source is compiled by
 itself (`-DAQUEDUCT_BATCHES=OFF`, in ./aq nightly). The same holds for the header that such a header includes first, and so
-on. This script compiles the remaining headers and the public ones alone, each included twice; with --all it compiles every
-header. Public headers are compiled with include/ only, the others with the root too. Nothing is linked or written.
+on. This script compiles the remaining headers and the public ones alone, each included twice; with --public only these, with
+--internal all but these (`.ci/run` does the two in different steps), with --all every header. Public headers are compiled with include/ only, the others with the root too. Nothing is linked or written.
 """
 
 import concurrent.futures
@@ -92,6 +92,10 @@ def main():
         headers = [h for h in headers if h.startswith("include/") or h not in shown]
     skipped = [h for h in headers if library_of(h) and flags_for(library_of(h)) is None]
     headers = [h for h in headers if h not in skipped]
+    if "--public" in sys.argv[3:]:
+        headers = [h for h in headers if h.startswith("include/")]
+    if "--internal" in sys.argv[3:]:
+        headers = [h for h in headers if not h.startswith("include/")]
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         for header, said in zip(headers, pool.map(lambda h: compile_alone(root, compiler, h), headers)):

@@ -81,10 +81,16 @@ class Connection {
 
   // Operations of the layers above (connection_post.cpp). retry: there is no room now.
   core::Post send(core::Bytes header, core::Bytes payload) noexcept;
+  /// What a put reads when its packets leave. `copied`: a copy, so the source is free at once. Requires: at most
+  /// kMostCopied bytes then.
+  enum class Source : std::uint8_t { in_place, copied };
+  /// When the peer should acknowledge a put: `any_time` if nobody waits for it.
+  enum class Answer : std::uint8_t { soon, any_time };
   core::Post put(std::uint32_t segment, std::uint64_t offset, core::Bytes from, const Signal* signal,
-                 core::Token token) noexcept;
+                 core::Token token, Source source = Source::in_place, Answer answer = Answer::soon) noexcept;
   core::Post put_announced(std::uint32_t segment, std::uint64_t offset, core::Bytes from,
-                           const Announcement& signal, core::Token token) noexcept;
+                           const Announcement& signal, core::Token token, Source source = Source::in_place,
+                           Answer answer = Answer::soon) noexcept;
   core::Post get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept;
 
@@ -102,12 +108,15 @@ class Connection {
   /// Whether enough waits to be worth a system call while earlier packets are in flight.
   bool full_load() const noexcept {
     return ready_count_ >= kFullBundles || long_messages_count_ >= kFullLongMessages ||
-           long_message_bytes_waiting_ >= kFullBytes || shorts_waiting_ >= kFullShorts;
+           long_message_bytes_waiting_ >= kFullBytes || copied_bytes_waiting_ >= kFullBytes ||
+           shorts_waiting_ >= kFullShorts;
   }
-  /// Whether waiting packets should leave at once. Long messages usually come in series: only the first two leave at
-  /// once, because one system call then sends several of the others.
+  /// Whether waiting packets should leave at once. Short frames and long messages usually come in series: only the first
+  /// short frame leaves at once, and the first two long messages, because one packet or one system call then takes many of
+  /// the others. What waits leaves with the next round of progress, or when it is a full load.
   bool idle() const noexcept {
-    return sent_packets_.packets_in_flight() < (long_messages_count_ == 0 ? 4u : 2u);
+    const bool all_short = long_messages_count_ == 0 && bulk_transfers_.empty();
+    return sent_packets_.packets_in_flight() < (all_short ? 1u : long_messages_count_ == 0 ? 4u : 2u);
   }
 
   // Timers (connection_time.cpp).
@@ -201,6 +210,8 @@ class Connection {
   // post
   std::byte* room(std::size_t bytes, bool with_token) noexcept;
   void close_bundle() noexcept;
+  LongMessage* take_buffer(std::uint32_t bytes) noexcept;
+  void give_buffer(LongMessage& buffer) noexcept;
   bool queue_bulk(const BulkTransfer& what) noexcept;
   bool grow_gets() noexcept;
 
@@ -280,8 +291,9 @@ class Connection {
   std::size_t ready_count_ = 0;
   std::size_t long_messages_count_ = 0;
   std::size_t long_message_bytes_waiting_ = 0;
-  std::size_t shorts_waiting_ = 0;   // operations put into bundles since no bundle waited
-  std::uint32_t shorts_in_row_ = 0;  // bundles that left since something long left
+  std::size_t copied_bytes_waiting_ = 0;  // of puts whose source was copied
+  std::size_t shorts_waiting_ = 0;        // operations put into bundles since no bundle waited
+  std::uint32_t shorts_in_row_ = 0;       // bundles that left since something long left
   // Batches of long messages that left since one of a bulk transfer left.
   std::uint32_t long_batches_in_row_ = 0;
   std::size_t bundles_used_ = 0;  // waiting or in flight

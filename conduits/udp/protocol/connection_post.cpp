@@ -54,6 +54,26 @@ std::byte* Connection::room(std::size_t bytes, bool with_token) noexcept {
   return at;
 }
 
+/// A buffer for a long message or a put's copy. Null: no room.
+LongMessage* Connection::take_buffer(std::uint32_t bytes) noexcept {
+  if (long_messages_used_ >= kMostLongMessages || long_message_bytes_used_ + bytes > kMostLongMessageBytes)
+    return nullptr;
+  // Half of the endpoint's pool is kept for messages that arrive.
+  if (common_.long_messages.in_use() >= Common::kMostLongMessages / 2) return nullptr;
+  LongMessage* const buffer = common_.long_messages.take();
+  if (buffer == nullptr) return nullptr;
+  ++long_messages_used_;
+  long_message_bytes_used_ += bytes;
+  buffer->bytes = bytes;
+  return buffer;
+}
+
+void Connection::give_buffer(LongMessage& buffer) noexcept {
+  long_message_bytes_used_ -= buffer.bytes;
+  common_.long_messages.give(&buffer);
+  --long_messages_used_;
+}
+
 core::Post Connection::send(core::Bytes header, core::Bytes payload) noexcept {
   if (ended_) return core::Post::failed(ErrorCode::peer_lost);
   const std::size_t bytes = header.size() + payload.size();
@@ -65,16 +85,9 @@ core::Post Connection::send(core::Bytes header, core::Bytes payload) noexcept {
     write_padded(write_bytes(at, header), payload);  // headers are multiples of 8
     return core::Post::done();
   }
-  if (long_messages_used_ >= kMostLongMessages || long_message_bytes_used_ + bytes > kMostLongMessageBytes)
-    return core::Post::retry();
-  // Half of the endpoint's pool is kept for messages that arrive.
-  if (common_.long_messages.in_use() >= Common::kMostLongMessages / 2) return core::Post::retry();
-  LongMessage* long_message = common_.long_messages.take();
+  LongMessage* const long_message = take_buffer(frame.bytes);
   if (long_message == nullptr) return core::Post::retry();
-  ++long_messages_used_;
-  long_message_bytes_used_ += bytes;
   close_bundle();  // earlier messages leave first
-  long_message->bytes = frame.bytes;
   long_message->next_offset = long_message->unacknowledged = 0;
   long_message->id = next_id_++;
   static_assert(kMostInline + core::kMostHeader - sizeof frame >= kGuarded,
@@ -95,19 +108,21 @@ bool Connection::queue_bulk(const BulkTransfer& what) noexcept {
   bulk->next = next;
   if (what.from == nullptr) bulk->from = reinterpret_cast<const std::byte*>(&bulk->word);
   ++bulk_transfers_used_;
+  if (what.copy != nullptr) copied_bytes_waiting_ += what.bytes;
   if (what.reply) ++replies_;
   bulk_transfers_.push(bulk);
   return true;
 }
 
 core::Post Connection::put(std::uint32_t segment, std::uint64_t offset, core::Bytes from,
-                           const Signal* signal, core::Token token) noexcept {
+                           const Signal* signal, core::Token token, Source source, Answer answer) noexcept {
   return put_announced(segment, offset, from, signal != nullptr ? Announcement::of(*signal) : Announcement{},
-                       token);
+                       token, source, answer);
 }
 
 core::Post Connection::put_announced(std::uint32_t segment, std::uint64_t offset, core::Bytes from,
-                                     const Announcement& signal, core::Token token) noexcept {
+                                     const Announcement& signal, core::Token token, Source source,
+                                     Answer answer) noexcept {
   if (ended_) return core::Post::failed(ErrorCode::peer_lost);
   const auto bytes = static_cast<std::uint32_t>(from.size());
   if (bytes <= kMostInline) {
@@ -122,18 +137,26 @@ core::Post Connection::put_announced(std::uint32_t segment, std::uint64_t offset
     at = signal.write_to(write(at, frame), bytes);
     write_padded(at, from);
     open_->token[open_->tokens++] = token;
-    open_->flags |= kImmediateAck;
+    if (answer == Answer::soon) open_->flags |= kImmediateAck;
     return core::Post::posted();
   }
   if (bulk_transfers_used_ >= kMostBulkTransfers) return core::Post::retry();
   BulkTransfer bulk;
   bulk.token = token;
   bulk.from = from.data();
+  if (source == Source::copied) {
+    if (!common_.bulk_transfers.ready(1)) return core::Post::retry();
+    bulk.copy = take_buffer(bytes);
+    if (bulk.copy == nullptr) return core::Post::retry();
+    std::memcpy(bulk.copy->message(), from.data(), bytes);
+    bulk.from = bulk.copy->message();
+  }
   bulk.bytes = bytes;
   bulk.segment = segment;
   bulk.offset = offset;
   bulk.signal = signal;
   bulk.id = next_id_++;
+  bulk.unhurried = answer == Answer::any_time;
   return queue_bulk(bulk) ? core::Post::posted() : core::Post::retry();
 }
 
@@ -203,6 +226,7 @@ void Connection::fail(Status status) noexcept {
   };
   const auto end_bulk = [&](BulkTransfer* bulk) {
     if (!bulk->reply) common_.upper.completed(bulk->token, status);
+    if (bulk->copy != nullptr) common_.long_messages.give(bulk->copy);
     common_.bulk_transfers.give(bulk);
   };
   // Several packets may refer to one bulk transfer or long message. The last of them releases it.
@@ -228,6 +252,7 @@ void Connection::fail(Status status) noexcept {
   long_messages_count_ = long_message_bytes_waiting_ = 0;
   while (!bulk_transfers_.empty()) end_bulk(bulk_transfers_.pop());
   bundles_used_ = long_messages_used_ = long_message_bytes_used_ = bulk_transfers_used_ = replies_ = 0;
+  copied_bytes_waiting_ = 0;
   for (PendingGet& pending : gets_) {
     if (pending.to == nullptr) continue;
     pending.to = nullptr;

@@ -290,9 +290,7 @@ void Connection::acknowledged(SentPacket& sent) noexcept {
     case SentPacket::Kind::fragment:
       if (--sent.long_message->unacknowledged == 0 &&
           sent.long_message->next_offset == sent.long_message->bytes) {
-        long_message_bytes_used_ -= sent.long_message->bytes;
-        common_.long_messages.give(sent.long_message);
-        --long_messages_used_;
+        give_buffer(*sent.long_message);
       }
       break;
     case SentPacket::Kind::bulk:
@@ -304,6 +302,7 @@ void Connection::acknowledged(SentPacket& sent) noexcept {
         } else {
           common_.upper.completed(sent.bulk->token, {});
         }
+        if (sent.bulk->copy != nullptr) give_buffer(*sent.bulk->copy);
         common_.bulk_transfers.give(sent.bulk);
       }
       break;

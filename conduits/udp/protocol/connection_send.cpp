@@ -367,7 +367,8 @@ bool Connection::fill_bulk(Time now, GsoBatch& batch) noexcept {
     sent.offset = bulk.next_offset;
     sent.bytes = static_cast<std::uint32_t>(bytes);
     bulk.next_offset += sent.bytes;
-    sent.immediate_ack = !bulk.reply && bulk.next_offset == bulk.bytes;
+    if (bulk.copy != nullptr) copied_bytes_waiting_ -= sent.bytes;
+    sent.immediate_ack = !bulk.reply && !bulk.unhurried && bulk.next_offset == bulk.bytes;
     append_bulk(now, batch, bulk, sent_packets_.add(sent), sent);
     if (bulk.next_offset == bulk.bytes) bulk_transfers_.pop();
   }

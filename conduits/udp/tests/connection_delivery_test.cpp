@@ -97,5 +97,61 @@ TEST(UdpConnectionDelivery, MessagesOfEverySize) {
   }
 }
 
+// Whatever becomes of the source after the call, also where packets are lost and sent again.
+TEST(UdpConnectionDelivery, PutsThatWereCopiedLeaveTheirSourceAlone) {
+  for (const Security security : {Security::header, Security::full}) {
+    TwoConnections pair({.security = security, .seed = 3});
+    pair.both({.loss = 0.2});
+    constexpr std::size_t kPuts = 40;
+    pair.b.upper.segments = {Buffer(kPuts * kMostCopied)};
+    Buffer expected(kPuts * kMostCopied);
+    for (std::size_t i = 0; i < kPuts; ++i) {
+      const std::size_t bytes = i % 2 == 0 ? kMostCopied : kMostInline + 1;
+      Buffer source(bytes, static_cast<std::byte>(i + 1));
+      std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(i * kMostCopied), bytes, source[0]);
+      ASSERT_EQ(pair.a.connection
+                    ->put(0, i * kMostCopied, source, nullptr, i, Connection::Source::copied,
+                          Connection::Answer::any_time)
+                    .kind,
+                core::Post::Kind::posted);
+      std::fill(source.begin(), source.end(), std::byte{0xee});
+    }
+    ASSERT_TRUE(pair.run(60 * kSecond, [&] { return pair.a.upper.completions.size() == kPuts; }));
+    EXPECT_TRUE(pair.b.upper.segments[0] == expected);
+    EXPECT_EQ(pair.a.common.long_messages.in_use(), 0u);
+  }
+}
+
+// A put whose completion nobody waits for costs its target no packet of its own while the target answers anyway.
+TEST(UdpConnectionDelivery, AnUnhurriedPutIsAcknowledgedByWhatThePeerSends) {
+  for (const std::size_t bytes : {std::size_t{8}, kMostInline + 8}) {
+    for (const auto answer : {Connection::Answer::soon, Connection::Answer::any_time}) {
+      TwoConnections pair;
+      pair.b.upper.segments = pair.a.upper.segments = {Buffer(4096)};
+      const Buffer from(bytes);
+      const Signal signal{0, 1};
+      constexpr std::uint64_t kRounds = 50;
+      const auto put = [&](Station& station) {
+        ASSERT_EQ(station.connection->put(0, 0, from, &signal, 1, Connection::Source::copied, answer).kind,
+                  core::Post::Kind::posted);
+        pair.serve(station);
+      };
+      for (std::uint64_t round = 1; round <= kRounds; ++round) {
+        put(pair.a);
+        ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.upper.signals.size() == round; }));
+        put(pair.b);
+        ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.upper.signals.size() == round; }));
+      }
+      // Some ask for an answer all the same, and the path's MTU is probed.
+      if (answer == Connection::Answer::any_time) {
+        EXPECT_LE(pair.b.packets_sent, kRounds + kRounds / 4);
+      }
+      pair.run(kSecond);
+      EXPECT_EQ(pair.a.upper.completions.size(), kRounds);
+      EXPECT_EQ(pair.b.upper.completions.size(), kRounds);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace aqueduct::conduits::udp::connection_tests

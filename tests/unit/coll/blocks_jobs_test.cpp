@@ -188,6 +188,10 @@ TEST_F(BlocksJobs, NameBothEndsOfABlockInTheLogsOfBoth) {
       EXPECT_EQ(out, 99u);
     };
     permutes(ep.rank() == 0 ? 2 : ep.rank(), kNoRank);
+    EXPECT_TRUE(permute(ep.world(), std::span(&in, 1), std::span(&out, 1), (ep.rank() + 1) % 3, {}))
+        << "a source of {} is not known, and not member 0";
+    EXPECT_EQ(out, 1u);
+    out = 99;
     permutes((ep.rank() + 1) % 3, (ep.rank() + 1) % 3);
     ASSERT_TRUE(ep.barrier());
   });

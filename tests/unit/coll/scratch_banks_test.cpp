@@ -2,7 +2,6 @@
 #include "coll/schedule/schedule.hpp"
 #include "coll/scratch/banks.hpp"
 #include "coll/scratch/layout.hpp"
-#include "coll/scratch/leases.hpp"
 #include "coll/scratch/team_scratch.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
@@ -16,8 +15,7 @@
 namespace aqueduct::coll {
 namespace {
 
-constexpr ScratchSizes kSmall{
-    .banks = 3, .counters = 10, .bytes = 256, .leased_bytes = 512, .leased_counters = 20};
+constexpr ScratchSizes kSmall{.banks = 3, .counters = 10, .bytes = 256};
 
 TEST(ScratchBanks, GiveOnePortionAfterTheOther) {
   const ScratchLayout layout(kSmall, 4);
@@ -47,6 +45,32 @@ TEST(ScratchBanks, GiveOnePortionAfterTheOther) {
   EXPECT_EQ(sixth.first_counter, 0u);
 }
 
+TEST(ScratchBanks, GiveTheSamePortionsToOperationsThatAreOpenedAgain) {
+  const ScratchLayout layout(kSmall, 4);
+  ScratchBanks all(layout);
+  ScratchBanks again(layout);
+  const Needs needs{.scratch = 100, .counters = 3};
+  Portion portion = again.open(needs);
+  EXPECT_EQ(portion.offset, all.open(needs).offset);
+  int opened_again = 0;
+  for (int i = 0; i < 50; ++i) {
+    if (i % 7 == 0) {
+      EXPECT_EQ(all.open({.counters = 1}).offset, again.open({.counters = 1}).offset);
+    }
+    const Portion expected = all.open(needs);
+    if (again.open_again(portion))
+      ++opened_again;
+    else
+      portion = again.open(needs);
+    EXPECT_EQ(portion.epoch, expected.epoch) << i;
+    EXPECT_EQ(portion.offset, expected.offset) << i;
+    EXPECT_EQ(portion.first_counter, expected.first_counter) << i;
+    EXPECT_EQ(portion.bytes, 128u);
+    EXPECT_EQ(portion.counters, 3u);
+  }
+  EXPECT_GT(opened_again, 10);
+}
+
 TEST(ScratchBanks, RefuseWhatIsLargerThanABank) {
   const ScratchLayout layout(kSmall, 4);
   const ScratchBanks banks(layout);
@@ -66,14 +90,13 @@ TEST(ScratchLayout, CountersHaveNumbersOfTheirOwn) {
       expected += count;
     };
     for (std::uint64_t epoch = 0; epoch < 3; ++epoch) add(layout.bank_counter(epoch), 10);
-    add(layout.leased_counter(), 20);
-    EXPECT_EQ(layout.operation_counters(), 50u);
+    EXPECT_EQ(layout.operation_counters(), 30u);
     EXPECT_EQ(layout.clears(), ranks <= kMostCleared);
     if (layout.clears()) add(layout.clear_counter(0), ranks);
     add(layout.round_counter(0), layout.rounds());
     EXPECT_EQ(numbers.size(), expected) << ranks << " members";
     EXPECT_EQ(layout.counters(), expected) << ranks << " members";
-    EXPECT_EQ(layout.bytes(), 3 * 256 + 512);
+    EXPECT_EQ(layout.bytes(), 3 * 256);
   }
 }
 
@@ -122,72 +145,6 @@ TEST(ScratchLayout, TheLeastIsLittle) {
   EXPECT_EQ(least(16).counters(), 56u);
   EXPECT_EQ(least(131056).bytes(), 4u << 20) << "all that a rank has with the default settings";
   EXPECT_LT(least(131056).counters(), 150u);
-}
-
-TEST(Ranges, AreFirstFitAndComeBackLate) {
-  Ranges ranges(100);
-  EXPECT_EQ(ranges.take(60, 0), 0u);
-  EXPECT_EQ(ranges.take(40, 0), 60u);
-  EXPECT_FALSE(ranges.take(1, 0));
-  ranges.give_back(0, 5);
-  EXPECT_FALSE(ranges.take(1, 4)) << "too early";
-  EXPECT_EQ(ranges.take(20, 5), 0u);
-  EXPECT_EQ(ranges.take(30, 5), 20u);
-  EXPECT_FALSE(ranges.take(20, 5));
-  ranges.give_back(20, 6);
-  EXPECT_EQ(ranges.take(40, 6), 20u);
-}
-
-TEST(Ranges, RefuseWhenTheirTableIsFull) {
-  Ranges ranges(1000);
-  for (std::size_t i = 0; i < Ranges::kMost; ++i) EXPECT_TRUE(ranges.take(1, 0));
-  EXPECT_FALSE(ranges.take(1, 0));
-  ranges.give_back(3, 0);
-  EXPECT_EQ(ranges.take(1, 0), 3u);
-}
-
-TEST(Leases, ComeBackWhenTheirBanksWouldBeReused) {
-  const ScratchLayout layout(kSmall, 4);
-  Leases leases(layout);
-  const auto whole = leases.take({.scratch = 256, .counters = 10}, 2, 0);
-  ASSERT_TRUE(whole);
-  EXPECT_EQ(leases[*whole].offset, layout.leased_at());
-  EXPECT_EQ(leases[*whole].first_counter, layout.leased_counter());
-  EXPECT_FALSE(leases.take({.scratch = 1}, 1, 9)) << "no bytes are left";
-  EXPECT_FALSE(leases.take({.counters = 1}, 1, 9)) << "no counters are left";
-  leases.end(*whole, 9);
-  EXPECT_FALSE(leases.take({.scratch = 1}, 1, 11));
-  EXPECT_TRUE(leases.take({.scratch = 1, .counters = 1}, 1, 12));
-}
-
-TEST(Leases, RefusedCountersLeaveTheBytesFree) {
-  const ScratchLayout layout(kSmall, 4);
-  Leases leases(layout);
-  for (std::uint32_t i = 0; i < 2 * Leases::kMost; ++i)
-    EXPECT_FALSE(leases.take({.scratch = 256, .counters = 11}, 2, 0));
-  EXPECT_TRUE(leases.take({.scratch = 256, .counters = 10}, 2, 0));
-}
-
-TEST(HearsOfAll, IsSoOnlyIfEveryMemberSendsSomething) {
-  Shape shape{.operation = Operation::all_reduce};
-  shape.in = shape.out = Sync::none;
-  shape.bytes = 8;
-  EXPECT_TRUE(hears_of_all(shape));
-  shape.bytes = 0;
-  EXPECT_FALSE(hears_of_all(shape));
-  shape.operation = Operation::reduce;
-  shape.out = Sync::all;
-  EXPECT_FALSE(hears_of_all(shape)) << "the root waits for nobody";
-  shape.bytes = 8;
-  EXPECT_TRUE(hears_of_all(shape));
-  shape.operation = Operation::broadcast;
-  EXPECT_TRUE(hears_of_all(shape));
-  shape.out = Sync::mine;
-  shape.in = Sync::all;
-  EXPECT_FALSE(hears_of_all(shape)) << "only the root hears of all";
-  shape.operation = Operation::barrier;
-  shape.in = shape.out = Sync::none;
-  EXPECT_TRUE(hears_of_all(shape));
 }
 
 }  // namespace

@@ -52,25 +52,21 @@ Call random_operation(Random& random, Rank ranks, const ScratchSizes& sizes, std
   }
 }
 
-/// Calls with plans among them: some are bound, started many times, and ended.
+/// Random calls, among them some that come again and again.
 std::vector<Call> random_calls(Random& random, Rank ranks, const ScratchSizes& sizes, std::size_t count,
                                std::uint64_t most_bytes) {
   std::vector<Call> calls;
-  std::vector<std::size_t> plans;
+  std::vector<std::size_t> firsts;
   while (calls.size() < count) {
     const std::uint32_t dice = below(random, 16);
-    if (sizes.leased_bytes > 0 && dice == 0 && plans.size() < 4) {
-      plans.push_back(calls.size());
-      calls.push_back(random_operation(random, ranks, sizes, most_bytes));
-      calls.back().kind = Call::Kind::bind;
-    } else if (!plans.empty() && dice < 8) {
-      const std::size_t which = below(random, plans.size());
-      Call call = calls[plans[which]];
-      call.plan = plans[which];
-      call.kind = dice == 1 ? Call::Kind::end : Call::Kind::start;
+    if (!firsts.empty() && dice < 8) {
+      const std::size_t first = firsts[below(random, firsts.size())];
+      Call call = calls[first];
+      call.kind = Call::Kind::again;
+      call.first = first;
       calls.push_back(call);
-      if (dice == 1) plans.erase(plans.begin() + static_cast<std::ptrdiff_t>(which));
     } else {
+      if (dice == 8 && firsts.size() < 4) firsts.push_back(calls.size());
       calls.push_back(random_operation(random, ranks, sizes, most_bytes));
     }
   }
@@ -99,10 +95,6 @@ Ran random_run(std::uint64_t seed, bool loose, std::uint32_t reuse_more) {
   manner.sizes = {.banks = 2 + below(random, loose ? 2 : 3),
                   .counters = 24 + below(random, 40),
                   .bytes = 64 * (2 + below(random, 12))};
-  if (!loose && below(random, 2) == 0) {
-    manner.sizes.leased_bytes = 64 * below(random, 40);
-    manner.sizes.leased_counters = below(random, 100);
-  }
   manner.window = !loose && below(random, 3) == 0 ? 1 : 1 + below(random, 12);
   manner.keep_going = 1 + below(random, 12);
   if (loose) manner.window += 6;
@@ -124,13 +116,13 @@ TEST(Scratch, HasNoOverlapAndNoHangInRandomPrograms) {
     all.control += ran.counted.control;
     all.barrier += ran.counted.barrier;
     all.epochs += ran.counted.epochs;
-    all.on_leases += ran.counted.on_leases;
+    all.again += ran.counted.again;
   }
   // That the runs have seen what they are for.
   EXPECT_GT(all.epochs, 120u * 8);
   EXPECT_GT(all.control - all.barrier, 1000u);
   EXPECT_GT(all.barrier, 1000u);
-  EXPECT_GT(all.on_leases, 120u);
+  EXPECT_GT(all.again, 1000u);
 }
 
 TEST(Scratch, FailsIfABankIsReusedOneEpochTooEarly) {

@@ -20,10 +20,11 @@ namespace aqueduct::coll {
 
 /// What a member of a simulated team calls.
 struct Call {
-  enum class Kind : std::uint8_t { operation, bind, start, end } kind = Kind::operation;
+  /// `again`: the same operation as an earlier one; each member opens it by open_again if it can, or by open.
+  enum class Kind : std::uint8_t { operation, again } kind = Kind::operation;
   const Algorithm* algorithm = nullptr;
   Shape shape;
-  std::size_t plan = 0;  ///< of bind, start and end: the index of the plan's bind
+  std::size_t first = 0;  ///< of `again`: the index of the first such call
 };
 
 /// How a run goes, beside its seed.
@@ -40,7 +41,7 @@ struct Counted {
   std::uint64_t control = 0;  ///< messages of the scratch
   std::uint64_t barrier = 0;  ///< of these: of barriers
   std::uint64_t epochs = 0;
-  std::uint64_t on_leases = 0;  ///< operations
+  std::uint64_t again = 0;  ///< operations that were opened again, of all members
 };
 
 /// A team with real scratch, whose operations run step by step over a network that delivers in any order, a put in two
@@ -124,8 +125,8 @@ class ScratchWorld {
     TeamScratch team;
     std::size_t next = 0;
     std::vector<Running> running;
-    std::map<std::size_t, std::optional<std::uint32_t>> leases;  ///< of plans, by their bind
-    std::map<std::size_t, Senders::Ticket> tickets;              ///< likewise
+    std::map<std::size_t, Portion> portions;  ///< of operations that may come again, by their first call
+    std::map<std::size_t, Senders::Ticket> tickets;  ///< likewise
   };
   struct Message {
     enum class Kind : std::uint8_t { source, local, data, raise } kind;
@@ -180,6 +181,10 @@ class ScratchWorld {
     return found;
   }
 
+  std::size_t first_of(std::uint32_t number) const {
+    return calls_[number].kind == Call::Kind::again ? calls_[number].first : number;
+  }
+
   bool poll(Rank position) {
     Member& member = *members_[position];
     if (member.team.busy() && below(4) != 0) {
@@ -195,6 +200,8 @@ class ScratchWorld {
       if (member.team.may_start(held.portion)) {
         member.team.start(held.portion);
         held.started = true;
+        // Only what has started may be opened again: so the engine has a run that is over.
+        member.portions[first_of(held.operation)] = held.portion;
         return true;
       }
     } else if (member.next < calls_.size() && member.running.size() < manner_.window && below(3) != 0) {
@@ -214,25 +221,20 @@ class ScratchWorld {
     Member& member = *members_[position];
     const auto number = static_cast<std::uint32_t>(member.next++);
     const Call& made = calls_[number];
-    const Needs needs = made.algorithm != nullptr ? Schedule::needs(*made.algorithm, made.shape) : Needs{};
-    if (made.kind == Call::Kind::bind) {
-      member.leases[number] = member.team.lease(made.shape, needs);
-      return;
-    }
-    if (made.kind == Call::Kind::end) {
-      if (member.leases[made.plan]) member.team.end(*member.leases[made.plan]);
-      return;
-    }
+    const Needs needs = Schedule::needs(*made.algorithm, made.shape);
     Running running;
     running.operation = number;
-    const bool plan = made.kind == Call::Kind::start;
+    const std::size_t first = first_of(number);
     Senders::Ticket fresh;
-    Senders::Ticket& ticket = plan && below(2) == 0 ? member.tickets[made.plan] : fresh;
-    const bool leased = plan && member.leases[made.plan].has_value();
-    running.portion =
-        leased ? member.team.open_leased(*member.leases[made.plan], *made.algorithm, made.shape, ticket)
-               : member.team.open(*made.algorithm, made.shape, needs, ticket);
-    if (leased && position == 0) ++counted_.on_leases;
+    Senders::Ticket& ticket = below(2) == 0 ? member.tickets[first] : fresh;
+    const auto before = member.portions.find(first);
+    if (before != member.portions.end() && below(4) != 0 && member.team.open_again(before->second)) {
+      running.portion = before->second;
+      running.started = true;
+      ++counted_.again;
+    } else {
+      running.portion = member.team.open(*made.algorithm, made.shape, needs, ticket);
+    }
     running.next.resize(Schedule(*made.algorithm, made.shape, position).lanes());
     Executed& known = operation(number);
     if (!known.portion) known.portion = running.portion;

@@ -81,7 +81,11 @@ std::vector<Kernel> kernels() {
                            {"pack_windows4", kernels::pack_windows<4>, 4, true, 128},
                            {"unpack_windows1", kernels::unpack_windows<1>, 1, false, 16},
                            {"unpack_windows2", kernels::unpack_windows<2>, 2, false, 16},
-                           {"unpack_windows4", kernels::unpack_windows<4>, 4, false, 16}});
+                           {"unpack_windows4", kernels::unpack_windows<4>, 4, false, 16},
+                           {"wide256", kernels::wide_row<256>, 256, true},
+                           {"wide256", kernels::wide_row<256>, 256, false},
+                           {"wide512", kernels::wide_row<512>, 512, true},
+                           {"wide512", kernels::wide_row<512>, 512, false}});
   }
 #endif
   return all;
@@ -136,7 +140,8 @@ TEST(VisRowKernels, DoWhatTheNaiveLoopDoesAndTouchNothingElse) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       Ground ground(seed);
       const auto size = static_cast<std::int64_t>(kernel.bytes);
-      const auto reach = static_cast<std::uint64_t>(kernel.widest != 0 ? kernel.widest - size : 200 - size);
+      const auto reach = static_cast<std::uint64_t>(
+          kernel.widest != 0 ? kernel.widest - size : std::max<std::int64_t>(200 - size, size));
       std::int64_t stride = size + 1 + static_cast<std::int64_t>(ground.below(reach));
       if (kernel.widest == 0 && ground.below(2) == 0) stride = -stride;
       const std::uint64_t count = Fenced::at_most(1 + ground.below(ground.below(2) == 0 ? 40 : 300), stride);
@@ -170,6 +175,8 @@ TEST(VisRowKernels, AreTakenOnlyWhereTheProcessorHasWhatTheyNeed) {
   EXPECT_EQ(kernels::row_kernel(bytes, {.avx2 = true, .avx512_vbmi = true}), &kernels::pack_windows<1>);
   EXPECT_EQ(kernels::row_kernel({8, 8, 16, 10'000, std::uint64_t{1} << 30}, {.avx2 = true}),
             &kernels::stream_row<8>);
+  EXPECT_EQ(kernels::row_kernel({256, 848, 256, 256, 65'536}, {.avx2 = true, .avx512_vbmi = true}),
+            &kernels::wide_row<256>);
 #endif
 }
 
