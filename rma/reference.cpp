@@ -139,6 +139,8 @@ Post Transfers::push_piece(Op& op) noexcept {
     const AtomicRequest request{
         token, operation.offset, call.operand, call.expected, operation.segment, call.op, call.type, 0};
     post = messages_.try_request(op.peer, AmCategory::short_request, kAtomic, pack(request), nullptr, {}, 0);
+  } else if (core::NativeSignal* const native = carries_bare(op)) {
+    return push_signal(op, *native);
   } else {
     step = left;
     const SignalRequest request{token, operation.signal.add, operation.signal.slot, 0};
@@ -149,6 +151,25 @@ Post Transfers::push_piece(Op& op) noexcept {
     ++op.answers;
     operation.begun += step;
   }
+  return post;
+}
+
+/// The conduit, if it carries a signal without bytes.
+core::NativeSignal* Transfers::carries_bare(const Op& op) const noexcept {
+  core::Conduit& conduit = state_.conduit(op.peer);
+  core::NativeSignal* const native = conduit.signal();
+  const bool fits = Operation::of(op).signal.add <= conduit.properties().max_signal_add;
+  return native != nullptr && fits && native->takes_bare_signals() ? native : nullptr;
+}
+
+Post Transfers::push_signal(Op& op, core::NativeSignal& native) noexcept {
+  Operation& operation = Operation::of(op);
+  const Post post = native.put_signal(op.peer, 0, 0, {}, operation.signal, core::OpPool::token(op));
+  if (post.kind == Post::Kind::posted) {
+    ++op.parts;
+    op.by_packets = false;  // the conduit completes it, also if the peer is lost
+  }
+  if (post.kind == Post::Kind::posted || post.kind == Post::Kind::done) operation.begun = operation.bytes;
   return post;
 }
 

@@ -185,6 +185,8 @@ class Transfers final : public core::Layer {
   void follow_after_bytes(Op& op) noexcept;
   bool push(Op& op) noexcept;
   Post push_piece(Op& op) noexcept;
+  core::NativeSignal* carries_bare(const Op& op) const noexcept;
+  Post push_signal(Op& op, core::NativeSignal& native) noexcept;
   void all_begun(Op& op) noexcept;
   static bool then_signal(core::Layer& layer, Op& op) noexcept;
 
