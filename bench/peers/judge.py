@@ -147,7 +147,7 @@ class Judge:
 
     def _turn(self, row, measured, turn, starts):
         subjects = {}
-        for name in [name for name in starts if name not in measured.failed]:
+        for name in [name for name in starts if name not in measured.failed and row.is_for(name)]:
             try:
                 job = self._job(name, row, starts)
             except Failed as failure:

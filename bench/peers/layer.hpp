@@ -25,9 +25,9 @@ struct Spacing {
   std::size_t extent() const { return (count - 1) * stride + piece; }
 };
 
-/// Bytes of each rank's segment: room for 1 MiB of spaced pieces, or of each of four ranks. The word for atomics is at
-/// its end.
-inline constexpr std::size_t kSegmentBytes = 4 << 20;
+/// Bytes of each rank's segment: room for 1 MiB of spaced pieces, or of each of eight ranks. The word for atomics is at
+/// its end, behind that room.
+inline constexpr std::size_t kSegmentBytes = (8 << 20) + 4096;
 inline constexpr std::size_t kWordOffset = kSegmentBytes - 64;
 /// Operations of a window, or messages of a flood per answer.
 inline constexpr std::size_t kWindow = 64;
@@ -47,6 +47,7 @@ concept Layer = requires(L l, std::byte* to, const std::byte* from, int rank, st
   l.barrier();
   // Blocking, of all ranks: the root's bytes; the sum of 64-bit integers; each rank's bytes, in the order of ranks.
   l.broadcast(rank, to, n);
+  l.reduce(rank, from, to, n);
   l.all_reduce(from, to, n);
   l.all_gather(from, to, n);
 
@@ -75,6 +76,16 @@ concept Layer = requires(L l, std::byte* to, const std::byte* from, int rank, st
   // kWindow messages, of which the last is answered; the peer is told how many windows there will be.
   l.flood(rank, kind, from, n);
   l.serve_floods(rank, kind, n, n);
+};
+
+/// A library with these too. `n` are the bytes of a block: of each rank, or for each rank.
+template <class L>
+concept HasAllCollectives = requires(L l, std::byte* to, const std::byte* from, int rank, std::size_t n) {
+  l.scatter(rank, from, to, n);
+  l.gather(rank, from, to, n);
+  l.all_to_all(from, to, n);
+  l.reduce_scatter(from, to, n);
+  l.scan(from, to, n);
 };
 
 /// Prints the reason on stderr and ends this rank; its launcher ends the others.

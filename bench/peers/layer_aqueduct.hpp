@@ -42,14 +42,43 @@ class AqueductLayer {
     need(aqueduct::broadcast(ep_.world(), std::span(data, bytes), static_cast<aqueduct::Rank>(root), kAsMpi),
          "broadcast");
   }
+  void scatter(int root, const std::byte* from, std::byte* to, std::size_t bytes) {
+    const std::span in(from, rank() == root ? bytes * blocks() : 0);
+    need(aqueduct::scatter(ep_.world(), in, std::span(to, bytes), static_cast<aqueduct::Rank>(root), kAsMpi),
+         "scatter");
+  }
+  void gather(int root, const std::byte* from, std::byte* to, std::size_t bytes) {
+    const std::span out(to, rank() == root ? bytes * blocks() : 0);
+    need(
+        aqueduct::gather(ep_.world(), std::span(from, bytes), out, static_cast<aqueduct::Rank>(root), kAsMpi),
+        "gather");
+  }
+  void all_to_all(const std::byte* from, std::byte* to, std::size_t bytes) {
+    const std::size_t all = bytes * blocks();
+    need(aqueduct::all_to_all(ep_.world(), std::span(from, all), std::span(to, all), kAsMpi), "all_to_all");
+  }
+  void reduce(int root, const std::byte* from, std::byte* to, std::size_t bytes) {
+    const auto out = rank() == root ? words(to, bytes) : words(to, 0);
+    need(aqueduct::reduce(ep_.world(), words(from, bytes), out, aqueduct::ReduceOp::sum,
+                          static_cast<aqueduct::Rank>(root), kAsMpi),
+         "reduce");
+  }
   void all_reduce(const std::byte* from, std::byte* to, std::size_t bytes) {
-    const std::span in(reinterpret_cast<const std::uint64_t*>(from), bytes / sizeof(std::uint64_t));
-    const std::span out(reinterpret_cast<std::uint64_t*>(to), in.size());
-    need(aqueduct::all_reduce(ep_.world(), in, out, aqueduct::ReduceOp::sum, kAsMpi), "all_reduce");
+    need(aqueduct::all_reduce(ep_.world(), words(from, bytes), words(to, bytes), aqueduct::ReduceOp::sum,
+                              kAsMpi),
+         "all_reduce");
+  }
+  void reduce_scatter(const std::byte* from, std::byte* to, std::size_t bytes) {
+    need(aqueduct::reduce_scatter(ep_.world(), words(from, bytes * blocks()), words(to, bytes),
+                                  aqueduct::ReduceOp::sum, kAsMpi),
+         "reduce_scatter");
+  }
+  void scan(const std::byte* from, std::byte* to, std::size_t bytes) {
+    need(aqueduct::scan(ep_.world(), words(from, bytes), words(to, bytes), aqueduct::ReduceOp::sum, kAsMpi),
+         "scan");
   }
   void all_gather(const std::byte* from, std::byte* to, std::size_t bytes) {
-    const auto ranks = static_cast<std::size_t>(ep_.ranks());
-    need(aqueduct::all_gather(ep_.world(), std::span(from, bytes), std::span(to, bytes * ranks), kAsMpi),
+    need(aqueduct::all_gather(ep_.world(), std::span(from, bytes), std::span(to, bytes * blocks()), kAsMpi),
          "all_gather");
   }
 
@@ -120,6 +149,14 @@ class AqueductLayer {
   struct Wants {
     std::uint32_t messages;
   };
+
+  std::size_t blocks() const { return ep_.ranks(); }
+  static std::span<const std::uint64_t> words(const std::byte* from, std::size_t bytes) {
+    return {reinterpret_cast<const std::uint64_t*>(from), bytes / sizeof(std::uint64_t)};
+  }
+  static std::span<std::uint64_t> words(std::byte* to, std::size_t bytes) {
+    return {reinterpret_cast<std::uint64_t*>(to), bytes / sizeof(std::uint64_t)};
+  }
 
   static void need(aqueduct::Status status, const char* what) {
     if (!status) [[unlikely]]

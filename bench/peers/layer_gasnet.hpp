@@ -59,6 +59,10 @@ class GasnetLayer {
   void broadcast(int root, std::byte* data, std::size_t bytes) {
     gex_Event_Wait(gex_Coll_BroadcastNB(tm_, gex_Rank_t(root), data, data, bytes, 0));
   }
+  void reduce(int root, const std::byte* from, std::byte* to, std::size_t bytes) {
+    gex_Event_Wait(gex_Coll_ReduceToOneNB(tm_, gex_Rank_t(root), to, from, GEX_DT_U64, sizeof(std::uint64_t),
+                                          bytes / sizeof(std::uint64_t), GEX_OP_ADD, nullptr, nullptr, 0));
+  }
   void all_reduce(const std::byte* from, std::byte* to, std::size_t bytes) {
     gex_Event_Wait(gex_Coll_ReduceToAllNB(tm_, to, from, GEX_DT_U64, sizeof(std::uint64_t),
                                           bytes / sizeof(std::uint64_t), GEX_OP_ADD, nullptr, nullptr, 0));

@@ -56,9 +56,29 @@ class MpiLayer {
   void broadcast(int root, std::byte* data, std::size_t bytes) {
     MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, root, MPI_COMM_WORLD);
   }
+  void scatter(int root, const std::byte* from, std::byte* to, std::size_t bytes) {
+    const int count = static_cast<int>(bytes);
+    MPI_Scatter(from, count, MPI_BYTE, to, count, MPI_BYTE, root, MPI_COMM_WORLD);
+  }
+  void gather(int root, const std::byte* from, std::byte* to, std::size_t bytes) {
+    const int count = static_cast<int>(bytes);
+    MPI_Gather(from, count, MPI_BYTE, to, count, MPI_BYTE, root, MPI_COMM_WORLD);
+  }
+  void all_to_all(const std::byte* from, std::byte* to, std::size_t bytes) {
+    const int count = static_cast<int>(bytes);
+    MPI_Alltoall(from, count, MPI_BYTE, to, count, MPI_BYTE, MPI_COMM_WORLD);
+  }
+  void reduce(int root, const std::byte* from, std::byte* to, std::size_t bytes) {
+    MPI_Reduce(from, to, words(bytes), MPI_UINT64_T, MPI_SUM, root, MPI_COMM_WORLD);
+  }
   void all_reduce(const std::byte* from, std::byte* to, std::size_t bytes) {
-    MPI_Allreduce(from, to, static_cast<int>(bytes / sizeof(std::uint64_t)), MPI_UINT64_T, MPI_SUM,
-                  MPI_COMM_WORLD);
+    MPI_Allreduce(from, to, words(bytes), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  }
+  void reduce_scatter(const std::byte* from, std::byte* to, std::size_t bytes) {
+    MPI_Reduce_scatter_block(from, to, words(bytes), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  }
+  void scan(const std::byte* from, std::byte* to, std::size_t bytes) {
+    MPI_Scan(from, to, words(bytes), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   }
   void all_gather(const std::byte* from, std::byte* to, std::size_t bytes) {
     const int count = static_cast<int>(bytes);
@@ -157,6 +177,8 @@ class MpiLayer {
   static constexpr int kData = 1;
   static constexpr int kAnswer = 2;
   static constexpr int kEnd = 3;
+
+  static int words(std::size_t bytes) { return static_cast<int>(bytes / sizeof(std::uint64_t)); }
 
   void post_receives(int rank, std::size_t bytes) {
     for (MPI_Request& request : requests_) {

@@ -74,7 +74,7 @@ class Loops {
     const std::byte* from = here_;
     std::byte* to = here_;
     if (loop == "barrier") return samples(work, [&] { layer_.barrier(); });
-    if (loop == "broadcast" || loop == "all-reduce" || loop == "all-gather") return collective(work);
+    if (is_collective(loop)) return collective(work);
     if (loop == "idle") return idle(work);
     if (loop == "put") return transfers(work, [=, this] { layer_.put(peer_, from, bytes); });
     if (loop == "get") return transfers(work, [=, this] { layer_.get(peer_, to, bytes); });
@@ -193,52 +193,92 @@ class Loops {
     return samples(
         work, [=, this] { layer_.flood(peer_, kind, here_, work.bytes); }, kWindow);
   }
-  /// Every rank's clock counts. Output is the segment; the broadcast's data is too.
+  static bool is_collective(std::string_view loop) {
+    constexpr std::array<std::string_view, 9> kAll{"broadcast",  "scatter",        "gather",
+                                                   "all-gather", "all-to-all",     "reduce",
+                                                   "all-reduce", "reduce-scatter", "scan"};
+    return std::find(kAll.begin(), kAll.end(), loop) != kAll.end();
+  }
+  static bool adds(std::string_view loop) { return loop.find("reduce") != loop.npos || loop == "scan"; }
+
+  /// Every rank's clock counts. Rank 0 is the root, output is the segment; the broadcast's data is too. `bytes` are those of a
+  /// block: what a rank sends to, or gets from, another one.
   std::vector<double> collective(const Work& work) {
     const std::size_t bytes = work.bytes;
-    const std::size_t blocks = work.loop == "all-gather" ? static_cast<std::size_t>(layer_.ranks()) : 1;
-    if (bytes * blocks > kSegmentBytes) fail(work.loop + ": the segment has no room for these bytes");
+    const auto ranks = static_cast<std::size_t>(layer_.ranks());
+    const bool blocks = work.loop.find("to-all") != work.loop.npos ||
+                        work.loop.find("gather") != work.loop.npos ||
+                        work.loop.find("scatter") != work.loop.npos;
+    if (bytes * (blocks ? ranks : 1) > kWordOffset)
+      fail(work.loop + ": the segment has no room for these bytes");
     std::byte* const to = layer_.segment();
-    const auto once = [&] {
-      if (work.loop == "broadcast") {
-        layer_.broadcast(0, to, bytes);
-      } else if (work.loop == "all-reduce") {
-        layer_.all_reduce(here_, to, bytes);
-      } else {
-        layer_.all_gather(here_, to, bytes);
-      }
-    };
+    const auto once = [&] { call(work.loop, to, bytes); };
     if (work.verify) look_at_collective(work, once);
     return samples(work, once);
   }
+  void call(std::string_view loop, std::byte* to, std::size_t bytes) {
+    if (loop == "broadcast") return layer_.broadcast(0, to, bytes);
+    if (loop == "reduce") return layer_.reduce(0, here_, to, bytes);
+    if (loop == "all-reduce") return layer_.all_reduce(here_, to, bytes);
+    if (loop == "all-gather") return layer_.all_gather(here_, to, bytes);
+    if constexpr (HasAllCollectives<L>) {
+      if (loop == "scatter") return layer_.scatter(0, here_, to, bytes);
+      if (loop == "gather") return layer_.gather(0, here_, to, bytes);
+      if (loop == "all-to-all") return layer_.all_to_all(here_, to, bytes);
+      if (loop == "reduce-scatter") return layer_.reduce_scatter(here_, to, bytes);
+      if (loop == "scan") return layer_.scan(here_, to, bytes);
+    }
+    fail("this library has no " + std::string(loop));
+  }
+
   /// One call, whose result is compared byte by byte, or word by word.
   template <class Once>
   void look_at_collective(const Work& work, Once once) {
     std::byte* const to = layer_.segment();
-    const int ranks = layer_.ranks();
-    const bool adds = work.loop == "all-reduce";
-    for (std::size_t i = 0; i < work.bytes; ++i) {
+    const auto ranks = static_cast<std::size_t>(layer_.ranks());
+    const auto mine = static_cast<std::size_t>(layer_.rank());
+    const std::size_t room = std::min(kWordOffset, work.bytes * ranks);
+    for (std::size_t i = 0; i < room; ++i) {
       here_[i] = pattern(layer_.rank(), i);
       to[i] = work.loop == "broadcast" ? here_[i] : std::byte{0};
     }
     layer_.barrier();
     once();
     layer_.segment();
-    for (std::size_t i = 0; i < work.bytes && !adds; ++i) {
-      const bool gathered = work.loop == "all-gather";
-      for (int rank = 0; rank < (gathered ? ranks : 1); ++rank) {
-        const std::size_t at = i + static_cast<std::size_t>(rank) * work.bytes;
-        if (to[at] != pattern(rank, i)) fail(work.loop + ": byte " + std::to_string(at) + " is wrong");
+    const bool rooted = work.loop == "gather" || work.loop == "reduce";
+    if (!rooted || mine == 0) {
+      if (adds(work.loop)) {
+        look_at_sums(work, mine, ranks);
+      } else {
+        look_at_blocks(work, mine, ranks);
       }
     }
-    for (std::size_t i = 0; i + sizeof(std::uint64_t) <= work.bytes && adds; i += sizeof(std::uint64_t)) {
+    layer_.barrier();
+  }
+  /// Block k of the output is block `mine` of rank k's input for all-to-all, its only block for gathers.
+  void look_at_blocks(const Work& work, std::size_t mine, std::size_t ranks) {
+    const bool gathers = work.loop.ends_with("gather");
+    const bool exchanges = work.loop == "all-to-all";
+    const std::size_t block = exchanges || work.loop == "scatter" ? mine : 0;
+    for (std::size_t from = 0; from < (gathers || exchanges ? ranks : 1); ++from) {
+      for (std::size_t i = 0; i < work.bytes; ++i) {
+        const std::size_t at = from * work.bytes + i;
+        if (layer_.segment()[at] != pattern(static_cast<int>(from), block * work.bytes + i))
+          fail(work.loop + ": byte " + std::to_string(at) + " is wrong");
+      }
+    }
+  }
+  void look_at_sums(const Work& work, std::size_t mine, std::size_t ranks) {
+    const std::size_t offset = work.loop == "reduce-scatter" ? mine * work.bytes : 0;
+    const std::size_t last = work.loop == "scan" ? mine : ranks - 1;
+    for (std::size_t i = 0; i + sizeof(std::uint64_t) <= work.bytes; i += sizeof(std::uint64_t)) {
       std::uint64_t sum = 0;
-      for (int rank = 0; rank < ranks; ++rank) sum += pattern_word(rank, i);
+      for (std::size_t rank = 0; rank <= last; ++rank)
+        sum += pattern_word(static_cast<int>(rank), offset + i);
       std::uint64_t found = 0;
-      std::memcpy(&found, to + i, sizeof found);
+      std::memcpy(&found, layer_.segment() + i, sizeof found);
       if (found != sum) fail(work.loop + ": the word at byte " + std::to_string(i) + " is wrong");
     }
-    layer_.barrier();
   }
   /// Rank 0 sleeps for `bytes` milliseconds before it enters a barrier; the figure is the
   /// processor time that the others use meanwhile.

@@ -7,6 +7,10 @@ KIB = 1 << 10
 MIB = 1 << 20
 
 
+COLLECTIVES = ("broadcast", "scatter", "gather", "all-gather", "all-to-all", "reduce", "all-reduce", "reduce-scatter", "scan")
+LACKING = {"gasnet": ("scatter", "gather", "all-to-all", "reduce-scatter", "scan")}  # loops that a library cannot run
+
+
 @dataclasses.dataclass(frozen=True)
 class Row:
     setting: str  # of settings.py: the network, or smp
@@ -26,6 +30,9 @@ class Row:
         if self.busy:
             parts.append("busy")
         return "/".join(parts)
+
+    def is_for(self, library):
+        return self.loop not in LACKING.get(library, ())
 
     @property
     def unit(self):
@@ -82,11 +89,11 @@ def _cable(setting):
     return rows + [Row(setting, 2, loop) for loop in ("am-short", "flood-short", "barrier")]
 
 
-def _collectives(setting):
-    """Of 2 and 4 ranks; `barrier` of 2 is a row of its own."""
+def _collectives(setting, teams=(2, 4, 8)):
+    """Every operation; barriers are rows of their own."""
     rows = []
-    for ranks in (2, 4):
-        for loop in ("broadcast", "all-reduce", "all-gather"):
+    for ranks in teams:
+        for loop in COLLECTIVES:
             rows += _each(setting, ranks, loop, (8, KIB, 64 * KIB, MIB))
     return rows
 
@@ -100,8 +107,8 @@ def _whole_programs():
 
 def all_rows():
     rows = _smp() + _network("udp") + _spaced("udp", ((8, 4 * KIB), (256, 64 * KIB)))
-    rows += _each("udp", 4, "barrier") + _each("udp", 8, "barrier") + _collectives("udp")
-    rows += _cable("veth1500") + _cable("veth9000") + _network("ofi") + _network("ucx")
+    rows += _each("udp", 4, "barrier") + _each("udp", 8, "barrier") + _collectives("udp") + _collectives("smp")
+    rows += _cable("veth1500") + _collectives("veth1500", (2,)) + _cable("veth9000") + _network("ofi") + _network("ucx")
     return rows + _whole_programs()
 
 

@@ -119,12 +119,12 @@ TEST(Senders, OfAVeryLongOperationAreAll) {
 // How elements combine says nothing of who writes to whom, so it must not drive a known operation out.
 TEST(Senders, OfOtherTypesAndOperatorsAreTheSame) {
   Senders senders(4);
-  const Algorithm& algorithm = **std::ranges::find_if(
-      all_algorithms(), [](const Algorithm* one) { return one->operation == Operation::all_reduce; });
+  const Algorithm& algorithm = *find_algorithm(Operation::all_reduce, "multiplying");
   Shape shape{.operation = Operation::all_reduce};
   shape.ranks = 4;
   shape.element = 8;
   shape.bytes = shape.pitch = 64;
+  shape.parameters[0] = 2;
   const std::uint64_t version = senders.of(algorithm, shape).version;
   shape.op = ReduceOp::max;
   shape.type = ElementType::f64;
