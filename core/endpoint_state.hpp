@@ -14,6 +14,7 @@
 #include "core/hidden_layout.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
+#include "core/network_profile.hpp"
 #include "core/op.hpp"
 #include "core/peer_order.hpp"
 #include "core/segment_table.hpp"
@@ -23,6 +24,7 @@
 #include <atomic>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -64,6 +66,7 @@ struct EndpointState {
   std::unique_ptr<core::Conduit> far;      ///< null in a job of one host
   std::vector<core::Conduit*> conduit_of;  // [rank]
   std::vector<std::uint32_t> host_of;      // [rank]
+  std::map<std::string, core::NetworkProfile> profiles;  // [conduit] that were asked for
   std::vector<Rank> neighbours;
   std::vector<bool> lost;  // [rank]
   Rank lost_count = 0;

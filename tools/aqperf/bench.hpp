@@ -48,6 +48,7 @@ void vis_pieces(Session&, Reporter&);      // vis_wire.cpp
 void vis_gather(Session&, Reporter&);      // vis_wire.cpp
 void vis_near(Session&, Reporter&);        // vis_wire.cpp
 void vis_plans(Session&, Reporter&);       // vis_plans.cpp
+void calibrate_network(Session&, Reporter&);  // calibrate.cpp
 /// All coll-… benchmarks: the name says which operation.
 void collective(Session&, Reporter&);  // coll.cpp
 
