@@ -86,6 +86,7 @@ struct EndpointState {
   core::HiddenSizes hidden;  ///< what the collectives engine has in segment 1
   core::PeerOrder order;     ///< what fences hold back
   core::EndpointClock clock;
+  bool own_time = false;  ///< the clock is a conduit's: it goes on only when the rank polls or waits
   core::Pacing pacing;
   Statistics statistics;
 
