@@ -48,7 +48,8 @@ constexpr std::array kCoreSettings{
     duration("stall_warn", "AQUEDUCT_STALL_WARN", "s", "10s",
              "After how long a wait is reported with what it waits for; 0 is never."),
     text("network_profile", "AQUEDUCT_NETWORK_PROFILE", "",
-         "A file that `aqperf calibrate` has written, or a folder of them: what Endpoint::network_model says."),
+         "A file that `aqperf calibrate` has written, or a folder of them: what Endpoint::network_model "
+         "says."),
     choice("log", "AQUEDUCT_LOG", "warn", "debug|info|warn|error|off",
            "The least important kind of message that is written to standard error."),
 };

@@ -62,10 +62,10 @@ struct EndpointState {
   core::Log log;
 
   // How each peer is reached.
-  std::unique_ptr<core::Conduit> near;     ///< null when switched off
-  std::unique_ptr<core::Conduit> far;      ///< null in a job of one host
-  std::vector<core::Conduit*> conduit_of;  // [rank]
-  std::vector<std::uint32_t> host_of;      // [rank]
+  std::unique_ptr<core::Conduit> near;                   ///< null when switched off
+  std::unique_ptr<core::Conduit> far;                    ///< null in a job of one host
+  std::vector<core::Conduit*> conduit_of;                // [rank]
+  std::vector<std::uint32_t> host_of;                    // [rank]
   std::map<std::string, core::NetworkProfile> profiles;  // [conduit] that were asked for
   std::vector<Rank> neighbours;
   std::vector<bool> lost;  // [rank]

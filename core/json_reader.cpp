@@ -30,7 +30,8 @@ class Reader {
     at_ = text_.size();
   }
   void skip_space() noexcept {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+      ++at_;
   }
   bool take(char c) noexcept {
     skip_space();
@@ -153,7 +154,8 @@ const Json* Json::find(std::string_view name) const noexcept {
 
 std::optional<std::uint64_t> Json::whole() const noexcept {
   constexpr double kMost = 9007199254740992.0;
-  if (kind != Kind::number || number < 0 || number > kMost || number != std::floor(number)) return std::nullopt;
+  if (kind != Kind::number || number < 0 || number > kMost || number != std::floor(number))
+    return std::nullopt;
   return static_cast<std::uint64_t>(number);
 }
 

@@ -26,7 +26,8 @@ NetworkProfile load_profile(Log& log, const std::string& named, const std::strin
   if (!in) {
     // A folder need not have a profile of each conduit.
     constexpr auto kWhy = FMT_STRING(
-        "AQUEDUCT_NETWORK_PROFILE: {} cannot be read, so the defaults of conduit {} are used; `aqperf calibrate "
+        "AQUEDUCT_NETWORK_PROFILE: {} cannot be read, so the defaults of conduit {} are used; `aqperf "
+        "calibrate "
         "--conduit {} --out {}` writes it");
     is_folder ? log.info(kWhy, file, conduit, conduit, file) : log.warn(kWhy, file, conduit, conduit, file);
     return {};
@@ -37,7 +38,8 @@ NetworkProfile load_profile(Log& log, const std::string& named, const std::strin
   text.resize(static_cast<std::size_t>(in.gcount()));
   ProfileRead read = read_profile(text, machine_name(), conduit);
   if (!read.problem.empty()) {
-    log.warn("AQUEDUCT_NETWORK_PROFILE: {}: {}. The defaults of conduit {} are used", file, read.problem, conduit);
+    log.warn("AQUEDUCT_NETWORK_PROFILE: {}: {}. The defaults of conduit {} are used", file, read.problem,
+             conduit);
   }
   return std::move(read.profile);
 }

@@ -37,7 +37,8 @@ std::uint64_t member(const Json& object, const char* name, std::uint64_t most, s
   return *number;
 }
 
-constexpr std::uint64_t kMostTime = 1'000'000'000'000'000;  // chosen: 1000 s, in picoseconds, and per byte 1 s
+constexpr std::uint64_t kMostTime =
+    1'000'000'000'000'000;  // chosen: 1000 s, in picoseconds, and per byte 1 s
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
 
 NetworkModel read_level(const Json& level, std::string& problem) {
@@ -51,7 +52,8 @@ NetworkModel read_level(const Json& level, std::string& problem) {
   model.reduce_femtoseconds_per_byte = member(level, "reduce_femtoseconds_per_byte", kMostTime, problem);
   const Json* const costs = level.find("costs");
   if (costs == nullptr || costs->items.empty() || costs->items.size() > NetworkModel::kMostCosts) {
-    if (problem.empty()) problem = fmt::format("'costs' is not a list of 1 to {} sizes", NetworkModel::kMostCosts);
+    if (problem.empty())
+      problem = fmt::format("'costs' is not a list of 1 to {} sizes", NetworkModel::kMostCosts);
     return model;
   }
   model.sizes = 0;
@@ -115,15 +117,17 @@ ProfileRead read_profile(std::string_view text, std::string_view machine, std::s
     return found != nullptr && found->kind == Json::Kind::text ? found->text : "";
   };
   if (says("format") != kProfileFormat)
-    return refuse(fmt::format("it is no network profile: its member 'format' is not \"{}\"; {}", kProfileFormat, kAgain));
+    return refuse(fmt::format("it is no network profile: its member 'format' is not \"{}\"; {}",
+                              kProfileFormat, kAgain));
   const Json* const version = json.value.find("version");
   const auto number = version != nullptr ? version->whole() : std::nullopt;
   if (!number) return refuse(fmt::format("it is damaged ('version' is no whole number); {}", kAgain));
   if (*number != kProfileVersion)
-    return refuse(fmt::format("it has version {}, and this library reads {}; {}", *number, kProfileVersion, kAgain));
+    return refuse(
+        fmt::format("it has version {}, and this library reads {}; {}", *number, kProfileVersion, kAgain));
   if (says("machine") != machine)
-    return refuse(fmt::format("it is of another machine (\"{}\", and this is \"{}\"); {} here", says("machine"),
-                              machine, kAgain));
+    return refuse(fmt::format("it is of another machine (\"{}\", and this is \"{}\"); {} here",
+                              says("machine"), machine, kAgain));
   if (says("conduit") != conduit)
     return refuse(fmt::format("it is of conduit {}, not of {}; {}", says("conduit"), conduit, kAgain));
   const Json* const levels = json.value.find("levels");
@@ -133,7 +137,8 @@ ProfileRead read_profile(std::string_view text, std::string_view machine, std::s
     std::string problem;
     if (!is_level(name)) continue;  // of later libraries
     NetworkModel model = read_level(level, problem);
-    if (!problem.empty()) return refuse(fmt::format("it is damaged (level {}: {}); {}", name, problem, kAgain));
+    if (!problem.empty())
+      return refuse(fmt::format("it is damaged (level {}: {}); {}", name, problem, kAgain));
     read.profile.levels.emplace_back(name, model);
   }
   return read;

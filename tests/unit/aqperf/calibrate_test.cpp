@@ -1,9 +1,8 @@
-#include "tools/aqperf/calibrate/calibration.hpp"
-
 #include <aqueduct/aqueduct.hpp>
 
 #include "core/network_profile.hpp"
 #include "tests/support/scratch_folder.hpp"
+#include "tools/aqperf/calibrate/calibration.hpp"
 #include "tools/aqperf/calibrate/fit.hpp"
 
 #include <gmock/gmock.h>

@@ -39,8 +39,8 @@ constexpr Picoseconds kApart = 1'000'000'000'000;
 /// Networks on which different things take the time. Numbers that are no multiples of one another.
 std::vector<SimOptions> networks() {
   SimOptions usual{.latency = 1'700'003, .overhead = 211'007, .gap = 53'011};
-  SimOptions busy{.latency = 100'003, .overhead = 900'001, .gap = 11};           // o > L: looks overlap arrivals
-  SimOptions narrow{.latency = 500'009, .overhead = 7, .gap = 800'011};          // the ports queue
+  SimOptions busy{.latency = 100'003, .overhead = 900'001, .gap = 11};   // o > L: looks overlap arrivals
+  SimOptions narrow{.latency = 500'009, .overhead = 7, .gap = 800'011};  // the ports queue
   narrow.femtoseconds_per_byte = 1'234'567;
   SimOptions idle{.latency = 3'000'017, .overhead = 0, .gap = 0};
   idle.femtoseconds_per_byte = 0;
@@ -49,7 +49,8 @@ std::vector<SimOptions> networks() {
 
 Machine machine_of(const SimOptions& options) {
   Machine machine;
-  machine.levels.front().link = {options.latency, options.overhead, options.gap, options.femtoseconds_per_byte};
+  machine.levels.front().link = {options.latency, options.overhead, options.gap,
+                                 options.femtoseconds_per_byte};
   machine.strided = Strided::pieces;
   return machine;
 }
@@ -125,12 +126,12 @@ class SimTimes {
     ASSERT_TRUE(memory.ok());
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const CollectiveCall& call = calls[i];
-      const Choice choice =
-          ep.state().layer<Collectives>()->choice(team_state(team), shape_of(call, ranks_));
+      const Choice choice = ep.state().layer<Collectives>()->choice(team_state(team), shape_of(call, ranks_));
       if (choice.algorithm == nullptr || choice.piece < choice.shape.bytes) continue;
       conformance::CollTrial<std::int64_t> trial(memory, team, call, i + 1);
       // What earlier calls owe to their peers is sent and heard of.
-      EXPECT_EQ(ep.wait_until([] { return false; }, std::chrono::milliseconds(1)).code(), ErrorCode::timed_out);
+      EXPECT_EQ(ep.wait_until([] { return false; }, std::chrono::milliseconds(1)).code(),
+                ErrorCode::timed_out);
       const Picoseconds begins = conduits::sim::kBeginning + (i + 1) * kApart;
       network_.sleep_until(ep.rank(), begins);
       const std::uint64_t control = control_of(ep);
@@ -154,19 +155,21 @@ class SimTimes {
 };
 
 /// Compares what was measured with the replay. Counts what was compared by algorithm.
-void compare(const std::vector<Timed>& times, const SimOptions& options, std::map<std::string, int>& compared) {
+void compare(const std::vector<Timed>& times, const SimOptions& options,
+             std::map<std::string, int>& compared) {
   for (const Timed& one : times) {
     if (one.algorithm == nullptr) continue;
     const Replayed replayed = replay(*one.algorithm, one.shape, machine_of(options));
     ASSERT_EQ(replayed.problem, "") << one.algorithm->name;
-    ++compared[std::string(operation_word(one.algorithm->operation)) + " " + std::string(one.algorithm->name)];
+    ++compared[std::string(operation_word(one.algorithm->operation)) + " " +
+               std::string(one.algorithm->name)];
     for (Rank member = 0; member < one.shape.ranks; ++member) {
       ASSERT_EQ(one.took[member], replayed.members[member].ended - replayed.members[member].called)
           << operation_word(one.algorithm->operation) << ' ' << one.algorithm->name << ' '
           << one.shape.parameters[0] << ',' << one.shape.parameters[1] << ", " << one.shape.bytes
-          << " bytes, root " << one.shape.root << ", member " << member << " of " << one.shape.ranks << ", sync "
-          << static_cast<int>(one.shape.in) << static_cast<int>(one.shape.out) << ", L " << options.latency
-          << ", o " << options.overhead;
+          << " bytes, root " << one.shape.root << ", member " << member << " of " << one.shape.ranks
+          << ", sync " << static_cast<int>(one.shape.in) << static_cast<int>(one.shape.out) << ", L "
+          << options.latency << ", o " << options.overhead;
     }
   }
 }
@@ -184,11 +187,14 @@ SimTimes::Forced forced(std::size_t which) {
   return settings;
 }
 
-std::vector<CollectiveCall> calls_for(Rank ranks, const std::vector<std::uint64_t>& counts, std::size_t which) {
+std::vector<CollectiveCall> calls_for(Rank ranks, const std::vector<std::uint64_t>& counts,
+                                      std::size_t which) {
   std::vector<CollectiveCall> calls;
   const SimTimes::Forced given = forced(which);
   for (const Collective operation : conformance::kCollectives) {
-    const auto is_its = [&](const auto& one) { return one.first == "coll_" + std::string(operation_word(operation)); };
+    const auto is_its = [&](const auto& one) {
+      return one.first == "coll_" + std::string(operation_word(operation));
+    };
     if (std::none_of(given.begin(), given.end(), is_its)) continue;
     for (const std::uint64_t count : counts) {
       CollectiveCall call;

@@ -1,8 +1,7 @@
-#include "core/network_profile.hpp"
-
 #include <aqueduct/aqueduct.hpp>
 
 #include "core/json_reader.hpp"
+#include "core/network_profile.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -17,8 +16,9 @@ namespace {
 using testing::HasSubstr;
 
 std::string profile_of(const std::string& machine, int version = 1, const std::string& latency = "1000") {
-  return R"({"format": "aqueduct-network-profile", "version": )" + std::to_string(version) + R"(, "machine": ")" +
-         machine + R"(", "conduit": "loop", "levels": {"later": 7, "host": {"injection_depth": 32,
+  return R"({"format": "aqueduct-network-profile", "version": )" + std::to_string(version) +
+         R"(, "machine": ")" + machine +
+         R"(", "conduit": "loop", "levels": {"later": 7, "host": {"injection_depth": 32,
     "inline_limit": 64, "peak_bytes": 8192, "rendezvous_limit": 0, "copy_femtoseconds_per_byte": 5,
     "reduce_femtoseconds_per_byte": 6, "new_member": [true, null], "costs": [
       {"bytes": 0, "latency_ps": )" +
@@ -42,8 +42,8 @@ TEST(JsonReader, ReadsValues) {
 }
 
 TEST(JsonReader, SaysWhatIsWrong) {
-  for (const char* text : {"", "{", "[1,", "[1 2]", "{\"a\" 1}", "{a: 1}", "\"x", "\"\\", "\"\\u00e4\"", "\"\\q\"", "01x",
-                           "1 2", "nul", "-", "[1e999]", "\"\n\"", "{\"a\":1,}"}) {
+  for (const char* text : {"", "{", "[1,", "[1 2]", "{\"a\" 1}", "{a: 1}", "\"x", "\"\\", "\"\\u00e4\"",
+                           "\"\\q\"", "01x", "1 2", "nul", "-", "[1e999]", "\"\n\"", "{\"a\":1,}"}) {
     EXPECT_NE(read_json(text).problem, "") << text;
   }
   EXPECT_THAT(read_json(std::string(10000, '[')).problem, HasSubstr("deeply"));
@@ -69,12 +69,14 @@ TEST(NetworkProfile, OfAnotherMachineConduitOrVersionIsRefused) {
   const auto problem = [](const std::string& text) { return read_profile(text, "here", "loop").problem; };
   EXPECT_THAT(problem(profile_of("there")), HasSubstr("another machine (\"there\""));
   EXPECT_THAT(problem(profile_of("here", 2)), HasSubstr("version 2, and this library reads 1"));
-  EXPECT_THAT(read_profile(profile_of("here"), "here", "udp").problem, HasSubstr("of conduit loop, not of udp"));
+  EXPECT_THAT(read_profile(profile_of("here"), "here", "udp").problem,
+              HasSubstr("of conduit loop, not of udp"));
   EXPECT_THAT(problem(profile_of("here", 1, "-1")), HasSubstr("level host: 'latency_ps'"));
   EXPECT_THAT(problem("{}"), HasSubstr("no network profile"));
   // Cut off anywhere, it is damaged or lacks something.
   const std::string whole = profile_of("here");
-  for (std::size_t bytes = 0; bytes < whole.size(); bytes += 7) EXPECT_NE(problem(whole.substr(0, bytes)), "");
+  for (std::size_t bytes = 0; bytes < whole.size(); bytes += 7)
+    EXPECT_NE(problem(whole.substr(0, bytes)), "");
 }
 
 class ModelOfAnEndpoint : public testing::Test {

@@ -19,9 +19,9 @@ namespace {
 
 // Pairs of sizes, see fit_costs. All of them reach over a page; the last one over what a cache holds.
 constexpr std::array<std::size_t, 8> kSizes{8, 1024, 4096, 16384, 32768, 131072, 262144, kCalibratedBytes};
-constexpr int kTrials = 7;                    // chosen: the median of them counts
-constexpr int kTurns = 50;                    // of round trips
-constexpr std::size_t kShortStream = 16;      // the two streams whose difference is free of their ends
+constexpr int kTrials = 7;                // chosen: the median of them counts
+constexpr int kTurns = 50;                // of round trips
+constexpr std::size_t kShortStream = 16;  // the two streams whose difference is free of their ends
 constexpr std::size_t kLongStream = 80;
 constexpr std::size_t kMostStreamed = 64 << 20;  // bytes of a stream
 constexpr std::size_t kMostDepth = 256;
@@ -117,8 +117,8 @@ class Measuring {
         PutOptions options;
         options.source = SourceReuse::at_return;
         const double from = now();
-        Event event =
-            put_nb(ep_, session_.target(peer_), std::span<const std::byte>(session_.buffer().first(bytes)), options);
+        Event event = put_nb(ep_, session_.target(peer_),
+                             std::span<const std::byte>(session_.buffer().first(bytes)), options);
         const double time = now() - from;
         require(ep_.wait(event), "wait");
         return time;
@@ -138,8 +138,8 @@ class Measuring {
             "put_nbi");
   }
   void send(std::size_t bytes) {
-    require(put_signal_nbi(ep_, session_.target(peer_), std::span<const std::byte>(session_.buffer().first(bytes)),
-                           {kSlot, 1}),
+    require(put_signal_nbi(ep_, session_.target(peer_),
+                           std::span<const std::byte>(session_.buffer().first(bytes)), {kSlot, 1}),
             "put_signal_nbi");
   }
   double stream(std::size_t bytes, std::size_t count) {
@@ -207,8 +207,8 @@ Calibration calibrate(Session& session) {
     });
   }
   static_assert(sizeof(std::uint64_t[2]) <= 256);
-  const auto shared = session.share(
-      std::array{model.copy_femtoseconds_per_byte, model.reduce_femtoseconds_per_byte});
+  const auto shared =
+      session.share(std::array{model.copy_femtoseconds_per_byte, model.reduce_femtoseconds_per_byte});
   model.copy_femtoseconds_per_byte = shared[0];
   model.reduce_femtoseconds_per_byte = shared[1];
   return found;

@@ -24,9 +24,11 @@ std::vector<NetworkCost> fit_costs(const std::vector<MeasuredSize>& sizes) {
     const MeasuredSize& small = sizes[2 * pair];
     const MeasuredSize& large = sizes[2 * pair + 1];
     const bool last = pair + 1 == sizes.size() / 2;
-    const bool of_port = small.interval > kBoundByProcessor * small.overhead && large.interval > small.interval;
+    const bool of_port =
+        small.interval > kBoundByProcessor * small.overhead && large.interval > small.interval;
     if (of_port || last) {
-      per_byte = std::max(0.0, (large.interval - small.interval) / static_cast<double>(large.bytes - small.bytes));
+      per_byte =
+          std::max(0.0, (large.interval - small.interval) / static_cast<double>(large.bytes - small.bytes));
       gap = std::max(0.0, small.interval - per_byte * static_cast<double>(small.bytes));
     }
     NetworkCost cost;
@@ -54,7 +56,9 @@ std::uint64_t rendezvous_limit(const std::vector<MeasuredSize>& sizes) {
 }
 
 std::uint64_t peak_bytes(const std::vector<MeasuredSize>& sizes) {
-  const auto bandwidth = [](const MeasuredSize& one) { return static_cast<double>(one.bytes) / one.interval; };
+  const auto bandwidth = [](const MeasuredSize& one) {
+    return static_cast<double>(one.bytes) / one.interval;
+  };
   double best = 0;
   for (const MeasuredSize& one : sizes) best = std::max(best, bandwidth(one));
   const auto reaches = [&](const MeasuredSize& one) { return bandwidth(one) >= 0.9 * best; };

@@ -32,7 +32,9 @@ std::string fact(int cpu, const char* what) {
 bool same_domain(int a, int b) {
   std::error_code ignored;
   for (int node = 0;; ++node) {
-    const auto folder = [&](int cpu) { return fmt::format("/sys/devices/system/cpu/cpu{}/node{}", cpu, node); };
+    const auto folder = [&](int cpu) {
+      return fmt::format("/sys/devices/system/cpu/cpu{}/node{}", cpu, node);
+    };
     const bool has_a = std::filesystem::exists(folder(a), ignored);
     const bool has_b = std::filesystem::exists(folder(b), ignored);
     if (has_a || has_b) return has_a && has_b;
