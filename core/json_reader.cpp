@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace aqueduct::core {
 namespace {
@@ -75,7 +76,8 @@ class Reader {
       if (!take('"')) return fail("the name of a member is missing");
       std::string name = text();
       if (!take(':')) return fail("a colon is missing");
-      object.members.emplace_back(std::move(name), value(level + 1));
+      object.names.push_back(std::move(name));
+      object.items.push_back(value(level + 1));
     } while (problem_.empty() && take(','));
     if (problem_.empty() && !take('}')) fail("a comma or a closing brace is missing");
   }
@@ -146,8 +148,8 @@ class Reader {
 }  // namespace
 
 const Json* Json::find(std::string_view name) const noexcept {
-  for (const auto& [each, value] : members) {
-    if (each == name) return &value;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return &items[i];
   }
   return nullptr;
 }

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace aqueduct::core {
@@ -16,8 +15,8 @@ struct Json {
   bool boolean = false;
   double number = 0;
   std::string text;
-  std::vector<Json> items;
-  std::vector<std::pair<std::string, Json>> members;
+  std::vector<Json> items;         ///< of a list; of an object: the values of its members
+  std::vector<std::string> names;  ///< of an object's members, in the order of `items`
 
   /// The member of that name; null if this is no object or has none.
   const Json* find(std::string_view name) const noexcept;

@@ -133,10 +133,11 @@ ProfileRead read_profile(std::string_view text, std::string_view machine, std::s
   const Json* const levels = json.value.find("levels");
   if (levels == nullptr || levels->kind != Json::Kind::object)
     return refuse(fmt::format("it is damaged ('levels' is no object); {}", kAgain));
-  for (const auto& [name, level] : levels->members) {
+  for (std::size_t i = 0; i < levels->names.size(); ++i) {
+    const std::string& name = levels->names[i];
     std::string problem;
     if (!is_level(name)) continue;  // of later libraries
-    NetworkModel model = read_level(level, problem);
+    NetworkModel model = read_level(levels->items[i], problem);
     if (!problem.empty())
       return refuse(fmt::format("it is damaged (level {}: {}); {}", name, problem, kAgain));
     read.profile.levels.emplace_back(name, model);
