@@ -201,10 +201,11 @@ TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
   if (step.done != kNoCounter && own == nullptr) return Did::no_room;
   PutOptions options;
   options.immediate = true;
+  // Nobody waits for the bytes to arrive: the source of a short put is free at once, that of a long one is asked for.
   const Status status =
       transfers_
           .put(to, here(run, step.from), step.bytes, rma::Transfers::Completion::group, options, &what,
-               nullptr, {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources, own == nullptr})
+               nullptr, {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources, true})
           .status;
   if (const Did did = outcome(run, status); did != Did::step) {
     if (own != nullptr) take_back(run, *own);
