@@ -66,8 +66,7 @@ extern "C" {
 int main() {
   Config config = Config::from_variables({});
   bool set = true;
-  for (const auto& [name, value] :
-       {std::pair{"near", "on"}, {"segment_bytes", "64K"}}) {
+  for (const auto& [name, value] : {std::pair{"near", "on"}, {"segment_bytes", "64K"}}) {
     set = config.set(name, value).ok() && set;
   }
   auto job = Job::in_process(2, config);
