@@ -1,6 +1,8 @@
 #include <aqueduct/wait_on.hpp>
 
 #include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/measure/machine.hpp"
+#include "tools/aqperf/measure/session.hpp"
 #include "tools/aqperf/report/report.hpp"
 
 #include <algorithm>
@@ -14,8 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include <time.h>
-
 // How much of a processor a rank takes that waits for one which is away.
 
 namespace aqueduct::perf {
@@ -23,12 +23,6 @@ namespace aqueduct::perf {
 namespace {
 
 constexpr SignalSlot kIdleSlot = 0;
-
-double process_ns() {
-  timespec used{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
-}
 
 /// A way to wait for rank 0. Rank 0 calls `wake` for each other rank.
 struct WayToWait {
