@@ -38,7 +38,7 @@ void idle(Session& session, Reporter& reporter) {
   Endpoint& ep = session.ep();
   auto& word = *reinterpret_cast<std::uint64_t*>(session.mine().data());
   word = 0;
-  const std::uint64_t signals = signal_value(ep, kIdleSlot);
+  std::uint64_t signals = signal_value(ep, kIdleSlot);
   const auto seen = [&word](std::uint64_t turn) {
     return std::atomic_ref(word).load(std::memory_order_acquire) == turn;
   };
@@ -57,8 +57,7 @@ void idle(Session& session, Reporter& reporter) {
                   require(ep.wait_until([&] { return seen(turn); }, std::chrono::minutes(10)), "wait_until");
                 },
                 store},
-      WayToWait{"signal",
-                [&](std::uint64_t turn) { require(wait_until(ep, kIdleSlot, signals + turn), "wait_until"); },
+      WayToWait{"signal", [&](std::uint64_t) { require(wait_until(ep, kIdleSlot, ++signals), "wait_until"); },
                 [&](std::uint64_t, Rank peer) {
                   require(signal(ep, peer, {kIdleSlot, 1}), "signal");
                 }}};
@@ -67,8 +66,8 @@ void idle(Session& session, Reporter& reporter) {
   std::array<Samples, std::size(ways)> used;  // of a processor, in nanoseconds for each second of waiting
   std::uint64_t turn = 0;
   for (int again = 0; again < options.repeat; ++again) {
-    ++turn;
     for (std::size_t i = 0; i < ways.size(); ++i) {
+      ++turn;
       require(ep.barrier(), "barrier");
       double mine = 0;
       if (ep.rank() == 0) {
