@@ -9,9 +9,10 @@
 
 namespace aqueduct::am {
 
-/// The numbers of all handlers that the library's layers register. They are in one
+/// The fixed numbers of handlers that the library's layers register. They are in one
 /// place so that no two layers take the same number. Packets carry them, so all
 /// ranks must use the same ones: a job refuses different versions of the library.
+/// A layer whose number nothing else names needs none of these: see kFirstDealtHandler.
 enum LayerHandler : HandlerId {
   kRmaPut = 1,
   kRmaPutAck = 2,
@@ -32,6 +33,9 @@ enum LayerHandler : HandlerId {
   kCollTell = 18,
   kCollFarewell = 19,
 };
+/// From here to kFirstUserHandler - 1: numbers for handlers without a fixed one, in the order in which layers register
+/// them. All ranks of a job build the same layers in the same order, so they deal alike.
+inline constexpr HandlerId kFirstDealtHandler = 24;
 /// Users' handlers have the numbers from here on.
 inline constexpr HandlerId kFirstUserHandler = 32;
 /// How many numbers are left for users: the limit of AQUEDUCT_HANDLERS.
@@ -44,12 +48,12 @@ inline constexpr std::array kLayerHandlers{
     kVisPackedGet, kVisPackedData, kCollAbort,    kCollAsk,    kCollTell,        kCollFarewell};
 
 /// Whether no number occurs twice, and all are from 1 to
-/// kFirstUserHandler - 1. Requires that the array is in rising order.
+/// kFirstDealtHandler - 1. Requires that the array is in rising order.
 consteval bool layer_handlers_are_distinct() {
   for (std::size_t i = 1; i < kLayerHandlers.size(); ++i) {
     if (kLayerHandlers[i] <= kLayerHandlers[i - 1]) return false;
   }
-  return kLayerHandlers.front() >= 1 && kLayerHandlers.back() < kFirstUserHandler;
+  return kLayerHandlers.front() >= 1 && kLayerHandlers.back() < kFirstDealtHandler;
 }
 static_assert(layer_handlers_are_distinct());
 

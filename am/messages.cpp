@@ -68,6 +68,13 @@ void Messages::add_internal(HandlerId id, AmCategory category, std::uint16_t arg
   handlers_[id] = {key_of(category, args_bytes, 0), std::move(callback)};
 }
 
+HandlerId Messages::add_internal(AmCategory category, std::uint16_t args_bytes, Callback callback) noexcept {
+  const HandlerId id = next_dealt_;
+  if (id < kFirstUserHandler) ++next_dealt_;  // beyond the last one the registration fails
+  add_internal(id, category, args_bytes, std::move(callback));
+  return id;
+}
+
 Result<HandlerId> Messages::add(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
                                 Callback callback, const HandlerOptions& options) noexcept try {
   if (state_.in_child()) return ErrorCode::invalid_argument;

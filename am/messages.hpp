@@ -49,6 +49,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   /// Registers a layer's handler under its fixed number (am/layer_handlers.hpp). If the number is taken or not for
   /// layers, nothing is registered, `layers_problem` returns internal, and the start of the job fails.
   void add_internal(HandlerId id, AmCategory category, std::uint16_t args_bytes, Callback callback) noexcept;
+  /// The same under the next number that is dealt out (kFirstDealtHandler), which it returns.
+  HandlerId add_internal(AmCategory category, std::uint16_t args_bytes, Callback callback) noexcept;
   Status layers_problem() const noexcept { return layers_problem_; }
   /// Registers a user's handler under the next number.
   Result<HandlerId> add(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
@@ -183,7 +185,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   bool may_leave(Rank to) noexcept;
 
   std::vector<Entry> handlers_;
-  std::size_t count_ = handlers_.size();         ///< read by every message; the vector would have to divide
+  std::size_t count_ = handlers_.size();  ///< read by every message; the vector would have to divide
+  HandlerId next_dealt_ = kFirstDealtHandler;
   std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a HandlerId, so that it does not wrap
   Status layers_problem_;
   std::vector<Peer> peers_;

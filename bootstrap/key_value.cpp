@@ -73,6 +73,10 @@ class OverKeyValues final : public Bootstrap {
   }
   void leave() noexcept override { space_->leave(); }
   void abort(int exit_code, std::string_view why) noexcept override { space_->abort(exit_code, why); }
+  void exit(int code) noexcept override {
+    Bootstrap::exit(code);
+    space_->wait_for_abort();
+  }
 
  private:
   /// One part of an exchange. Each process in `given_by` puts its value of the part under the name and the round.

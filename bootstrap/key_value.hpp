@@ -43,6 +43,9 @@ class KeyValueSpace {
   virtual void poll_losses(const std::function<void(std::uint32_t process)>& lost) noexcept = 0;
   virtual void leave() noexcept = 0;
   virtual void abort(int exit_code, std::string_view why) noexcept = 0;
+  /// After an abort, as this process is about to end: waits until the launcher is ending the job, for a second at most. So
+  /// the others do not learn of the loss of this process before the launcher ends them. This default does not wait.
+  virtual void wait_for_abort() noexcept {}
 };
 
 /// From this many processes on, one process gathers what all give and puts it as one value: two requests per process

@@ -120,6 +120,11 @@ class Pmi1 final : public KeyValueSpace {
     static_cast<void>(
         manager_.tell(fmt::format("cmd=abort exitcode={} message={}\n", exit_code, message), timeout_));
   }
+  // PMI-1 has no answer to an abort. Most managers kill this process meanwhile.
+  void wait_for_abort() noexcept override {
+    constexpr std::chrono::seconds kLongest{1};  // chosen
+    manager_.wait_until_closed(StreamClock::now() + kLongest);
+  }
 
  private:
   static std::string piece_name(std::uint32_t process, std::string_view name, std::size_t piece) {

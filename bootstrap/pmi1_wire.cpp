@@ -155,6 +155,10 @@ std::optional<Line> Connection::ask(const std::string& line, std::string_view an
   return found;
 }
 
+void Connection::wait_until_closed(StreamClock::time_point deadline) const noexcept {
+  static_cast<void>(wait_for(descriptor_, POLLRDHUP, deadline));
+}
+
 bool Connection::is_closed() noexcept {
   char byte;
   return ::recv(descriptor_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;

@@ -50,6 +50,8 @@ class Connection {
   Trouble trouble() const noexcept { return trouble_; }
   /// Whether the manager has closed its end. Never blocks.
   bool is_closed() noexcept;
+  /// Waits until the manager has closed its end, or until the deadline. Other threads may use the connection.
+  void wait_until_closed(std::chrono::steady_clock::time_point deadline) const noexcept;
   /// Sends a line that has no answer.
   bool tell(const std::string& line, std::chrono::milliseconds timeout);
 

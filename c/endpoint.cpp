@@ -15,6 +15,9 @@ uint64_t aq_base_of(aq_endpoint* ep, uint32_t rank, uint32_t segment) {
 }
 
 void* aq_local(aq_endpoint* ep, aq_ptr at, size_t bytes) { return c::whole(ep).local(c::whole(at), bytes); }
+bool aq_is_mapped_without_window(const aq_endpoint* ep, uint32_t rank, uint32_t segment) {
+  return is_mapped(c::whole(ep), rank, segment);
+}
 uint32_t aq_map_all(aq_endpoint* ep, uint32_t segment) { return map_all(c::whole(ep), segment); }
 
 const uint32_t* aq_neighbours(const aq_endpoint* ep, size_t* count) {

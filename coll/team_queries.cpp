@@ -4,12 +4,10 @@
 
 #include "coll/barriers.hpp"
 #include "core/entry.hpp"
+#include "team/hierarchy.hpp"
 #include "team/rank_list_state.hpp"
 
 #include <new>
-#include <set>
-#include <utility>
-#include <vector>
 
 namespace aqueduct {
 
@@ -17,18 +15,15 @@ using detail::TeamState;
 
 namespace {
 
-/// The members of which `is_wanted(host of the member)` is true, asked in team order. It may throw std::bad_alloc.
+/// `choose(hosts)` of the members in groups by host. It may throw std::bad_alloc.
 template <class F>
-Result<RankList> members_by_host(TeamState& team, F is_wanted) noexcept try {
+Result<RankList> members_by_host(TeamState& team, F choose) noexcept try {
   if (coll::barrier_of(team) == nullptr) return ErrorCode::closed;  // its endpoint may be gone
   const core::Entry entry(team.endpoint);
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
-  std::vector<Rank> wanted;
-  for (Rank i = 0; i < team.size(); ++i) {
-    const Rank rank = team.members[i];
-    if (is_wanted(team.endpoint.host_of[rank])) wanted.push_back(rank);
-  }
-  return team::list_of(team::RankMap::of(std::move(wanted)));
+  const auto& host_of = team.endpoint.host_of;
+  const team::Level hosts(team.members, [&](Rank rank) { return host_of[rank]; });
+  return team::list_of(choose(hosts));
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;
 }
@@ -43,13 +38,13 @@ Result<RankList> Team::rank_list() const noexcept try {
 
 Result<RankList> Team::on_my_host() const noexcept {
   TeamState& team = *state_;
-  return members_by_host(
-      team, [&](std::uint32_t host) { return host == team.endpoint.host_of[team.endpoint.rank]; });
+  return members_by_host(team, [&](const team::Level& hosts) {
+    return hosts.members_of(team.members, hosts.group_of(team.index));
+  });
 }
 
 Result<RankList> Team::host_leaders() const noexcept {
-  std::set<std::uint32_t> seen;
-  return members_by_host(*state_, [&](std::uint32_t host) { return seen.insert(host).second; });
+  return members_by_host(*state_, [&](const team::Level& hosts) { return hosts.leaders(state_->members); });
 }
 
 Status Team::translate(std::span<const Rank> indices, const Team& other,

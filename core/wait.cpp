@@ -65,11 +65,12 @@ void LongWait::report(Clock::time_point now) noexcept try {
 }
 
 std::chrono::nanoseconds LongWait::next_nap() noexcept {
-  const auto nap = nap_;
-  nap_ = std::min(nap_ * 2, longest_nap_);
-  if (limit_ == std::chrono::nanoseconds::max()) return nap;
-  return std::clamp<std::chrono::nanoseconds>(began_ + limit_ - state_.clock.now(),
-                                              std::chrono::nanoseconds{1}, nap);
+  using Nanoseconds = std::chrono::nanoseconds;
+  const Nanoseconds nap = nap_;
+  const Nanoseconds lasted = state_.clock.now() - began_;
+  nap_ = std::min(nap_ * 2, std::clamp(lasted / Naps::kShareOfWait, naps_.longest, naps_.latest));
+  if (limit_ == Nanoseconds::max()) return nap;
+  return std::clamp(limit_ - lasted, Nanoseconds{1}, nap);
 }
 
 bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {

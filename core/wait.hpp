@@ -9,19 +9,24 @@
 
 namespace aqueduct::core {
 
-/// How long the sleeps of a wait are: the first one, and the longest. Each sleep is twice as long as the one before.
+/// How long the sleeps of a wait are: the first one, and the longest. Each sleep is twice as long as the one before. Once a
+/// wait has lasted 64 times `longest`, its sleeps grow with it, up to `latest`.
 struct Naps {
   std::chrono::nanoseconds first;
   std::chrono::nanoseconds longest;
+  std::chrono::nanoseconds latest;
+  static constexpr int kShareOfWait = 64;  ///< chosen: a change is noticed late by 1.6 % of the wait
 };
 
 /// For a wait that arrivals end. Chosen: the interval at which peers are checked. Measured: eight idle ranks take about
 /// 2 % of one core with one conduit and 3 % with two, their start included.
-inline constexpr Naps kArrivalNaps{std::chrono::milliseconds(1), std::chrono::milliseconds(20)};
+inline constexpr Naps kArrivalNaps{std::chrono::milliseconds(1), std::chrono::milliseconds(20),
+                                   std::chrono::milliseconds(20)};
 /// For a wait for memory that may change without an arrival. Chosen: the first sleep is short beside the time that the
-/// wait has spun and yielded before it, and with the longest one an idle rank wakes a thousand times a
-/// second.
-inline constexpr Naps kMemoryNaps{std::chrono::microseconds(100), std::chrono::milliseconds(1)};
+/// wait has spun and yielded before it. With sleeps of 1 ms an idle rank wakes a thousand times a second, which takes
+/// ten times the processor time of a wait in a barrier. A wait that has lasted for 1.3 s wakes as often as that one.
+inline constexpr Naps kMemoryNaps{std::chrono::microseconds(100), std::chrono::milliseconds(1),
+                                  std::chrono::milliseconds(20)};
 
 /// The slow part of a wait, after it has given up the core: checks peers and the time limit, reports stalls, sleeps.
 class LongWait {
@@ -34,14 +39,14 @@ class LongWait {
         limit_(limit),
         describe_(describe),
         what_(what),
-        nap_(naps.first),
-        longest_nap_(naps.longest) {}
+        naps_(naps),
+        nap_(naps.first) {}
 
   /// Called between yields and around each sleep. False: the time limit has passed.
   bool look_around() noexcept;
   /// Sleeps until something arrives, or for a bounded time. Returns true, without sleeping, if `done(what)` is true.
   bool sleep(bool (*done)(const void*), const void* what) noexcept;
-  /// How long the next sleep may last: longer each time, within the time limit.
+  /// How long the next sleep may last: longer each time, within the time limit. Requires: look_around has been called.
   std::chrono::nanoseconds next_nap() noexcept;
 
  private:
@@ -54,8 +59,8 @@ class LongWait {
   const void* what_;
   Clock::time_point began_{};
   Clock::time_point next_report_{};
+  const Naps naps_;
   std::chrono::nanoseconds nap_;
-  std::chrono::nanoseconds longest_nap_;
 };
 
 /// The loop of wait_until when threads share the endpoint: one of those that wait polls, the others follow it.

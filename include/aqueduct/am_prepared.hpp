@@ -62,7 +62,7 @@ class Negotiated {
 /// The room for one payload of a request: fill `buffer()`, or the caller's own buffer, then call a `commit`. The
 /// destructor gives an uncommitted one back.
 ///
-/// Every `commit` sends the first `used` bytes.
+/// Every `commit` sends the first `used` bytes. It is immediate if its options or those of the prepare say so.
 ///
 /// Completion: as `request`. The room goes back to the library on success; after a failure it may be committed again.
 /// Lifetime:   a lent buffer until `commit` returns, and a source event is finished then; the caller's own as
@@ -139,6 +139,8 @@ class PreparedReply : public detail::Negotiated {
 };
 
 /// Negotiates the payload of a medium request to `to`. A lent buffer saves a copy where the caller builds the payload.
+/// `options.immediate` holds for the commit: it returns `refused` instead of waiting, as if its own options said so. The
+/// other options are those of the commit; here they change nothing.
 ///
 /// Completion: local; it never waits. The room, `size()`, is from bounds.least to bounds.most bytes.
 /// Errors:     too_large (less than bounds.least), invalid_argument (least above most, or the caller's buffer is shorter

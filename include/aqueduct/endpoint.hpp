@@ -189,7 +189,7 @@ class Endpoint {
   ///
   /// The wait spins, then yields the core, then sleeps, as every wait does. Arrivals end a sleep, and so does a
   /// neighbour's put or atomic on mapped memory with the option `notify`. Memory may also change without either; so a
-  /// sleep lasts at most 1 ms (the first ones less: 0.1 ms).
+  /// sleep lasts 0.1 ms at first, then up to 1 ms, or 1/64 of the time that the wait has lasted, but at most 20 ms.
   ///
   /// The loss of a rank does not end the wait. With `from` it does if that rank is lost; with kAnyRank, if any is.
   ///
@@ -197,7 +197,8 @@ class Endpoint {
   ///              again after it has returned true.
   /// Errors:      timed_out (`limit` has passed), peer_lost (`from` is lost, and the predicate is still false),
   ///              in_handler, out_of_range (no such rank), invalid_argument (in a forked child).
-  /// Cost:        one call of the predicate if it is true. An idle wait wakes about a thousand times a second.
+  /// Cost:        one call of the predicate if it is true. A wait that has been idle for a second takes as much processor
+  ///              time as one in a barrier.
   /// Threads:     the predicate runs on the calling thread.
   template <class Predicate>
     requires(std::is_object_v<std::remove_reference_t<Predicate>>&& std::is_invocable_r_v<bool, Predicate&>)

@@ -14,7 +14,7 @@ namespace aqueduct {
 enum class SourceReuse : std::uint8_t {
   at_completion,  ///< when the whole operation is done; never costs a copy
   at_return,      ///< when the call returns: the library copies, or waits until the buffer is free
-  on_event,       ///< when the Event in PutOptions::source_event is done; without one, when the group's sources are
+  on_event,  ///< when the Event in PutOptions::source_event is done; without one, when the group's sources are
 };
 
 struct PutOptions {
@@ -236,7 +236,7 @@ Status get(Endpoint&, R&&, GlobalPtr<T>) = delete;
 /// A type that can be put and got by value: 1 to 8 bytes, or 16. A value of 16 bytes moves as two words of 8 bytes: a
 /// rank that polls it may see one of them changed and the other one not yet.
 template <class T>
-concept SmallValue = detail::Wireable<T> && (sizeof(T) <= 8 || sizeof(T) == 16);
+concept SmallValue = detail::Wireable<T> &&(sizeof(T) <= 8 || sizeof(T) == 16);
 
 /// Writes one value of 1–8 or 16 bytes and waits. Completion: remote. Errors: as put.
 template <SmallValue T>

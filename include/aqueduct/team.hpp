@@ -131,7 +131,7 @@ class Team {
   /// Cost: that of notify; the value travels in the same messages.
   Status notify(std::uint32_t value) noexcept;
   /// Returns whether `wait` would return at once, after at most one round of progress: every member has notified, or
-  /// one is lost.
+  /// one is lost and the network is through with what this rank has sent it for the barrier.
   bool try_wait() noexcept;
   /// Second half: waits until every member has notified.
   ///

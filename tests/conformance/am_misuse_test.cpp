@@ -57,6 +57,7 @@ TEST_P(AmMisuse, ARankOutsideTheJobIsRefused) {
   });
 }
 
+// P-8.
 TEST_P(AmMisuse, AHandlerThatWouldBlockIsToldSo) {
   as_each_of(2, 4096, [](Endpoint& me) {
     struct Codes {

@@ -162,6 +162,7 @@ void hammer(Endpoint& me, GlobalPtr<T> sum, GlobalPtr<T> extreme, T turns) {
   }
 }
 
+// M-17.
 TEST_P(Atomics, OfAllRanksOnOneCellLoseNothing) {
   as_each_of(4, 256, [](Endpoint& me) {
     const GlobalPtr<std::byte> there{0, 0};

@@ -154,6 +154,7 @@ TEST_P(CollectivesInFlight, AmongBarriersEndInAnyOrder) {
 }
 
 // One rank never waits in the library for the first team while it works on the others.
+// P-12.
 TEST_P(CollectivesInFlight, OfOneTeamDoNotHoldUpAnother) {
   as_each_of(3, 4096, [](Endpoint& me) {
     auto other = me.world().split(0, me.rank());

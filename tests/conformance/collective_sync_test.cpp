@@ -39,6 +39,7 @@ TEST_P(CollectiveSync, AllNineModesGiveTheRightResults) {
 }
 
 // Sync::all at the end: when a member returns, it can fetch the others' results from them.
+// M-28.
 TEST_P(CollectiveSync, AllAtTheEndMakesEveryOutputFinal) {
   as_each_of(std::min<Rank>(many(), 4), 4096, [](Endpoint& me) {
     constexpr std::uint64_t kElements = 700;
@@ -107,6 +108,7 @@ void call_late(Endpoint& me, CollMemory& memory, const CollectiveCall& call, Ran
   ASSERT_TRUE(trial.check());
 }
 
+// M-30.
 TEST_P(CollectiveSync, NothingOfALateMemberIsTouchedBeforeItsCall) {
   as_each_of(3, 4096, [](Endpoint& me) {
     CollMemory memory(me.world(), kCount * 8 * me.ranks());
@@ -137,6 +139,7 @@ TEST_P(CollectiveSync, NothingOfALateMemberIsTouchedBeforeItsCall) {
 }
 
 // The values that the root broadcasts, and all add up, are those that it has when it calls, not before.
+// M-28, M-30.
 TEST_P(CollectiveSync, TheInputOfALateMemberIsReadAfterItsCall) {
   as_each_of(3, 4096, [](Endpoint& me) {
     Team& world = me.world();
@@ -181,6 +184,7 @@ TEST_P(CollectiveSync, TheInputOfALateMemberIsReadAfterItsCall) {
 }
 
 // Sync::mine at the end: a member's buffers are its own again, whatever the others do.
+// M-30.
 TEST_P(CollectiveSync, MineAtTheEndGivesTheBuffersBack) {
   as_each_of(std::min<Rank>(many(), 4), 4096, [](Endpoint& me) {
     const std::uint64_t elements = reasonable(me, 4096) / 8;

@@ -14,6 +14,7 @@ namespace {
 
 class Continuation : public FabricTest {};
 
+// P-11.
 TEST_P(Continuation, RunsOnceInALaterRoundOfProgressWithTheOutcome) {
   as_each_of(2, 64 * 1024, [](Endpoint& me) {
     const auto sent = pattern(me.rank(), 50'000);

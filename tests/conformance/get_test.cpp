@@ -9,6 +9,7 @@ namespace {
 
 class Get : public FabricTest {};
 
+// M-13: what a rank stored before the barrier.
 TEST_P(Get, EverySizeInEveryFormFromEveryRankReadsExactlyThat) {
   as_each_of(3, 512 * 1024, [](Endpoint& me) {
     std::ranges::copy(pattern(me.rank(), me.segment().size()), me.segment().begin());

@@ -223,6 +223,7 @@ TEST_P(MemoryModel, M4_WhatIsNoWordArrivesToo) {
   });
 }
 
+// M-19: the poller loads beside the atomics.
 TEST_P(MemoryModel, M5_M16_APollerSeesAtomicsWholeAndInOneOrder) {
   as_each_of(2, kModelBytes, [](Endpoint& me) {
     constexpr std::uint64_t kStep = 0x0000'0001'0000'0001;  // both halves change
@@ -271,6 +272,7 @@ void tell_after_block(Endpoint& me, GlobalPtr<std::byte> base,
   }
 }
 
+// M-14: by an acquire load.
 TEST_P(MemoryModel, M8_WhoSeesAWordSeesThePutsCompletedBefore) {
   as_each_of(2, kModelBytes, [](Endpoint& me) {
     for (const GlobalPtr<std::byte> base : model_segments(me)) {

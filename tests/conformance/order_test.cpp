@@ -205,6 +205,7 @@ class Side {
   testing::AssertionResult at_message_ = testing::AssertionSuccess();
 };
 
+// M-20.
 TEST_P(Order, NothingBehindAFenceArrivesBeforeWhatIsInFrontOfIt) {
 #if defined(__SANITIZE_THREAD__)
   // On mapped memory the order is that of the processor's stores, and the sanitizer does not know fences.
@@ -238,6 +239,7 @@ TEST_P(Order, NothingBehindAFenceArrivesBeforeWhatIsInFrontOfIt) {
   });
 }
 
+// M-20.
 TEST_P(Order, MessagesAreHandledInTheOrderOfTheFencesBetweenThem) {
   as_each_of(3, 4096, [](Endpoint& me) {
     std::uint64_t before = 0;  // handled of each kind
@@ -264,6 +266,7 @@ TEST_P(Order, MessagesAreHandledInTheOrderOfTheFencesBetweenThem) {
   });
 }
 
+// M-20, M-21.
 TEST_P(Order, ManyFencesWithoutAWaitKeepTheLastWriteLast) {
   as_each_of(3, 4096, [](Endpoint& me) {
     // One word, written many times: without the fences any of the values could be the last.
@@ -287,6 +290,7 @@ TEST_P(Order, ManyFencesWithoutAWaitKeepTheLastWriteLast) {
   });
 }
 
+// M-21.
 TEST_P(Order, TheOrderIsThatOfEachPeerAlone) {
   as_each_of(4, 64 * 1024, [](Endpoint& me) {
     const auto block = pattern(me.rank(), kWords ? 8 : reasonable(me, 8'000));

@@ -10,6 +10,7 @@ class Ordering : public FabricTest {};
 
 using std::chrono::seconds;
 
+// M-7.
 TEST_P(Ordering, PutsCompletedBeforeABarrierAreSeenByAllAfterIt) {
   as_each_of(3, 64 * 1024, [](Endpoint& me) {
     const std::size_t bytes = reasonable(me, 20'000);
@@ -28,6 +29,7 @@ TEST_P(Ordering, PutsCompletedBeforeABarrierAreSeenByAllAfterIt) {
   });
 }
 
+// M-11, M-14.
 TEST_P(Ordering, AFlagPutAfterCompletedDataIsSeenAfterTheData) {
   // The message-passing litmus test, with a remote flag that is polled by atomic loads.
   as_each_of(2, 4096, [](Endpoint& me) {
@@ -59,6 +61,7 @@ TEST_P(Ordering, AFlagPutAfterCompletedDataIsSeenAfterTheData) {
   });
 }
 
+// M-7.
 TEST_P(Ordering, AMessageSentAfterACompletedPutFindsItsBytes) {
   as_each_of(2, 64 * 1024, [](Endpoint& me) {
     struct Round {
@@ -91,6 +94,7 @@ TEST_P(Ordering, AMessageSentAfterACompletedPutFindsItsBytes) {
   });
 }
 
+// M-7, M-10.
 TEST_P(Ordering, ATokenPassedRoundCarriesEverythingWrittenBeforeIt) {
   // Causality through ranks that never communicated: each adds its mark to a
   // block on rank 0, then signals the next rank.

@@ -43,6 +43,7 @@ enum class Inside : std::uint8_t { progress, wait, wait_for_an_event_of_the_netw
 
 // Each handler ends only when the other has begun. One rank sends at a time: a thread that waits for room for its second
 // request may run a handler of this rank, and that one must not wait for a request that is behind the thread's own.
+// P-14, M-31.
 TEST_P(ParallelHandlers, ThatWaitForEachOtherRunOnTwoThreads) {
   as_each_of(2, 64, [](Endpoint& me) {
     for (int i = 0; i < 6; ++i) {
@@ -127,6 +128,7 @@ TEST_P(ParallelHandlers, HoldUpNoOtherThread) {
   });
 }
 
+// M-31.
 TEST_P(ParallelHandlers, RunOnceEachAndReplyUnderTheRulesOfHandlers) {
   static constexpr int kEach = 200;
   static constexpr int kAll = kEach * static_cast<int>(kHandlerThreads);

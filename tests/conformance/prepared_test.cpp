@@ -1,6 +1,9 @@
 #include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/forms.hpp"
 #include "tests/conformance/pattern.hpp"
+#include "tests/conformance/shared.hpp"
+
+#include <atomic>
 
 namespace aqueduct::conformance {
 namespace {
@@ -140,6 +143,49 @@ TEST_P(Prepared, BeyondWhatThereIsIsRefused) {
     EXPECT_EQ(prepare_medium(me, me.ranks(), 8).status().code(), ErrorCode::out_of_range);
     EXPECT_EQ(prepare_long(me, GlobalPtr<std::byte>{next(me), 60}, 8).status().code(),
               ErrorCode::out_of_range);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+struct RefusalBoard {
+  std::atomic<bool> refused{false};
+};
+
+TEST_P(Prepared, ImmediatelyIsCommittedImmediately) {
+  Shared<RefusalBoard> board;
+  as_each_of(2, 64, [&board](Endpoint& me) {
+    Checks checks;
+    const auto handler = on_medium_request<NumberedPiece>(me, checks.handler());
+    ASSERT_TRUE(handler && me.barrier());
+    std::uint64_t sent = 0;
+    if (me.rank() == 0) {
+      const std::uint64_t number = numbered(0, 8);
+      for (bool refused = false; !refused; ++sent) {
+        ASSERT_LT(sent, 1'000'000u) << "rank 1 takes nothing, but nothing is refused";
+        auto prepared = prepare_medium(me, 1, 8, {.immediate = true});
+        ASSERT_TRUE(prepared) << prepared.status().text();
+        std::ranges::copy(pattern(number, 8), prepared->buffer().begin());
+        const Status status = prepared->commit(*handler, {number}, 8);
+        if (status) continue;
+        ASSERT_EQ(status.code(), ErrorCode::refused);
+        refused = board->refused = true;
+        ASSERT_TRUE(progress_until(me, [&] { return prepared->commit(*handler, {number}, 8).ok(); }))
+            << "the room remains";
+      }
+    } else {
+      ASSERT_TRUE(idle_until([&] { return board->refused.load(); }));
+    }
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == 0) {
+      ASSERT_TRUE(put_value(me, GlobalPtr<std::uint64_t>{1, 0}, sent));
+    }
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == 1) {
+      const std::uint64_t all = get_value(me, GlobalPtr<std::uint64_t>{1, 0}).value_or(0);
+      EXPECT_TRUE(progress_until(me, [&] { return checks.handled >= all; }));
+      EXPECT_EQ(checks.handled, all);
+      EXPECT_TRUE(checks.right);
+    }
     ASSERT_TRUE(me.barrier());
   });
 }

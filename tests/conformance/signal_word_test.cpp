@@ -18,6 +18,7 @@ GlobalPtr<std::uint64_t> signal_word(Rank rank, std::uint64_t index) {
   return {rank, kSignalWordsAt + index * sizeof(std::uint64_t)};
 }
 
+// M-23.
 TEST_P(SignalWords, WhoSeesTheSumSeesTheBytes) {
   as_each_of(2, 1 << 20, [](Endpoint& me) {
     std::uint64_t round = 0;
@@ -76,6 +77,7 @@ TEST_P(SignalWords, SetStoresTheValueInAllForms) {
   });
 }
 
+// M-24, M-25.
 TEST_P(SignalWords, OfAllRanksAddUpExactlyBesideAtomics) {
   as_each_of(4, 4096, [](Endpoint& me) {
     constexpr std::uint64_t kEach = 60;

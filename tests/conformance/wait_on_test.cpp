@@ -55,6 +55,7 @@ TEST_P(WaitOn, EndsWhenAnAtomicChangesTheWord) {
   });
 }
 
+// M-26, M-27.
 TEST_P(WaitOn, ASleeperIsWokenByNotifyAndFindsOtherChangesSoon) {
   as_each_of(2, 4096, [](Endpoint& me) {
     std::uint64_t step = 0;
@@ -166,6 +167,7 @@ TEST_P(WaitOn, WaitUntilTakesAnyCondition) {
   });
 }
 
+// P-2, P-9.
 TEST_P(WaitOn, ProgressForEndsAtAnArrival) {
   as_each_of(2, 4096, [](Endpoint& me) {
     int arrived = 0;

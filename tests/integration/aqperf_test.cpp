@@ -111,28 +111,27 @@ TEST_P(EachBench, GivesRowsThatCanBeRead) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Aqperf, EachBench,
-                         testing::Values(Case{"put-latency", "--bytes 8:64", "ns", 4, true},
-                                         Case{"get-latency", "--bytes 8", "ns", 1, true},
-                                         Case{"put-bandwidth", "--bytes 4K:8K", "MB/s", 2, true},
-                                         Case{"get-bandwidth", "--bytes 64K", "MB/s", 1, true},
-                                         Case{"put-rate", "", "M/s", 1, true},
-                                         Case{"am-latency", "--bytes 0:1", "ns", 2, true},
-                                         Case{"am-rate", "", "M/s", 1, false},
-                                         Case{"atomic-latency", "--op compare_swap", "ns", 1, true},
-                                         Case{"barrier", "", "ns", 1, true},
-                                         Case{"signal-latency", "--bytes 8", "ns", 1, true},
-                                         Case{"coll-barrier", "", "ns", 1, true},
-                                         Case{"coll-broadcast", "--bytes 32:64", "ns", 2, true},
-                                         Case{"coll-all-gather", "--bytes 1000 --single", "ns", 1, true},
-                                         Case{"coll-all-reduce", "--bytes 8:16 --plan", "ns", 2, true},
-                                         Case{"coll-scan", "--bytes 8 --in mine --out none", "ns", 1, true},
-                                         Case{"start", "--repeat 2", "ms", 1, true}),
-                         [](const auto& info) {
-                           std::string name = info.param.bench;
-                           for (char& c : name) c = c == '-' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Aqperf, EachBench,
+    testing::Values(
+        Case{"put-latency", "--bytes 8:64", "ns", 4, true}, Case{"get-latency", "--bytes 8", "ns", 1, true},
+        Case{"put-bandwidth", "--bytes 4K:8K", "MB/s", 2, true},
+        Case{"get-bandwidth", "--bytes 64K", "MB/s", 1, true}, Case{"put-rate", "", "M/s", 1, true},
+        Case{"am-latency", "--bytes 0:1", "ns", 2, true}, Case{"am-rate", "", "M/s", 1, false},
+        Case{"atomic-latency", "--op compare_swap", "ns", 1, true}, Case{"barrier", "", "ns", 1, true},
+        Case{"word-put", "--conduit udp", "ns", 1, true}, Case{"word-get", "--memory outside", "ns", 1, true},
+        Case{"coroutine-gets", "--conduit udp", "ns", 1, true},
+        Case{"signal-latency", "--bytes 8", "ns", 1, true}, Case{"coll-barrier", "", "ns", 1, true},
+        Case{"coll-broadcast", "--bytes 32:64", "ns", 2, true},
+        Case{"coll-all-gather", "--bytes 1000 --single", "ns", 1, true},
+        Case{"coll-all-reduce", "--bytes 8:16 --plan", "ns", 2, true},
+        Case{"coll-scan", "--bytes 8 --in mine --out none", "ns", 1, true},
+        Case{"start", "--repeat 2", "ms", 1, true}),
+    [](const auto& info) {
+      std::string name = info.param.bench;
+      for (char& c : name) c = c == '-' ? '_' : c;
+      return name;
+    });
 
 TEST(Aqperf, ComparesTransfersOfPieces) {
   const struct {
@@ -204,6 +203,18 @@ TEST(Aqperf, MeasuresKernelsInMemory) {
     EXPECT_TRUE(row["bench"].get<std::string>().starts_with("vis-kernels")) << row.dump();
     EXPECT_GT(row["median"].get<double>(), 0) << row.dump();
   }
+}
+
+TEST(Aqperf, ComparesIdleWaitsWithOneInABarrier) {
+  const auto outcome = aqperf("idle --json --seconds 0.05 --repeat 2");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = rows_of(outcome);
+  ASSERT_EQ(rows.size(), 4u) << outcome.out;
+  for (const auto& row : rows) {
+    expect_sane(row);
+    EXPECT_EQ(row.contains("ratio"), row["bench"] != "idle-barrier") << row.dump();
+  }
+  EXPECT_EQ(aqperf("idle --threads 2").status, 2);
 }
 
 TEST(Aqperf, MeasuresMoreRanksThanCores) {

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Checks the arrows of the architecture: which folder may include which.
 
+A new layer brings its arrows with it: the file `arrows` in its folder names the folders that it may include. Only runtime
+includes the layer, as long as no other folder's arrows lead to it.
+
   check_arrows.py ROOT          prints file:line of each violation; exit status 1 if there is one
   check_arrows.py --self-test   checks on small trees that it finds all violations, and nothing else
 """
@@ -40,13 +43,25 @@ ARROWS = {
     "sim": ["coll/algorithms", "coll/model"],  # not in the library
     "conduits": ["core", "conduits/*"],  # the list of conduits: files directly in this folder
 }
-FOLDERS = sorted({layer.split("/")[0] for layer in ARROWS} | {"runtime"})
-# runtime includes every folder of the library.
-ARROWS["runtime"] = [layer for layer in ARROWS if layer not in ("c", "compat", "sim")]
+# Not in the library, or only its face: runtime includes every other folder.
+OUTSIDE = ("c", "compat", "sim")
 # The folders of programs. CMake takes every other folder with sources into the library (cmake/AqueductSources.cmake).
 PROGRAMS = ["bench", "examples", "fuzz", "tests", "tools"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 STANDARD = re.compile(r"[a-z_]+(\.h)?$")
+
+
+def with_layers(arrows, root):
+    """The arrows, those that folders of `root` bring with them, and runtime's, which lead to all of the library."""
+    brought = {file.parent.name: file.read_text(encoding="utf-8").split() for file in root.glob("*/arrows")}
+    arrows = {**brought, **arrows}
+    if unknown := {(here, there) for here in brought for there in arrows[here] if there not in arrows}:
+        sys.exit("".join(f"{here}/arrows: there is no folder {there}\n" for here, there in sorted(unknown)))
+    return {**arrows, "runtime": [layer for layer in arrows if layer not in OUTSIDE]}
+
+
+ARROWS = with_layers(ARROWS, pathlib.Path(__file__).resolve().parents[2])
+FOLDERS = sorted({layer.split("/")[0] for layer in ARROWS})
 
 
 def reach(layer):
@@ -105,7 +120,7 @@ def complaint(root, source, bracket, target):
 def check(root):
     """All violations below `root`, as lines of text, and the number of files read."""
     strange = {file.parent.name for file in root.glob("*/*.cpp")} - set(FOLDERS) - set(PROGRAMS)
-    found, files = [f"{folder}/: it has no line in ARROWS (tests/structure/check_arrows.py)" for folder in sorted(strange)], 0
+    found, files = [f"{folder}/: it has no file `arrows`, and no line in tests/structure/check_arrows.py" for folder in sorted(strange)], 0
     for folder in FOLDERS:
         for file in sorted((root / folder).rglob("*")):
             source = file.relative_to(root).as_posix()
@@ -198,7 +213,21 @@ def self_test():
     if [line.split(":")[0] for line in found] != ["notice/"]:
         wrong += 1
         print(f"self-test: only notice/ is a folder without arrows, but found {found}")
-    print(f"self-test: {len(CASES) + 1} trees, {wrong} wrong")
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "notice").mkdir()
+        (root / "notice/arrows").write_text("am\nteam\n")
+        known = with_layers({"am": ["core"], "core": [], "team": [], "sim": ["core"]}, root)
+        (root / "notice/arrows").write_text("elsewhere\n")
+        try:
+            with_layers({"am": []}, root)
+        except SystemExit as refused:
+            known["refused"] = str(refused)
+    if known != {"am": ["core"], "core": [], "team": [], "sim": ["core"], "notice": ["am", "team"],
+                 "runtime": ["notice", "am", "core", "team"], "refused": "notice/arrows: there is no folder elsewhere\n"}:
+        wrong += 1
+        print(f"self-test: the arrows that a layer brings: {known}")
+    print(f"self-test: {len(CASES) + 2} trees, {wrong} wrong")
     return wrong != 0
 
 

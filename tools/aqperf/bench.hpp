@@ -42,6 +42,10 @@ void atomic_latency(Session&, Reporter&);  // atomic_latency.cpp
 void barrier(Session&, Reporter&);         // synchronization.cpp
 void signal_latency(Session&, Reporter&);  // synchronization.cpp
 void put_pingpong(Session&, Reporter&);    // synchronization.cpp
+void word_put(Session&, Reporter&);        // words.cpp
+void word_get(Session&, Reporter&);        // words.cpp
+void coroutine_gets(Session&, Reporter&);  // coroutines.cpp
+void idle(Session&, Reporter&);            // idle.cpp
 void vis_nest(Session&, Reporter&);        // vis_nest.cpp
 void vis_kernels(Session&, Reporter&);     // vis_kernels.cpp
 void vis_pieces(Session&, Reporter&);      // vis_wire.cpp

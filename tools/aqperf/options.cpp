@@ -70,6 +70,8 @@ std::string problem_of(const Options& options) {
     return "--overlap cannot be combined with --in-flight or --plan";
   if (options.coll.overlap && options.threads > 0)
     return "--overlap needs a process for each rank, whose processor time it reads; give --ranks";
+  if (options.bench == "idle" && options.threads > 0)
+    return "idle needs a process for each rank, whose processor time it reads; give --ranks";
   if (options.guard && options.own_mutex)
     return "--guard and --own-mutex cannot be combined; give one of them";
   if (options.threads > 0 && options.ranks > 0)
@@ -140,7 +142,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--conduit", options.conduit, "conduit by name, as AQUEDUCT_CONDUIT");
   app.add_option("--peers", options.peers, "bandwidth: targets that take turns [1]")
       ->check(CLI::Range(1, 255));
-  app.add_option("--window", options.window, "bandwidth and put-rate: operations in flight [64]")
+  app.add_option("--window", options.window,
+                 "bandwidth, put-rate and coroutine-gets: operations in flight [64]")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--bidirectional", options.bidirectional, "bandwidth and put-rate: every rank sends");
   app.add_option("--memory", memory,

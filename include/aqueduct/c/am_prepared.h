@@ -22,6 +22,8 @@ typedef struct aq_prepared {
 } aq_prepared;
 
 /// Ask for the room of a request's payload. `prepared` need not be initialised; on failure it is none. Never waits.
+/// `immediate` of the options holds for the commit: it returns AQ_REFUSED instead of waiting. The other options are those
+/// of the commit; here they change nothing.
 ///
 /// Errors: AQ_TOO_LARGE, AQ_INVALID_ARGUMENT, AQ_OUT_OF_RANGE, AQ_REFUSED (AQUEDUCT_PREPARED are in use), AQ_PEER_LOST,
 ///         AQ_NO_MEMORY.

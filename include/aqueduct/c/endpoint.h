@@ -58,9 +58,11 @@ uint64_t aq_base_of(aq_endpoint* ep, uint32_t rank, uint32_t segment);
 
 /// A pointer to memory that plain loads and stores reach from here, or null. The first use maps a neighbour's part.
 void* aq_local(aq_endpoint* ep, aq_ptr at, size_t bytes);
+/// For aq_is_mapped: the answer while a fence holds back operations, when inline calls find no window.
+bool aq_is_mapped_without_window(const aq_endpoint* ep, uint32_t rank, uint32_t segment);
 /// Whether a rank's part of a segment is mapped here. Maps nothing.
 static inline bool aq_is_mapped(const aq_endpoint* ep, uint32_t rank, uint32_t segment) {
-  return aq_mapped(ep, aq_at(rank, segment, 0), 0) != NULL;
+  return aq_mapped(ep, aq_at(rank, segment, 0), 0) != NULL || aq_is_mapped_without_window(ep, rank, segment);
 }
 /// Maps every part of a segment that can be mapped here; returns how many are, with my own.
 uint32_t aq_map_all(aq_endpoint* ep, uint32_t segment);

@@ -1,5 +1,6 @@
-// fault_leave HOW: rank 1 of several ends the job, or several ranks do, in the way that HOW names (see `kWays`). The
-// others wait or compute. A rank that returns from its wait says so, which none should.
+// fault_leave HOW [FILE]: rank 1 of several ends the job, or several ranks do, in the way that HOW names (see `kWays`). The
+// others wait or compute. A rank that returns from its wait says so, which none should. With FILE all go on only once that
+// file is there: launchers may lose what a job has printed just before its end.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -194,11 +195,22 @@ void leave_among_threads(Job& job) {
   });
 }
 
-int run(Job& job, std::string_view how) {
+/// Waits until the file is there. False: it does not come.
+bool comes(const char* file) {
+  const auto until = std::chrono::steady_clock::now() + kLimit;
+  while (::access(file, F_OK) != 0) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+int run(Job& job, std::string_view how, const char* file) {
   Endpoint& me = job.endpoint();
   std::printf("pid %d is rank %u of %u, launcher %s\n", ::getpid(), me.rank(), me.ranks(),
               std::string(job.launcher()).c_str());
   std::fflush(stdout);
+  if (file != nullptr && !comes(file)) return 69;
   if (how == "handler") leave_in_a_handler(job);
   if (how == "endpoints") leave_among_threads(job);
   if (!me.barrier()) return 65;
@@ -223,14 +235,15 @@ int run(Job& job, std::string_view how) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 64;
+  if (argc != 2 && argc != 3) return 64;
+  const char* const file = argc == 3 ? argv[2] : nullptr;
   if (std::string_view(argv[1]) == "exit-waiting") std::atexit(wait_at_exit);
   auto job = Job::start();
   if (!job) return job.status().exit_code();
   if (std::string_view(argv[1]) != "return-open") {
     the_job = &*job;
-    return run(*job, argv[1]);
+    return run(*job, argv[1], file);
   }
   the_job = new Job(std::move(*job));  // so that returning from main does not destroy it
-  return run(*the_job, argv[1]);
+  return run(*the_job, argv[1], file);
 }

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <string>
 
 namespace aqueduct::am {
@@ -71,6 +73,38 @@ TEST(Handlers, OfTheLibraryAreNotReplaced) {
       nullptr};
   messages.add_internal(rma::kPut, AmCategory::medium_request, sizeof(rma::PutPiece), other);
   EXPECT_EQ(messages.layers_problem().code(), ErrorCode::internal);
+  expect_to_work(*job);
+}
+
+TEST(Handlers, WithoutAFixedNumberGetTheNextOneWhileThereAreAny) {
+  auto job = two_ranks("16");
+  ASSERT_TRUE(job);
+  std::uint32_t heard = 0;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    Messages& messages = *job->endpoint(rank).state().messages;
+    for (HandlerId number = kFirstDealtHandler; number < kFirstUserHandler; ++number) {
+      EXPECT_EQ(messages.add_internal(AmCategory::short_request, 0,
+                                      {[](void* count, Incoming&, const std::byte*, MutableBytes) {
+                                         ++*static_cast<std::uint32_t*>(count);
+                                       },
+                                       std::shared_ptr<void>(&heard, [](void*) {})}),
+                number);
+    }
+    EXPECT_TRUE(messages.layers_problem());
+  }
+  Endpoint& sender = job->endpoint(0);
+  for (HandlerId number = kFirstDealtHandler; number < kFirstUserHandler; ++number) {
+    const auto post =
+        sender.state().messages->try_request(1, AmCategory::short_request, number, {}, nullptr, {}, 0);
+    ASSERT_NE(post.kind, core::Post::Kind::retry);
+  }
+  for (int i = 0; i < 1000 && heard < kFirstUserHandler - kFirstDealtHandler; ++i) {
+    for (std::size_t rank = 0; rank < 2; ++rank) job->endpoint(rank).progress();
+  }
+  EXPECT_EQ(heard, kFirstUserHandler - kFirstDealtHandler);
+  Messages& full = *job->endpoint(0).state().messages;
+  full.add_internal(AmCategory::short_request, 0, {});
+  EXPECT_EQ(full.layers_problem().code(), ErrorCode::internal);
   expect_to_work(*job);
 }
 

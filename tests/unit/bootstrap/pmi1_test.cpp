@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <random>
 #include <thread>
@@ -283,6 +285,39 @@ TEST(Pmi1, AsksTheManagerToEndTheJob) {
   manager.serve();
   process.join();
   EXPECT_EQ(manager.aborted(), "cmd=abort exitcode=7 message=no_more_water_");
+}
+
+// Otherwise the others would learn of the loss of this process, before the manager ends them.
+TEST(Pmi1, WaitsBeforeAnExitUntilTheManagerEndsTheJob) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  for (const std::string& line : kGreeting) ASSERT_GT(::write(ends[0], line.data(), line.size()), 0);
+  auto me = from_pmi1({ends[1], 1, 3}, 20s, {});
+  ASSERT_TRUE(me);
+  std::thread process([&] { (*me)->exit(7); });
+  std::string said;
+  for (char piece[4096]; said.find("cmd=abort exitcode=7") == std::string::npos;) {
+    const auto got = ::read(ends[0], piece, sizeof piece);
+    ASSERT_GT(got, 0);
+    said.append(piece, static_cast<std::size_t>(got));
+  }
+  ::close(ends[0]);
+  process.join();
+}
+
+TEST(Pmi1, WaitsForTheEndOfTheManagersConnection) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const pmi1::Connection connection(ends[1]);
+  std::atomic<bool> closes{false};
+  std::thread waits([&] {
+    connection.wait_until_closed(std::chrono::steady_clock::now() + 20s);
+    EXPECT_TRUE(closes);
+  });
+  ASSERT_EQ(::write(ends[0], "news\n", 5), 5);  // that is not the end
+  closes = true;
+  ::close(ends[0]);
+  waits.join();
 }
 
 }  // namespace

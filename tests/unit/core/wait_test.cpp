@@ -1,5 +1,6 @@
 #include "core/joint_sleep.hpp"
 #include "core/wait.hpp"
+#include "tests/support/manual_clock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -188,6 +189,29 @@ TEST_F(Wait, ForMemorySleepsOnlyBriefly) {
   ASSERT_GE(near_->slept.size(), 2u);
   EXPECT_LE(near_->slept.front(), 100us);
   EXPECT_LE(*std::max_element(near_->slept.begin(), near_->slept.end()), 1ms);
+}
+
+TEST_F(Wait, ForMemoryThatLastsLongSleepsAsInABarrier) {
+  support::ManualClock clock;
+  state_.clock = clock.clock();
+  const auto text = [](const void*) { return std::string("a test"); };
+  LongWait longer(state_, kNoRank, Nanoseconds::max(), text, nullptr, kMemoryNaps);
+  ASSERT_TRUE(longer.look_around());
+  Nanoseconds lasted{0};
+  Nanoseconds before{0};
+  int naps_of_a_second = 0;
+  while (lasted < 10s) {
+    const Nanoseconds nap = longer.next_nap();
+    EXPECT_GE(nap, std::min<Nanoseconds>(before, 20ms)) << "it becomes no shorter";
+    EXPECT_LE(nap, std::max<Nanoseconds>(1ms, lasted / 64)) << "after " << lasted.count() << " ns";
+    before = nap;
+    lasted += nap;
+    clock.move_on(nap);
+    if (lasted > 9s) ++naps_of_a_second;
+  }
+  EXPECT_LE(before, 20ms);
+  EXPECT_LE(naps_of_a_second, 51) << "a wait in a barrier wakes 50 times a second";
+  state_.clock = {};  // this one ends before the state
 }
 
 TEST_F(Wait, IsNoLongerThanAConduitCanBeLeftAlone) {

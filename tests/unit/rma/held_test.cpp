@@ -1,5 +1,6 @@
 // What a fence holds back, and what it leaves as it is. Both ranks are on one thread; the memory is mapped.
 
+#include <aqueduct/aqueduct.h>
 #include <aqueduct/aqueduct.hpp>
 
 #include "core/endpoint_state.hpp"
@@ -92,6 +93,10 @@ TEST_F(HeldBack, NoQuestionWhetherMemoryIsMapped) {
   EXPECT_TRUE(is_mapped(me(), 1));
   ASSERT_NO_FATAL_FAILURE(hold_back());
   EXPECT_TRUE(is_mapped(me(), 1));
+  const auto* const in_c = reinterpret_cast<const aq_endpoint*>(&me());
+  EXPECT_EQ(aq_mapped(in_c, aq_at(1, 0, 0), 0), nullptr) << "inline calls take the cold path";
+  EXPECT_TRUE(aq_is_mapped(in_c, 1, 0));
+  EXPECT_FALSE(aq_is_mapped(in_c, 2, 0));
   EXPECT_EQ(mapped_ranks(me()), (std::vector<Rank>{0, 1}));
   EXPECT_FALSE(is_mapped(me(), 2)) << "no such rank";
   EXPECT_FALSE(is_mapped(me(), 1, 99)) << "no such segment";

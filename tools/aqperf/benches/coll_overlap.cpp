@@ -14,11 +14,11 @@
 // AQUEDUCT_COLL_PROGRESS, as 100us: so long after the last call its thread begins to act. The four contenders have it alike.
 
 #include "tools/aqperf/benches/coll_ground.hpp"
+#include "tools/aqperf/measure/machine.hpp"
 #include "tools/aqperf/raw/raw_memory.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <memory>
 #include <numeric>
 #include <thread>
@@ -34,13 +34,6 @@ constexpr std::chrono::microseconds kBetweenLooks{200};
 
 double ns_since(SteadyClock::time_point begin) {
   return std::chrono::duration<double, std::nano>(SteadyClock::now() - begin).count();
-}
-
-/// Processor time of all threads of this process.
-double process_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
 void compute(std::uint64_t steps) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace aqueduct::perf {
@@ -28,6 +29,12 @@ double own_core_seconds() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double process_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
 }
 
 // From /proc: getrusage also counts the launcher's memory from when this process was a fork of it.

@@ -11,6 +11,8 @@ namespace aqueduct::perf {
 double busy_core_seconds();
 /// Processor seconds of this thread.
 double own_core_seconds();
+/// Processor nanoseconds of all threads of this process.
+double process_ns();
 /// The most memory that this process ever had, in KiB.
 std::size_t peak_rss_kib();
 
