@@ -90,6 +90,17 @@ std::vector<pid_t> pids(const Launch& job) {
   return found;
 }
 
+/// What the ranks of a job wait for before they end it. Launchers may lose what ranks have printed just before the end, so
+/// a test opens the gate once it has read that.
+class Gate {
+ public:
+  std::string file() const { return folder_ / "open"; }
+  void open() const { std::ofstream(file()).flush(); }
+
+ private:
+  const support::ScratchFolder folder_;
+};
+
 /// Whether all of them end within the limit.
 bool all_end(const std::vector<pid_t>& processes) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -145,8 +156,10 @@ TEST_P(Launchers, KeepPretendedHostsApart) {
 }
 
 TEST_P(Launchers, EndTheJobThatARankAborts) {
-  Launch job(command(3, {program("fault_launched"), "abort"}), environment());
+  const Gate gate;
+  Launch job(command(3, {program("fault_launched"), "abort", gate.file()}), environment());
   EXPECT_TRUE(job.says("launcher", 3)) << job.err();
+  gate.open();
   EXPECT_THAT(job.status(), AnyOf(7, 128 + 15, 128 + 9, 137, 143)) << job.out() << job.err();
   EXPECT_LT(job.took().count(), 20);
   EXPECT_TRUE(all_end(pids(job)));
@@ -154,8 +167,10 @@ TEST_P(Launchers, EndTheJobThatARankAborts) {
 
 TEST_P(Launchers, EndTheJobWhoseRankDies) {
   for (const char* way : {"kill", "leave"}) {
-    Launch job(command(3, {program("fault_launched"), way}), environment());
+    const Gate gate;
+    Launch job(command(3, {program("fault_launched"), way, gate.file()}), environment());
     EXPECT_TRUE(job.says("launcher", 3)) << job.err();
+    gate.open();
     // mpiexec.hydra ends the job when a rank exits without finalizing, but may report success.
     const bool may_be_good =
         how().command == std::string_view("mpiexec.hydra") && way == std::string_view("leave");
@@ -167,25 +182,21 @@ TEST_P(Launchers, EndTheJobWhoseRankDies) {
   }
 }
 
-// Launchers differ in the status that they make of an abort; the limit holds for all. They may lose what the ranks have
-// printed just before it, so the ranks leave once the test has their numbers.
+// Launchers differ in the status that they make of an abort; the limit holds for all.
 TEST_P(Launchers, EndTheJobThatARankLeavesWithACode) {
-  const support::ScratchFolder folder;
-  const auto let_leave = [&](const std::string& way) { std::ofstream(folder / way); };
-  const auto leaving = [&](const std::string& way) {
-    return command(3, {program("fault_leave"), way, folder / way});
-  };
   for (const char* way : {"one", "computing", "thread", "handler", "signal", "exit"}) {
-    Launch job(leaving(way), environment());
+    const Gate gate;
+    Launch job(command(3, {program("fault_leave"), way, gate.file()}), environment());
     EXPECT_TRUE(job.says("launcher", 3)) << way << '\n' << job.err();
-    let_leave(way);
+    gate.open();
     EXPECT_THAT(job.status(), AnyOf(7, 128 + 15, 128 + 9)) << way << '\n' << job.out() << job.err();
     EXPECT_LT(job.took().count(), 20) << way;
     EXPECT_TRUE(all_end(pids(job))) << way;
   }
-  Launch zero(leaving("zero"), environment());
+  const Gate gate;
+  Launch zero(command(3, {program("fault_leave"), "zero", gate.file()}), environment());
   EXPECT_TRUE(zero.says("launcher", 3)) << zero.err();
-  let_leave("zero");
+  gate.open();
   EXPECT_NE(zero.status(), -1) << "it took too long\n" << zero.out() << zero.err();
   EXPECT_LT(zero.took().count(), 20);
   EXPECT_TRUE(all_end(pids(zero)));

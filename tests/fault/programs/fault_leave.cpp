@@ -1,8 +1,10 @@
 // fault_leave HOW [FILE]: rank 1 of several ends the job, or several ranks do, in the way that HOW names (see `kWays`). The
 // others wait or compute. A rank that returns from its wait says so, which none should. With FILE all go on only once that
-// file is there: launchers may lose what a job has printed just before its end.
+// file is there (gate.hpp).
 
 #include <aqueduct/aqueduct.hpp>
+
+#include "tests/fault/programs/gate.hpp"
 
 #include <array>
 #include <atomic>
@@ -195,22 +197,12 @@ void leave_among_threads(Job& job) {
   });
 }
 
-/// Waits until the file is there. False: it does not come.
-bool comes(const char* file) {
-  const auto until = std::chrono::steady_clock::now() + kLimit;
-  while (::access(file, F_OK) != 0) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
-
 int run(Job& job, std::string_view how, const char* file) {
   Endpoint& me = job.endpoint();
   std::printf("pid %d is rank %u of %u, launcher %s\n", ::getpid(), me.rank(), me.ranks(),
               std::string(job.launcher()).c_str());
   std::fflush(stdout);
-  if (file != nullptr && !comes(file)) return 69;
+  if (!fault::gate_opens(file)) return 69;
   if (how == "handler") leave_in_a_handler(job);
   if (how == "endpoints") leave_among_threads(job);
   if (!me.barrier()) return 65;

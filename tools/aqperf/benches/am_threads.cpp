@@ -32,9 +32,15 @@ struct Trains {
 class Crew {
  public:
   /// `job(i, amount)` is called on thread i of `size`; thread 0 is the caller of `run`.
-  Crew(unsigned size, const Patience& patience, std::function<void(std::uint64_t)> job)
+  Crew(unsigned size, const Session& session, const Patience& patience,
+       std::function<void(std::uint64_t)> job)
       : patience_(patience), job_(std::move(job)) {
-    for (unsigned i = 1; i < size; ++i) threads_.emplace_back([this] { follow(); });
+    for (unsigned i = 1; i < size; ++i) {
+      threads_.emplace_back([this, &session] {
+        session.run_on_any_core();
+        follow();
+      });
+    }
   }
   ~Crew() {
     over_ = true;
@@ -75,9 +81,10 @@ class Crew {
 /// Threads that only take cores, as long as it lives.
 class Spinners {
  public:
-  explicit Spinners(unsigned count) {
+  Spinners(unsigned count, const Session& session) {
     for (unsigned i = 0; i < count; ++i) {
-      threads_.emplace_back([this] {
+      threads_.emplace_back([this, &session] {
+        session.run_on_any_core();
         while (!over_.load(std::memory_order_relaxed)) {
         }
       });
@@ -125,13 +132,15 @@ void am_threads(Session& session, Reporter& reporter) {
   };
   std::atomic<bool> failed{false};
   Status first_failure;  // written by the thread that sets `failed`
-  Crew crew(role.active ? options.callers : 1, patience, [&](std::uint64_t messages) {
+  // With several threads all of them run where the system puts them: bound to the rank's core they would take turns.
+  if (role.active && options.callers + options.spinners > 1) session.run_on_any_core();
+  Crew crew(role.active ? options.callers : 1, session, patience, [&](std::uint64_t messages) {
     for (; messages > 0 && !failed; --messages) {
       const Status status = within([&] { return request(ep, role.peer, message); });
       if (!status && !failed.exchange(true)) first_failure = status;
     }
   });
-  const Spinners spinners(role.active ? options.spinners : 0);
+  const Spinners spinners(role.active ? options.spinners : 0, session);
   const auto wait = [&](const auto& holds) {
     patience.until([&] {
       if (holds()) return true;

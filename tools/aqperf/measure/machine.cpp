@@ -61,6 +61,8 @@ cpu_set_t allowed_cores() {
   return set;
 }
 
+void bind_to_all(const cpu_set_t& cores) { sched_setaffinity(0, sizeof(cores), &cores); }
+
 void bind_to(const cpu_set_t& cores, std::size_t index) {
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (!CPU_ISSET(core, &cores) || index-- > 0) continue;

@@ -22,6 +22,8 @@ KernelName running_kernel();
 
 /// The cores that this thread may run on.
 cpu_set_t allowed_cores();
+/// Lets this thread run on all of these cores.
+void bind_to_all(const cpu_set_t& cores);
 /// Binds this thread to the `index`-th core of the set. Does nothing where the system refuses.
 void bind_to(const cpu_set_t& cores, std::size_t index);
 

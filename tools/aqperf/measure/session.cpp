@@ -1,7 +1,5 @@
 #include "tools/aqperf/measure/session.hpp"
 
-#include "tools/aqperf/measure/machine.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 
@@ -65,8 +63,8 @@ bool Session::everyone(bool mine) {
 }
 
 void Session::settle_on_cores() {
-  const cpu_set_t own = allowed_cores();
-  const auto all = exchange(own);
+  cores_ = allowed_cores();
+  const auto all = exchange(cores_);
   // One machine may stand for several hosts, for example by network namespaces: those share its cores.
   const auto kernels = exchange(running_kernel());
   cpu_set_t machine;
@@ -79,7 +77,7 @@ void Session::settle_on_cores() {
   crowded_ = machine_mates_.size() > static_cast<std::size_t>(CPU_COUNT(&machine));
   // A core set of one means that the launcher has bound this rank. Otherwise
   // two ranks could share a core for a while.
-  if (crowded_ || CPU_COUNT(&own) == 1) return;
+  if (crowded_ || CPU_COUNT(&cores_) == 1) return;
   const auto index = std::find(machine_mates_.begin(), machine_mates_.end(), rank()) - machine_mates_.begin();
   bind_to(machine, static_cast<std::size_t>(index));
 }

@@ -3,6 +3,7 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "tools/aqperf/failure.hpp"
+#include "tools/aqperf/measure/machine.hpp"
 #include "tools/aqperf/options.hpp"
 
 #include <cstddef>
@@ -38,6 +39,9 @@ class Session {
   std::span<const Rank> machine_mates() const noexcept { return machine_mates_; }
   /// Whether this machine has more ranks than cores: then a rank that waits must yield.
   bool crowded() const noexcept { return crowded_; }
+  /// Lets the calling thread run on all cores that this rank may use. A rank's own thread is bound to one of them, and
+  /// threads that it starts inherit that.
+  void run_on_any_core() const { bind_to_all(cores_); }
 
   /// Rank i of the first half is active towards rank i + ranks / 2. A single rank is its own peer; with an odd
   /// number of ranks the last one has no peer.
@@ -77,6 +81,7 @@ class Session {
   Endpoint* ep_;
   const Options* options_;
   std::size_t bytes_;
+  cpu_set_t cores_{};
   std::vector<Rank> machine_mates_;
   std::unique_ptr<std::byte, FreeAligned> buffer_;
   std::unique_ptr<std::byte, FreeAligned> outside_;  // null unless --memory outside
