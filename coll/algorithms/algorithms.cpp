@@ -37,6 +37,7 @@ constexpr std::array kAll{
     &kAllReduceTree,
     &kAllReduceCirculant,
     &kAllReduceDirect,
+    &kAllReduceParts,
     &kAllReduceHalving,
     &kAllReduceRing,
     &kReduceScatterCirculant,

@@ -18,6 +18,11 @@ namespace {
 
 constexpr std::uint64_t kKiB = 1024;
 
+// The rendezvous limits: from here on, bytes of a block, members that do not know where outputs are tell one another rather
+// than put to scratch.
+constexpr std::uint64_t kLeastAnnounced = 16 * kKiB;
+constexpr std::uint64_t kLeastAnnouncedMapped = 16 * kKiB;
+
 // Few members signal to all others at once. On a host with more members than cores, each signal costs more than a round.
 constexpr std::array kBarrierRules{
     Rule{.algorithm = &kBarrierDissemination, .radix = kRadixOfAll, .most_ranks = 4},
@@ -108,6 +113,7 @@ constexpr std::array kAllReduceRules{
     Rule{.algorithm = &kAllReduceTree, .radix = 8, .least_ranks = 4097, .most_bytes = 2 * kKiB},
     Rule{.algorithm = &kAllReduceMultiplying, .radix = kRadixOfPower, .most_bytes = 512},
     Rule{.algorithm = &kAllReduceMultiplying, .radix = 2, .most_bytes = 8 * kKiB},
+    Rule{.algorithm = &kAllReduceParts, .most_ranks = 8},
     Rule{.algorithm = &kAllReduceCirculant},
     Rule{.algorithm = &kAllReduceHalving},
     Rule{.algorithm = &kAllReduceMultiplying, .radix = 2},
@@ -166,10 +172,12 @@ std::span<const Rule> rules_of(Operation operation) noexcept {
 }
 
 bool applies(const Rule& rule, const Shape& shape, const TeamTraits& team) noexcept {
+  const bool announced = rule.algorithm->direct && shape.addresses == Addresses::local;
+  if (announced && shape.bytes < (team.mapped ? kLeastAnnouncedMapped : kLeastAnnounced)) return false;
   if (shape.ranks < rule.least_ranks || shape.ranks > rule.most_ranks) return false;
   if (shape.bytes > rule.most_bytes || shape.bytes / shape.ranks < rule.least_bytes_each) return false;
   if ((rule.mapped && !team.mapped) || (rule.one_host && !team.one_host)) return false;
-  return !(rule.unasked && shape.in == Sync::mine);
+  return announced || !(rule.unasked && shape.in == Sync::mine);
 }
 
 std::uint32_t radix_of(const Rule& rule, Rank ranks) noexcept {
