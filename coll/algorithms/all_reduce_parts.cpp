@@ -42,21 +42,21 @@ struct PartsReduction {
 
 Needs all_reduce_parts_needs(const Shape& shape) noexcept {
   if (shape.bytes == 0 || shape.ranks == 1) return {};
-  return {.scratch = (shape.ranks - 1) * Parts(shape).longest(), .counters = asks(shape) ? 3u : 2u};
+  return {.scratch = (shape.ranks - 1) * Parts(shape).longest(), .counters = announces(shape) ? 3u : 2u};
 }
 
-// Readiness to all, the shares, the sums of shares, the own sum to all, the wait for theirs.
+// Where the output is, to all; the shares, the sums of shares, the own sum to all, the wait for theirs.
 std::uint32_t all_reduce_parts_length(const Shape& shape, Rank, std::uint32_t) noexcept {
   if (shape.bytes == 0) return 0;
   if (shape.ranks == 1) return 1;
-  return (asks(shape) ? 4 : 3) * (shape.ranks - 1) + 1;
+  return (announces(shape) ? 4 : 3) * (shape.ranks - 1) + 1;
 }
 
 Step all_reduce_parts_step(const Shape& shape, Rank position, std::uint32_t, std::uint32_t index) noexcept {
   if (shape.ranks == 1) return copy_of(at(Space::in, 0), at(Space::out, 0), shape.bytes);
   const PartsReduction plan(shape, position);
   const Rank others = plan.others;
-  if (asks(shape)) {
+  if (announces(shape)) {
     if (index < others) return signal_to(absolute(index + 1, position, shape.ranks), kOutputsReady);
     index -= others;
   }
@@ -75,13 +75,15 @@ Step all_reduce_parts_step(const Shape& shape, Rank position, std::uint32_t, std
   if (index == others) return wait_only(kSums, others);
   const Place sum = at(Space::out, plan.parts.begin(position));
   const Step put = put_to(absolute(index + 1, position, shape.ranks), sum, sum, plan.mine(), kSums);
-  return asks(shape) && index == 0 ? after(put, kOutputsReady, others) : put;
+  return announces(shape) && index == 0 ? after(put, kOutputsReady, others) : put;
 }
 
 Cost all_reduce_parts_cost(const Shape& shape) noexcept {
   if (shape.ranks == 1 || shape.bytes == 0) return {};
   const std::uint64_t edges = std::uint64_t{shape.ranks} * (shape.ranks - 1);
-  return {.messages = edges * (asks(shape) ? 3 : 2), .bytes = 2 * (shape.ranks - 1) * shape.bytes, .depth = 2};
+  return {.messages = edges * (announces(shape) ? 3 : 2),
+          .bytes = 2 * (shape.ranks - 1) * shape.bytes,
+          .depth = 2};
 }
 
 }  // namespace

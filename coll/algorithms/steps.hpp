@@ -73,8 +73,10 @@ struct Segments {
   std::uint64_t size(std::uint32_t segment) const noexcept { return std::min(each, bytes - begin(segment)); }
 };
 
+/// Whether members tell the peers that write into their outputs where these are.
+inline bool announces(const Shape& shape) noexcept { return shape.addresses == Addresses::announced; }
 /// Whether a member whose buffers peers touch must first tell them that it has called.
-inline bool asks(const Shape& shape) noexcept { return shape.in == Sync::mine; }
+inline bool asks(const Shape& shape) noexcept { return shape.in == Sync::mine || announces(shape); }
 
 inline const char* no_refusal(const Shape&) noexcept { return nullptr; }
 inline std::uint32_t one_lane(const Shape&, Rank) noexcept { return 1; }

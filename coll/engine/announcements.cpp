@@ -2,6 +2,7 @@
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
+#include "core/signals.hpp"
 
 #include <cstring>
 

@@ -218,8 +218,8 @@ TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
   // Nobody waits for the bytes to arrive: the source of a short put is free at once, that of a long one is asked for.
   const Status status =
       transfers_
-          .put(to, source(run, step), step.bytes, rma::Transfers::Completion::group, options, &what,
-               nullptr, {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources, true})
+          .put(to, source(run, step), step.bytes, rma::Transfers::Completion::group, options, &what, nullptr,
+               {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources, true})
           .status;
   if (const Did did = outcome(run, status); did != Did::step) {
     if (own != nullptr) take_back(run, *own);
@@ -269,8 +269,8 @@ TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
     options.immediate = true;
     return transfers_
         .put({to.rank(), to.offset() + i * step.to.pitch, to.segment()},
-             source(run, step) + i * step.from.pitch, step.bytes, rma::Transfers::Completion::group,
-             options, nullptr, nullptr, {rma::WordPromise::any, &whole})
+             source(run, step) + i * step.from.pitch, step.bytes, rma::Transfers::Completion::group, options,
+             nullptr, nullptr, {rma::WordPromise::any, &whole})
         .status;
   };
   return run_by_run(run, lane, first, transfer);

@@ -27,8 +27,7 @@ std::uint64_t begin_of(const Shape& shape, Rank writer) noexcept {
 
 Announced::Announced(const Algorithm& algorithm, const Shape& shape) noexcept
     : algorithm_(algorithm), asking_(shape) {
-  asking_.in = Sync::mine;
-  asking_.addresses = Addresses::single;
+  asking_.addresses = Addresses::announced;
   if (shape.bytes == 0 || shape.ranks == 1) return;
   landing_at_ = up_to(shape.ranks * kAnnouncementBytes, kLineBytes);
   const std::uint64_t blocks = has_blocks(shape.operation) ? shape.ranks - 1 : 1;
@@ -48,6 +47,8 @@ Cost Announced::cost() const noexcept {
   Cost cost = algorithm_.cost(asking_);
   Shape silent = asking_;
   silent.in = Sync::none;
+  silent.addresses = Addresses::single;
+  cost.depth_is_limit = true;  // an announcement may travel beside the pass before
   // The signals that became announcements.
   cost.bytes += (cost.messages - algorithm_.cost(silent).messages) * kAnnouncementBytes;
   return cost;

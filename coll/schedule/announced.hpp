@@ -7,10 +7,10 @@
 namespace aqueduct::coll {
 
 /// An algorithm that writes into the outputs of peers, for members that do not know where these are: each tells its peers
-/// first. This is rendezvous, made from any `direct` algorithm; it sends no message beyond those of Sync::mine.
+/// first. This is rendezvous, made from any `direct` algorithm.
 ///
-/// With Sync::mine a direct algorithm signals to each peer that writes into a member's output that the member has called.
-/// Here each of these signals carries an address (`Space::where`), which the peer finds in a slot of its scratch, and its
+/// For Addresses::announced, as most do for Sync::mine, a direct algorithm signals to each peer that writes into a member's
+/// output that the member has called. Here each of these signals carries an address (`Space::where`), which the peer finds in a slot of its scratch, and its
 /// puts go behind that address (`Space::told`). A member announces its output if peers reach it, because it is in a
 /// segment. If not, it announces room in its scratch and copies from there at the end (`Space::landed`). Its peers need not
 /// know which: the messages are the same.
@@ -37,7 +37,7 @@ class Announced {
   Place landing(Rank position, Rank writer) const noexcept;
 
   const Algorithm& algorithm_;
-  Shape asking_;  ///< as the algorithm sees it: with Sync::mine, and addresses
+  Shape asking_;  ///< as the algorithm sees it
   std::uint64_t landing_at_ = 0;
   std::uint64_t own_at_ = 0;  ///< the algorithm's own scratch
   std::uint64_t temp_at_ = 0;

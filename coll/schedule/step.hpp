@@ -16,8 +16,8 @@ enum class Space : std::uint8_t {
   // Of an operation whose members tell one another where their outputs are (announced.hpp). Each member decides by itself
   // where peers are to put what is for its output: there, if peers reach its output, otherwise in its scratch.
   landed,  ///< bytes that peers have put: at Step::with in the output, or at this place in scratch. Only as `from`
-  where,   ///< the address of such bytes. Only as `from` of a put, of kAnnouncementBytes bytes
-  told,    ///< at the peer, behind the address that the peer has put to Step::slot. Only as `to` of a put
+  where,  ///< the address of such bytes. Only as `from` of a put, of kAnnouncementBytes bytes
+  told,   ///< at the peer, behind the address that the peer has put to Step::slot. Only as `to` of a put
 };
 
 /// Bytes in a space: `runs` pieces of Step::bytes each, `pitch` apart.

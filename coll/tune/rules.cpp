@@ -22,6 +22,8 @@ constexpr std::uint64_t kKiB = 1024;
 // than put to scratch.
 constexpr std::uint64_t kLeastAnnounced = 16 * kKiB;
 constexpr std::uint64_t kLeastAnnouncedMapped = 16 * kKiB;
+/// Up to how many members, where each tells all others.
+constexpr Rank kMostAnnounced = 8;
 
 // Few members signal to all others at once. On a host with more members than cores, each signal costs more than a round.
 constexpr std::array kBarrierRules{
@@ -174,6 +176,7 @@ std::span<const Rule> rules_of(Operation operation) noexcept {
 bool applies(const Rule& rule, const Shape& shape, const TeamTraits& team) noexcept {
   const bool announced = rule.algorithm->direct && shape.addresses == Addresses::local;
   if (announced && shape.bytes < (team.mapped ? kLeastAnnouncedMapped : kLeastAnnounced)) return false;
+  if (announced && !has_root(shape.operation) && shape.ranks > kMostAnnounced) return false;
   if (shape.ranks < rule.least_ranks || shape.ranks > rule.most_ranks) return false;
   if (shape.bytes > rule.most_bytes || shape.bytes / shape.ranks < rule.least_bytes_each) return false;
   if ((rule.mapped && !team.mapped) || (rule.one_host && !team.one_host)) return false;

@@ -153,11 +153,11 @@ class ForcedCalls {
     }
     const std::uint64_t blocks =
         std::max(blocks_in(operation_, team_.size()), blocks_out(operation_, team_.size()));
-    // In both kinds of memory.
-    for (std::uint64_t i = 0; i < 2 && long_elements != 0; ++i) {
+    // In all kinds of memory.
+    for (std::uint64_t i = 0; i < 3 && long_elements != 0; ++i) {
       const std::uint64_t count = std::max<std::uint64_t>(long_elements / blocks, 2) - i;
       const CollectiveCall call{.operation = operation_, .count = count, .root = roots - 1};
-      number_ = (number_ / kCollPlaces.size() + 1) * kCollPlaces.size() + (i == 0 ? 1 : 3);
+      number_ = (number_ / kCollPlaces.size() + 1) * kCollPlaces.size() + 2 * i + 1;
       ASSERT_NO_FATAL_FAILURE(make<double>(call));
     }
     if (is_reduction(operation_)) {

@@ -45,13 +45,13 @@ std::string describe(const Case& checked) {
   std::string text = fmt::format("{} {}", name_of(shape.operation), checked.algorithm->name);
   for (std::size_t i = 0; i < checked.algorithm->parameters.size(); ++i)
     text += fmt::format(" {}={}", checked.algorithm->parameters[i].name, shape.parameters[i]);
-  text += fmt::format(", {} members, root {}, {} bytes in elements of {}, {} apart, in {}, out {}, {}{}{}{}{}",
-                      shape.ranks, shape.root, shape.bytes, shape.element, shape.pitch,
-                      kModes[static_cast<std::size_t>(shape.in)], kModes[static_cast<std::size_t>(shape.out)],
-                      shape.addresses == coll::Addresses::single ? "single" : "local",
-                      kOrders[static_cast<std::size_t>(shape.order)],
-                      shape.commutative ? "" : ", not commutative", checked.in_place ? ", in place" : "",
-                      kReached[static_cast<std::size_t>(checked.reached)]);
+  text += fmt::format(
+      ", {} members, root {}, {} bytes in elements of {}, {} apart, in {}, out {}, {}{}{}{}{}", shape.ranks,
+      shape.root, shape.bytes, shape.element, shape.pitch, kModes[static_cast<std::size_t>(shape.in)],
+      kModes[static_cast<std::size_t>(shape.out)],
+      shape.addresses == coll::Addresses::single ? "single" : "local",
+      kOrders[static_cast<std::size_t>(shape.order)], shape.commutative ? "" : ", not commutative",
+      checked.in_place ? ", in place" : "", kReached[static_cast<std::size_t>(checked.reached)]);
   if (checked.blocks == nullptr) return text;
   text += fmt::format(", blocks from byte {} on:", checked.blocks->views.front().begin);
   for (const auto& row : checked.blocks->sends) {

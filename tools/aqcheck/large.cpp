@@ -95,7 +95,8 @@ class LightRun {
       return "lands beyond the end of the output";
     const Rank from = step.kind == Step::Kind::get ? step.peer : position;
     const Rank to = step.kind == Step::Kind::put ? step.peer : position;
-    if (step.from.space != Space::where && !is_within(from, step.from, step)) return "reads beyond the end of a space";
+    if (step.from.space != Space::where && !is_within(from, step.from, step))
+      return "reads beyond the end of a space";
     if (!is_within(to, step.to, step)) return "writes beyond the end of a space";
     if (step.kind == Step::Kind::reduce && !is_within(position, step.with, step))
       return "reads beyond the end of a space";
