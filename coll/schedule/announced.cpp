@@ -106,9 +106,9 @@ Step Announced::step(Rank position, std::uint32_t lane, std::uint32_t index) con
     step.from = landing(position, step.peer);
     step.from.space = Space::where;
     step.with = {Space::out, begin_of(asking_, step.peer), 0};
-    step.to = {Space::scratch, position * kAnnouncementBytes, 0};
+    step.to = {Space::scratch, slot_of(position), 0};
     step.bytes = kAnnouncementBytes;
-    step.slot = temp_at_ + step.peer * kAnnouncementBytes;
+    step.slot = temp_at_ + slot_of(step.peer);
     return step;
   }
   if (step.kind != Step::Kind::put) return step;
@@ -119,7 +119,7 @@ Step Announced::step(Rank position, std::uint32_t lane, std::uint32_t index) con
   }
   if (step.to.space == Space::out) {
     step.to = {Space::told, step.to.offset - begin_of(asking_, position), step.to.pitch};
-    step.slot = step.peer * kAnnouncementBytes;
+    step.slot = slot_of(step.peer);
   }
   return step;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/schedule/algorithm.hpp"
+#include "coll/schedule/passes.hpp"
 
 #include <cstdint>
 
@@ -35,6 +36,10 @@ class Announced {
   std::uint32_t copies(Rank position, std::uint32_t lane) const noexcept;
   Step copy(Rank position, std::uint32_t which) const noexcept;
   Place landing(Rank position, Rank writer) const noexcept;
+  /// Of a member, among the slots of all. Counted from the root, so that another root only shifts the members.
+  std::uint64_t slot_of(Rank member) const noexcept {
+    return relative(member, asking_.root, asking_.ranks) * kAnnouncementBytes;
+  }
 
   const Algorithm& algorithm_;
   Shape asking_;  ///< as the algorithm sees it
