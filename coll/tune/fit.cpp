@@ -71,12 +71,13 @@ class Cutter {
     return rest == 0 || rest == piece ? nullptr : refusal_of(piece_of(shape, rest), times);
   }
 
-  /// The largest piece of which `times` fit; 0 if none does.
+  /// The largest piece of which `times` fit, to a quarter of a power of two; 0 if none does.
   std::uint64_t largest(std::uint32_t times) const noexcept {
     std::uint64_t before = 0;
     for (std::uint64_t limit = std::bit_floor(whole_.bytes); limit > 0; limit /= 2) {
       const std::uint64_t piece = std::max<std::uint64_t>(limit / whole_.element, 1) * whole_.element;
-      if (piece != before && refusal(piece, times) == nullptr) return piece;
+      if (piece != before && refusal(piece, times) == nullptr)
+        return evened(grown(piece, limit, times), times);
       if (limit <= whole_.element) break;
       before = piece;
     }
@@ -93,6 +94,21 @@ class Cutter {
   }
 
  private:
+  /// A piece that fits, made longer by quarters if that fits too.
+  std::uint64_t grown(std::uint64_t piece, std::uint64_t limit, std::uint32_t times) const noexcept {
+    for (const std::uint64_t quarters : {7u, 6u, 5u}) {
+      const std::uint64_t longer = limit / 4 * quarters / whole_.element * whole_.element;
+      if (longer > piece && longer < whole_.bytes && refusal(longer, times) == nullptr) return longer;
+    }
+    return piece;
+  }
+  /// As many pieces of nearly equal length, in whole lines of memory if elements allow.
+  std::uint64_t evened(std::uint64_t piece, std::uint32_t times) const noexcept {
+    const std::uint64_t count = (whole_.bytes + piece - 1) / piece;
+    const std::uint64_t unit = 64 % whole_.element == 0 ? 64 : whole_.element;
+    const std::uint64_t even = ((whole_.bytes + count - 1) / count + unit - 1) / unit * unit;
+    return even < piece && refusal(even, times) == nullptr ? even : piece;
+  }
   const char* refusal_of(const Shape& shape, std::uint32_t times) const noexcept {
     if (const char* const reason = Schedule::refusal(algorithm_, shape)) return reason;
     Needs needs = portion_of(algorithm_, shape);
