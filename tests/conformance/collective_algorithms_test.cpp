@@ -389,6 +389,19 @@ TEST_P(CollectiveAlgorithms, WithAwkwardParametersEqualTheModelOrRefuse) {
   run_jobs(forced_jobs(coll::all_algorithms(), ranks(), /*awkward=*/true), 11, 31);
 }
 
+/// All algorithms that put into outputs which members announce, in one job.
+ForcedJob announcing_job() {
+  ForcedJob job;
+  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+    const auto operation = static_cast<std::size_t>(algorithm->operation);
+    if (algorithm->direct && operation < kForcedOperations) job.choices[operation] = {algorithm, {}};
+  }
+  return job;
+}
+
+// On every fabric: how memory is reached is the conduit's matter.
+TEST_P(CollectiveAlgorithms, ThatAnnounceOutputsEqualTheModel) { run_jobs({announcing_job()}, 1, 1); }
+
 /// The algorithms of a team's board: all of them where members share memory, else one job in which they are refused.
 std::vector<const coll::Algorithm*> algorithms_of_boards() {
   std::vector<const coll::Algorithm*> all;

@@ -19,9 +19,10 @@ class CollectiveLoss : public FabricTest {
  protected:
   static constexpr Rank kDying = 3;
 
-  void run_with_a_loss(const Body& body, std::size_t segment_bytes = 4096) {
+  void run_with_a_loss(const Body& body, std::size_t segment_bytes = 4096, Settings settings = {}) {
     if (!fabric().process_each()) GTEST_SKIP() << "a rank of a shared process cannot die alone";
-    run({.ranks = 4, .segment_bytes = segment_bytes, .leaving = {kDying}}, body);
+    run({.ranks = 4, .segment_bytes = segment_bytes, .settings = std::move(settings), .leaving = {kDying}},
+        body);
   }
 };
 
@@ -166,7 +167,7 @@ TEST_P(CollectiveLoss, EndsOperationsWhoseBlocksMayDiffer) {
 }
 
 /// Blocking operations of all kinds, until one fails. The victim's alarm ends it at any instruction. Odd members' outputs
-/// are as long as the segment, and in it: long blocks are announced there.
+/// are as long as the segment, and in it.
 Status call_until_lost(Endpoint& me, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::int32_t> from(me.segment().size() / sizeof(std::int32_t)), own(from.size());
@@ -187,6 +188,10 @@ Status call_until_lost(Endpoint& me, std::uint64_t seed) {
   }
 }
 
+const Settings kAnnouncing{{"coll_broadcast", "direct"},  {"coll_scatter", "direct"},
+                           {"coll_gather", "direct"},     {"coll_all_gather", "direct"},
+                           {"coll_all_to_all", "direct"}, {"coll_all_reduce", "parts"}};
+
 TEST_P(CollectiveLoss, AtAnyMomentEndsOnlyTheTeamsOfTheLostMember) {
   if (fabric().outlived == Fabric::Outlived::little)
     GTEST_SKIP() << "the library below ends the program, see the document of the conduit";
@@ -195,6 +200,9 @@ TEST_P(CollectiveLoss, AtAnyMomentEndsOnlyTheTeamsOfTheLostMember) {
   for (std::uint64_t round = 0;
        round < often(std::uint64_t{8}) && !testing::Test::IsSkipped() && !HasFailure(); ++round) {
     const auto moment = static_cast<suseconds_t>(1 + moments.below(15'000));
+    // In every other round members announce their outputs, whatever the length.
+    Settings settings;
+    if (long_blocks && round % 2 == 1) settings = kAnnouncing;
     run_with_a_loss(
         [moment, seed = seed() + round](Endpoint& me) {
           auto survivors = survivors_of(me, kDying);
@@ -216,7 +224,7 @@ TEST_P(CollectiveLoss, AtAnyMomentEndsOnlyTheTeamsOfTheLostMember) {
           EXPECT_EQ(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum).code(), ErrorCode::peer_lost);
           ASSERT_NO_FATAL_FAILURE(expect_working(*survivors));
         },
-        long_blocks ? 160'000 : 16'000);
+        long_blocks ? 160'000 : 16'000, settings);
   }
 }
 
