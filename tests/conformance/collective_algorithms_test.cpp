@@ -402,6 +402,31 @@ ForcedJob announcing_job() {
 // On every fabric: how memory is reached is the conduit's matter.
 TEST_P(CollectiveAlgorithms, ThatAnnounceOutputsEqualTheModel) { run_jobs({announcing_job()}, 1, 1); }
 
+// The segments of two teams have outputs of a call of all ranks: the other half cannot name such a place, or would name
+// another one.
+TEST_P(CollectiveAlgorithms, ThatAnnounceOutputsAnnounceNoSegmentOfSomeMembers) {
+  run({.ranks = 4, .segment_bytes = 4096, .settings = announcing_job().settings()}, [](Endpoint& me) {
+    constexpr std::size_t kCount = 96;
+    auto half = me.world().split(me.rank() / 2);
+    ASSERT_TRUE(half && *half);
+    {
+      auto segment = Segment::create(**half, 4 * kCount * sizeof(std::uint64_t));
+      ASSERT_TRUE(segment) << segment.status().text();
+      const std::span<std::uint64_t> all(reinterpret_cast<std::uint64_t*>(segment->mine().data()),
+                                         4 * kCount);
+      std::vector<std::uint64_t> mine(kCount, me.rank() + 1), sum(4 * kCount);
+      ASSERT_TRUE(all_gather(me.world(), mine, all));
+      for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i / kCount + 1);
+      ASSERT_TRUE(all_reduce(me.world(), all, sum, ReduceOp::sum));
+      ASSERT_TRUE(all_reduce(me.world(), all, ReduceOp::sum));
+      for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], 4 * (i / kCount + 1));
+      EXPECT_EQ(std::vector<std::uint64_t>(all.begin(), all.end()), sum);
+      ASSERT_TRUE(segment->release());
+    }
+    ASSERT_TRUE((*half)->end());
+  });
+}
+
 /// The algorithms of a team's board: all of them where members share memory, else one job in which they are refused.
 std::vector<const coll::Algorithm*> algorithms_of_boards() {
   std::vector<const coll::Algorithm*> all;
