@@ -407,7 +407,7 @@ TEST_P(CollectiveAlgorithms, ThatAnnounceOutputsEqualTheModel) { run_jobs({annou
 TEST_P(CollectiveAlgorithms, ThatAnnounceOutputsAnnounceNoSegmentOfSomeMembers) {
   run({.ranks = 4, .segment_bytes = 4096, .settings = announcing_job().settings()}, [](Endpoint& me) {
     constexpr std::size_t kCount = 96;
-    auto half = me.world().split(me.rank() / 2);
+    auto half = me.world().split(me.rank() / 2, me.rank());
     ASSERT_TRUE(half && *half);
     {
       auto segment = Segment::create(**half, 4 * kCount * sizeof(std::uint64_t));
