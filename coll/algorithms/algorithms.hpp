@@ -38,6 +38,7 @@ extern const Algorithm kAllReduceMultiplying;
 extern const Algorithm kAllReduceTree;
 extern const Algorithm kAllReduceCirculant;
 extern const Algorithm kAllReduceDirect;
+extern const Algorithm kAllReduceParts;
 extern const Algorithm kAllReduceHalving;
 extern const Algorithm kAllReduceRing;
 extern const Algorithm kReduceScatterCirculant;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/schedule/parts.hpp"
 #include "coll/schedule/schedule.hpp"
 
 #include <algorithm>
@@ -72,37 +73,10 @@ struct Segments {
   std::uint64_t size(std::uint32_t segment) const noexcept { return std::min(each, bytes - begin(segment)); }
 };
 
-/// A block cut into one part for each member, in whole elements: the first parts have an element more than the others.
-/// Parts may be empty.
-struct Parts {
-  std::uint64_t ranks;
-  std::uint64_t bytes;  ///< of the block
-  std::uint64_t element;
-  std::uint64_t each;    ///< elements of a part
-  std::uint64_t longer;  ///< this many parts have one more
-
-  explicit Parts(const Shape& shape) noexcept
-      : ranks(shape.ranks),
-        bytes(shape.bytes),
-        element(shape.element),
-        each(shape.bytes / shape.element / shape.ranks),
-        longer(shape.bytes / shape.element % shape.ranks) {}
-  /// Where a part begins. Requires: part <= ranks.
-  std::uint64_t begin(std::uint64_t part) const noexcept {
-    return (part * each + std::min(part, longer)) * element;
-  }
-  std::uint64_t size(std::uint64_t first, std::uint64_t count) const noexcept {
-    return begin(first + count) - begin(first);
-  }
-  /// The bytes of `count` parts from `first` on, after the last of which comes part 0.
-  std::uint64_t around(std::uint64_t first, std::uint64_t count) const noexcept {
-    return first + count <= ranks ? size(first, count) : bytes - begin(first) + begin(first + count - ranks);
-  }
-  std::uint64_t longest() const noexcept { return (each + (longer > 0 ? 1 : 0)) * element; }
-};
-
+/// Whether members tell the peers that write into their outputs where these are.
+inline bool announces(const Shape& shape) noexcept { return shape.addresses == Addresses::announced; }
 /// Whether a member whose buffers peers touch must first tell them that it has called.
-inline bool asks(const Shape& shape) noexcept { return shape.in == Sync::mine; }
+inline bool asks(const Shape& shape) noexcept { return shape.in == Sync::mine || announces(shape); }
 
 inline const char* no_refusal(const Shape&) noexcept { return nullptr; }
 inline std::uint32_t one_lane(const Shape&, Rank) noexcept { return 1; }

@@ -88,6 +88,9 @@ struct Run {
   std::byte* in = nullptr;     ///< the run's part of the input, without offset of the block
   std::byte* out = nullptr;
   std::uint64_t shift = 0;  ///< where the run's part begins in each block of the user's buffers, in bytes
+  /// Where peers put what is for this output, if members announce that: there, or in scratch.
+  enum class Output : std::uint8_t { unasked, reached, not_reached } output = Output::unasked;
+  GlobalPtr<std::byte> output_at;  ///< of one that is reached
   std::array<Lane, kMostLanes> lanes;
   std::uint32_t lane_count = 0;
   std::uint32_t ended = 0;     ///< lanes that have no steps left

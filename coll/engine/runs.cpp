@@ -143,6 +143,7 @@ inline bool TeamEngine::open_next(CallRecord& operation) noexcept {
   run->complete = false;
   run->looks = run->own = run->ended = run->failures = 0;
   run->native_number = 0;
+  run->output = Run::Output::unasked;
   run->shift = 0;
   run->serves_again = false;
   run->on_board = method.on_board;
@@ -245,6 +246,7 @@ void TeamEngine::put_aside(Run& run) noexcept {
   run.untold = run.lane_count;
   run.looks = run.ended = run.failures = 0;
   run.native_number = 0;
+  run.output = Run::Output::unasked;
   run.complete = false;
   run.sources.outcome = {};
   operation.opened = 1;

@@ -37,9 +37,22 @@ std::byte* TeamEngine::here(const Run& run, const Place& place) const noexcept {
     case Space::out: return run.out + place.offset;
     case Space::scratch: return base_ + run.portion.offset + place.offset;
     case Space::temp: return base_ + run.portion.offset + run.temp_at + place.offset;
-    case Space::none: break;
+    default: break;
   }
   return nullptr;
+}
+
+/// Where the bytes of a step are on this member. Writes an address down if the step announces one.
+const std::byte* TeamEngine::source(Run& run, const Step& step) noexcept {
+  if (step.from.space == Space::where) return write_down(run, step);
+  if (step.from.space != Space::landed) [[likely]]
+    return here(run, step.from);
+  return here(run, is_reached(run) ? step.with : Place{Space::scratch, step.from.offset, step.from.pitch});
+}
+
+/// Where the bytes of a put go.
+GlobalPtr<std::byte> TeamEngine::target(const Run& run, const Step& step) const noexcept {
+  return step.to.space == Space::told ? announced(run, step) : there(run, step.peer, step.to);
 }
 
 GlobalPtr<std::byte> TeamEngine::there(const Run& run, Rank peer, const Place& place) const noexcept {
@@ -94,7 +107,8 @@ TeamEngine::Did TeamEngine::execute(Run& run, Run::Lane& lane) noexcept {
 }
 
 void TeamEngine::copy(Run& run, const Step& step) noexcept {
-  copy_runs(here(run, step.to), step.to.pitch, here(run, step.from), step.from.pitch, step.bytes, step.runs);
+  if (step.from.space == Space::landed && is_reached(run)) return;  // it is there already
+  copy_runs(here(run, step.to), step.to.pitch, source(run, step), step.from.pitch, step.bytes, step.runs);
 }
 
 void TeamEngine::reduce(Run& run, const Step& step) noexcept {
@@ -187,13 +201,13 @@ void TeamEngine::take_back(Run& run, core::Op& op) noexcept {
 TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
   const Step& step = *lane.step;
   if (!scratch_->may_write(run.portion, step.peer)) return Did::waits;
-  const GlobalPtr<std::byte> to = there(run, step.peer, step.to);
+  const GlobalPtr<std::byte> to = target(run, step);
   const Signal what = signal_for(run, step);
   const std::uint64_t extent = step.runs == 1 ? step.bytes : (step.runs - 1) * step.to.pitch + step.bytes;
   // A neighbour's memory: no operation is needed. What is written before a signal that finds no room is written again.
   std::byte* const mapped = may_be_mapped(to.rank()) ? core::find_mapped(state_, to, extent) : nullptr;
   if (mapped != nullptr || extent == 0) {
-    copy_runs(mapped, step.to.pitch, here(run, step.from), step.from.pitch, step.bytes, step.runs);
+    copy_runs(mapped, step.to.pitch, source(run, step), step.from.pitch, step.bytes, step.runs);
     return signal(run, step);
   }
   if (step.runs > 1) return put_strided(run, lane);
@@ -204,8 +218,8 @@ TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
   // Nobody waits for the bytes to arrive: the source of a short put is free at once, that of a long one is asked for.
   const Status status =
       transfers_
-          .put(to, here(run, step.from), step.bytes, rma::Transfers::Completion::group, options, &what,
-               nullptr, {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources, true})
+          .put(to, source(run, step), step.bytes, rma::Transfers::Completion::group, options, &what, nullptr,
+               {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources, true})
           .status;
   if (const Did did = outcome(run, status); did != Did::step) {
     if (own != nullptr) take_back(run, *own);
@@ -250,13 +264,13 @@ TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
     whole.payload<StepNote>().follow = signal_for(run, step);
   };
   const auto transfer = [&](core::Op& whole, std::uint64_t i) {
-    const GlobalPtr<std::byte> to = there(run, step.peer, step.to);
+    const GlobalPtr<std::byte> to = target(run, step);
     PutOptions options;
     options.immediate = true;
     return transfers_
         .put({to.rank(), to.offset() + i * step.to.pitch, to.segment()},
-             here(run, step.from) + i * step.from.pitch, step.bytes, rma::Transfers::Completion::group,
-             options, nullptr, nullptr, {rma::WordPromise::any, &whole})
+             source(run, step) + i * step.from.pitch, step.bytes, rma::Transfers::Completion::group, options,
+             nullptr, nullptr, {rma::WordPromise::any, &whole})
         .status;
   };
   return run_by_run(run, lane, first, transfer);

@@ -331,6 +331,13 @@ class TeamEngine {
   static bool strided_over(core::Layer& layer, core::Op& op) noexcept;
   std::byte* here(const Run& run, const Place& place) const noexcept;
   GlobalPtr<std::byte> there(const Run& run, Rank peer, const Place& place) const noexcept;
+  const std::byte* source(Run& run, const Step& step) noexcept;
+  GlobalPtr<std::byte> target(const Run& run, const Step& step) const noexcept;
+  // announcements.cpp: outputs that members announce
+  bool is_reached(Run& run) noexcept;
+  std::optional<GlobalPtr<std::byte>> find_for_all(const std::byte* memory, std::uint64_t bytes) noexcept;
+  const std::byte* write_down(Run& run, const Step& step) noexcept;
+  GlobalPtr<std::byte> announced(const Run& run, const Step& step) const noexcept;
   GlobalPtr<std::byte> scratch_of(Rank peer) const noexcept;
   Signal signal_for(const Run& run, const Step& step) const noexcept;
 
@@ -352,6 +359,7 @@ class TeamEngine {
   std::uint64_t broken_from_ = kNotBroken;  ///< operations from this number on are cancelled
   bool team_gone_ = false;
   bool scratch_missed_ = false;  ///< the log says that the team has none
+  SegmentId found_last_ = 0;     ///< the segment of the latest output that members announced
   bool no_room_ = false;         ///< something found no room in this pass
   bool raised_own_ = false;      ///< a step has raised a counter of this member
 

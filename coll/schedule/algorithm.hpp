@@ -48,7 +48,7 @@ struct Algorithm {
   std::string_view name;
   Operation operation;
   std::span<const Parameter> parameters;
-  /// Members access the buffers of peers; needs Addresses::single.
+  /// Members write to the outputs of peers. With Addresses::local these are announced first (announced.hpp).
   bool direct = false;
   /// It cuts a block into a part for each member.
   bool cuts = false;

@@ -35,16 +35,33 @@ Step waiting_for(Counter counter, std::uint32_t value) noexcept {
   return step;
 }
 
+// What the algorithm needs and costs without the passes.
+Needs own_needs(const Algorithm& algorithm, const Shape& shape) noexcept {
+  return Announced::needed(algorithm, shape) ? Announced(algorithm, shape).needs() : algorithm.needs(shape);
+}
+Cost own_cost(const Algorithm& algorithm, const Shape& shape) noexcept {
+  return Announced::needed(algorithm, shape) ? Announced(algorithm, shape).cost() : algorithm.cost(shape);
+}
+
 }  // namespace
 
 Schedule::Schedule(const Algorithm& algorithm, const Shape& shape, Rank position) noexcept
     : algorithm_(algorithm), shape_(shape), position_(position), lanes_(algorithm.lanes(shape, position)) {
-  const std::uint32_t own = algorithm.needs(shape).counters;
+  if (Announced::needed(algorithm, shape)) announced_.emplace(algorithm, shape);
+  const std::uint32_t own = own_needs(algorithm, shape).counters;
   const Passes passes = passes_of(shape, own);
   before_ = passes.before;
   after_ = passes.after;
   entered_ = static_cast<Counter>(own + before_.counters() + after_.counters());
   finished_ = static_cast<Counter>(entered_ + 1);
+}
+
+std::uint32_t Schedule::own_length(std::uint32_t lane) const noexcept {
+  return announced_ ? announced_->length(position_, lane) : algorithm_.length(shape_, position_, lane);
+}
+Step Schedule::own_step(std::uint32_t lane, std::uint32_t index) const noexcept {
+  return announced_ ? announced_->step(position_, lane, index)
+                    : algorithm_.step(shape_, position_, lane, index);
 }
 
 // Lane 0: the pass before, a step that lets the other lanes begin, the algorithm's steps, a step that waits for the
@@ -53,7 +70,7 @@ Schedule::Schedule(const Algorithm& algorithm, const Shape& shape, Rank position
 std::uint32_t Schedule::length(std::uint32_t lane) const noexcept {
   const std::uint32_t before = before_.length(position_);
   const std::uint32_t after = after_.length(position_);
-  const std::uint32_t own = algorithm_.length(shape_, position_, lane);
+  const std::uint32_t own = own_length(lane);
   const bool tied = lanes_ > 1;
   if (lane == 0) return before + (tied && before > 0) + own + (tied && after > 0) + after;
   return (before > 0) + own + (after > 0);
@@ -62,7 +79,7 @@ std::uint32_t Schedule::length(std::uint32_t lane) const noexcept {
 Step Schedule::step(std::uint32_t lane, std::uint32_t index) const noexcept {
   const std::uint32_t before = before_.length(position_);
   const std::uint32_t after = after_.length(position_);
-  const std::uint32_t own = algorithm_.length(shape_, position_, lane);
+  const std::uint32_t own = own_length(lane);
   const bool tied = lanes_ > 1;
   if (lane == 0) {
     if (index < before) return before_.step(position_, index);
@@ -76,7 +93,7 @@ Step Schedule::step(std::uint32_t lane, std::uint32_t index) const noexcept {
     --index;
   }
   if (index < own) {
-    Step step = algorithm_.step(shape_, position_, lane, index);
+    Step step = own_step(lane, index);
     // With a pass behind it the lane still has something to do before the member may return.
     if (step.kind == Step::Kind::tell && after > 0) step.kind = Step::Kind::nothing;
     return step;
@@ -91,14 +108,14 @@ Step Schedule::step(std::uint32_t lane, std::uint32_t index) const noexcept {
 }
 
 Needs Schedule::needs(const Algorithm& algorithm, const Shape& shape) noexcept {
-  Needs needs = algorithm.needs(shape);
+  Needs needs = own_needs(algorithm, shape);
   const Passes passes = passes_of(shape, needs.counters);
   needs.counters += passes.before.counters() + passes.after.counters() + 2;
   return needs;
 }
 
 Cost Schedule::cost(const Algorithm& algorithm, const Shape& shape) noexcept {
-  Cost cost = algorithm.cost(shape);
+  Cost cost = own_cost(algorithm, shape);
   const Passes passes = passes_of(shape, 0);
   cost.messages += passes.before.messages() + passes.after.messages();
   cost.depth += passes.before.depth() + passes.after.depth();
@@ -107,8 +124,6 @@ Cost Schedule::cost(const Algorithm& algorithm, const Shape& shape) noexcept {
 
 const char* Schedule::refusal(const Algorithm& algorithm, const Shape& shape) noexcept {
   if (algorithm.operation != shape.operation) return "it is for another operation";
-  if (algorithm.direct && shape.addresses != Addresses::single)
-    return "it needs the addresses of all members";
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
     const std::uint32_t value = shape.parameters[i];
     if (value < algorithm.parameters[i].least || value > algorithm.parameters[i].most)

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "coll/schedule/algorithm.hpp"
+#include "coll/schedule/announced.hpp"
 #include "coll/schedule/passes.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace aqueduct::coll {
 
@@ -13,6 +15,9 @@ namespace aqueduct::coll {
 /// A broadcast or scatter moves nothing before its root does, so the pass at its beginning ends at the root; the pass at
 /// the end of a reduction or gather begins at the root. All others are of everybody. Sync::none and Sync::mine need no
 /// pass: an algorithm with direct access asks its peers itself if the mode is `mine`.
+///
+/// A direct algorithm on members that do not know where outputs are is made into one in which they announce them
+/// (announced.hpp).
 ///
 /// Counters: first the algorithm's, then those of the passes, then two that tie lanes together.
 class Schedule {
@@ -31,9 +36,13 @@ class Schedule {
   static const char* refusal(const Algorithm& algorithm, const Shape& shape) noexcept;
 
  private:
+  std::uint32_t own_length(std::uint32_t lane) const noexcept;
+  Step own_step(std::uint32_t lane, std::uint32_t index) const noexcept;
+
   const Algorithm& algorithm_;
   Shape shape_;
   Rank position_;
+  std::optional<Announced> announced_;
   std::uint32_t lanes_;
   Pass before_;
   Pass after_;

@@ -13,8 +13,9 @@ namespace aqueduct::coll {
 using Operation = aqueduct::Collective;
 using aqueduct::Sync;
 
-/// Whose buffers a member can name: `single`, those of all members; `local`, only its own.
-enum class Addresses : std::uint8_t { single, local };
+/// Whose buffers a member can name: `single`, those of all members; `local`, only its own. Algorithms also see `announced`:
+/// those of a peer, after that peer has told where they are (announced.hpp).
+enum class Addresses : std::uint8_t { single, local, announced };
 
 using Order = aqueduct::ReduceOrder;
 

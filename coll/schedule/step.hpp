@@ -13,6 +13,11 @@ enum class Space : std::uint8_t {
   out,      ///< the member's output buffer
   scratch,  ///< the operation's part of the team's scratch: at the same offset on all members
   temp,     ///< memory of this member alone, which no peer writes
+  // Of an operation whose members tell one another where their outputs are (announced.hpp). Each member decides by itself
+  // where peers are to put what is for its output: there, if peers reach its output, otherwise in its scratch.
+  landed,  ///< bytes that peers have put: at Step::with in the output, or at this place in scratch. Only as `from`
+  where,  ///< the address of such bytes. Only as `from` of a put, of kAnnouncementBytes bytes
+  told,   ///< at the peer, behind the address that the peer has put to Step::slot. Only as `to` of a put
 };
 
 /// Bytes in a space: `runs` pieces of Step::bytes each, `pitch` apart.
@@ -28,6 +33,9 @@ struct Place {
 /// that they announce; the member itself raises those that count its own completions.
 using Counter = std::uint16_t;
 inline constexpr Counter kNoCounter = 0xffff;
+
+/// The length of an address as members tell it to one another.
+inline constexpr std::uint64_t kAnnouncementBytes = 16;
 
 /// One step of a lane.
 ///
@@ -49,10 +57,12 @@ struct Step {
   Kind kind = Kind::nothing;
   Rank peer = kNoRank;  ///< position in the team; of put, get and signal; never this member
   Place from;
-  Place with;  ///< of reduce: the right operand
+  Place with;  ///< of reduce: the right operand; of `landed` and `where`: the place in the output
   Place to;
   std::uint64_t bytes = 0;  ///< of one run
   std::uint64_t runs = 1;
+  /// Where an address stands: with `told` in this member's scratch, with `where` in its temporary memory, from which it is put.
+  std::uint64_t slot = 0;
   Counter wait_for = kNoCounter;
   Counter raise = kNoCounter;
   Counter done =

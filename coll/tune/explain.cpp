@@ -26,6 +26,10 @@ std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, boo
       "; each needs {} bytes of scratch, {} of temporary memory and {} counters; a bank has "
       "{} bytes and {} counters\n",
       needs.scratch, needs.temp, needs.counters, scratch.sizes().bytes, scratch.sizes().counters);
+  if (Announced::needed(*choice.algorithm, choice.shape))
+    text +=
+        "  members announce where their blocks are to be put: in the output, if it is in a segment of all "
+        "members\n";
   text += fmt::format("  sends {} messages with {} bytes in all, {}{} deep{}\n", cost.messages, cost.bytes,
                       cost.depth_is_limit ? "at most " : "", cost.depth, pieces == 1 ? "" : " in each piece");
   return text;

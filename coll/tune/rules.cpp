@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::uint64_t kKiB = 1024;
 
+/// Members that do not know where outputs are announce them up to this number of members, where each tells all others.
+constexpr Rank kMostAnnounced = 8;
+
 // Few members signal to all others at once. On a host with more members than cores, each signal costs more than a round.
 constexpr std::array kBarrierRules{
     Rule{.algorithm = &kBarrierDissemination, .radix = kRadixOfAll, .most_ranks = 4},
@@ -29,12 +32,13 @@ constexpr std::array kBarrierRules{
 
 // In shared memory copies are what counts, and `direct` makes the fewest. In a network a long block is cut into segments,
 // and the circulant graph keeps all members sending. A child that must first say that it has called costs a short block
-// more than a copy does.
+// more than a copy does. Where members share processors, what these do is what counts: few messages, and no copies.
 constexpr std::array kBroadcastRules{
     Rule{.algorithm = &kBroadcastDirect, .radix = 4, .most_bytes = 16 * kKiB, .unasked = true},
     Rule{.algorithm = &kBroadcastKNomial, .radix = 4, .most_bytes = 4 * kKiB},
     Rule{.algorithm = &kBroadcastDirect, .radix = 4, .mapped = true},
-    Rule{.algorithm = &kBroadcastDirect, .radix = 2, .most_ranks = 2},
+    Rule{.algorithm = &kBroadcastDirect, .radix = 2, .most_ranks = 2, .least_announced = 32 * kKiB},
+    Rule{.algorithm = &kBroadcastDirect, .radix = 4, .crowded = true, .least_announced = 32 * kKiB},
     Rule{.algorithm = &kBroadcastKNomial, .radix = 4, .most_bytes = 16 * kKiB},
     Rule{.algorithm = &kBroadcastCirculant},
     Rule{.algorithm = &kBroadcastKNomial, .radix = 4},
@@ -108,6 +112,7 @@ constexpr std::array kAllReduceRules{
     Rule{.algorithm = &kAllReduceTree, .radix = 8, .least_ranks = 4097, .most_bytes = 2 * kKiB},
     Rule{.algorithm = &kAllReduceMultiplying, .radix = kRadixOfPower, .most_bytes = 512},
     Rule{.algorithm = &kAllReduceMultiplying, .radix = 2, .most_bytes = 8 * kKiB},
+    Rule{.algorithm = &kAllReduceParts, .most_ranks = 8},
     Rule{.algorithm = &kAllReduceCirculant},
     Rule{.algorithm = &kAllReduceHalving},
     Rule{.algorithm = &kAllReduceMultiplying, .radix = 2},
@@ -166,10 +171,17 @@ std::span<const Rule> rules_of(Operation operation) noexcept {
 }
 
 bool applies(const Rule& rule, const Shape& shape, const TeamTraits& team) noexcept {
+  const bool announced = rule.algorithm->direct && shape.addresses == Addresses::local;
+  if (announced) {
+    // In mapped memory both ends copy at the same time: one into scratch, the other out of it.
+    if (team.mapped || shape.bytes < rule.least_announced) return false;
+    if (!has_root(shape.operation) && shape.ranks > kMostAnnounced) return false;
+  }
   if (shape.ranks < rule.least_ranks || shape.ranks > rule.most_ranks) return false;
   if (shape.bytes > rule.most_bytes || shape.bytes / shape.ranks < rule.least_bytes_each) return false;
   if ((rule.mapped && !team.mapped) || (rule.one_host && !team.one_host)) return false;
-  return !(rule.unasked && shape.in == Sync::mine);
+  if (rule.crowded && !(team.one_host && team.crowded)) return false;
+  return announced || !(rule.unasked && shape.in == Sync::mine);
 }
 
 std::uint32_t radix_of(const Rule& rule, Rank ranks) noexcept {

@@ -15,6 +15,10 @@ inline constexpr std::uint32_t kUsualRadix = 0;
 inline constexpr std::uint32_t kRadixOfAll = 0xffff'ffff;
 inline constexpr std::uint32_t kRadixOfPower = 0xffff'fffe;
 
+/// The usual rendezvous limit of networks, in bytes of a block. Measured on a busy machine, udp, two ranks: at 64 KiB the
+/// announcement costs a gather or an exchange more than the copy that it saves.
+inline constexpr std::uint64_t kUsualRendezvous = 128 * 1024;
+
 /// A line of the table: an algorithm, and when it is the one to take. Lines of an operation are in order of preference.
 struct Rule {
   const Algorithm* algorithm;
@@ -25,6 +29,9 @@ struct Rule {
   std::uint64_t least_bytes_each = 0;            ///< bytes of a block, divided by the members
   bool mapped = false;    ///< only if members reach each other's memory without a network
   bool one_host = false;  ///< only if all members share a host
+  bool crowded = false;   ///< only if members share a host that has more ranks than processors
+  /// Of a direct algorithm without addresses: from how many bytes of a block on. Members announce their outputs then.
+  std::uint64_t least_announced = kUsualRendezvous;
   bool unasked =
       false;  ///< only if members need not tell their peers that they have called: not for Sync::mine
 };

@@ -39,6 +39,7 @@ const char* name_of_place(CollPlace place) noexcept {
     case CollPlace::heap: return "heap";
     case CollPlace::odd: return "heap, odd offset";
     case CollPlace::segment: return "segment";
+    case CollPlace::some: return "segment of some";
     case CollPlace::on_all: return "on all, one offset";
     case CollPlace::on_each: return "on all, a list";
   }

@@ -21,11 +21,11 @@ inline constexpr std::array kCollectives = {
 };
 inline constexpr std::array kSyncs = {Sync::none, Sync::mine, Sync::all};
 
-/// Where the buffers of a call are: memory of my own, at an odd element of it, on the segment; or places that all members
-/// know, by one offset or by a list.
-enum class CollPlace { heap, odd, segment, on_all, on_each };
-inline constexpr std::array kCollPlaces = {CollPlace::heap, CollPlace::odd, CollPlace::segment,
-                                           CollPlace::on_all, CollPlace::on_each};
+/// Where the buffers of a call are: memory of my own, at an odd element of it, on the segment; places that all members
+/// know, by one offset or by a list; or of odd members on the segment, of the others memory of their own.
+enum class CollPlace { heap, odd, segment, on_all, on_each, some };
+inline constexpr std::array kCollPlaces = {CollPlace::heap,   CollPlace::odd,     CollPlace::segment,
+                                           CollPlace::on_all, CollPlace::on_each, CollPlace::some};
 enum class CollForm { blocking, nb, plan };
 inline constexpr std::array kCollForms = {CollForm::blocking, CollForm::nb, CollForm::plan};
 

@@ -153,11 +153,11 @@ class ForcedCalls {
     }
     const std::uint64_t blocks =
         std::max(blocks_in(operation_, team_.size()), blocks_out(operation_, team_.size()));
-    // In both kinds of memory.
-    for (std::uint64_t i = 0; i < 2 && long_elements != 0; ++i) {
+    // In all kinds of memory.
+    for (std::uint64_t i = 0; i < 3 && long_elements != 0; ++i) {
       const std::uint64_t count = std::max<std::uint64_t>(long_elements / blocks, 2) - i;
       const CollectiveCall call{.operation = operation_, .count = count, .root = roots - 1};
-      number_ = (number_ / kCollPlaces.size() + 1) * kCollPlaces.size() + (i == 0 ? 1 : 3);
+      number_ = (number_ / kCollPlaces.size() + 1) * kCollPlaces.size() + 2 * i + 1;
       ASSERT_NO_FATAL_FAILURE(make<double>(call));
     }
     if (is_reduction(operation_)) {
@@ -387,6 +387,44 @@ TEST_P(CollectiveAlgorithms, WithUsualParametersEqualTheModelOrRefuse) {
 
 TEST_P(CollectiveAlgorithms, WithAwkwardParametersEqualTheModelOrRefuse) {
   run_jobs(forced_jobs(coll::all_algorithms(), ranks(), /*awkward=*/true), 11, 31);
+}
+
+/// All algorithms that put into outputs which members announce, in one job.
+ForcedJob announcing_job() {
+  ForcedJob job;
+  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+    const auto operation = static_cast<std::size_t>(algorithm->operation);
+    if (algorithm->direct && operation < kForcedOperations) job.choices[operation] = {algorithm, {}};
+  }
+  return job;
+}
+
+// On every fabric: how memory is reached is the conduit's matter.
+TEST_P(CollectiveAlgorithms, ThatAnnounceOutputsEqualTheModel) { run_jobs({announcing_job()}, 1, 1); }
+
+// The segments of two teams have outputs of a call of all ranks: the other half cannot name such a place, or would name
+// another one.
+TEST_P(CollectiveAlgorithms, ThatAnnounceOutputsAnnounceNoSegmentOfSomeMembers) {
+  run({.ranks = 4, .segment_bytes = 4096, .settings = announcing_job().settings()}, [](Endpoint& me) {
+    constexpr std::size_t kCount = 96;
+    auto half = me.world().split(me.rank() / 2, me.rank());
+    ASSERT_TRUE(half && *half);
+    {
+      auto segment = Segment::create(**half, 4 * kCount * sizeof(std::uint64_t));
+      ASSERT_TRUE(segment) << segment.status().text();
+      const std::span<std::uint64_t> all(reinterpret_cast<std::uint64_t*>(segment->mine().data()),
+                                         4 * kCount);
+      std::vector<std::uint64_t> mine(kCount, me.rank() + 1), sum(4 * kCount);
+      ASSERT_TRUE(all_gather(me.world(), mine, all));
+      for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i / kCount + 1);
+      ASSERT_TRUE(all_reduce(me.world(), all, sum, ReduceOp::sum));
+      ASSERT_TRUE(all_reduce(me.world(), all, ReduceOp::sum));
+      for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], 4 * (i / kCount + 1));
+      EXPECT_EQ(std::vector<std::uint64_t>(all.begin(), all.end()), sum);
+      ASSERT_TRUE(segment->release());
+    }
+    ASSERT_TRUE((*half)->end());
+  });
 }
 
 /// The algorithms of a team's board: all of them where members share memory, else one job in which they are refused.

@@ -19,9 +19,10 @@ class CollectiveLoss : public FabricTest {
  protected:
   static constexpr Rank kDying = 3;
 
-  void run_with_a_loss(const Body& body) {
+  void run_with_a_loss(const Body& body, std::size_t segment_bytes = 4096, Settings settings = {}) {
     if (!fabric().process_each()) GTEST_SKIP() << "a rank of a shared process cannot die alone";
-    run({.ranks = 4, .segment_bytes = 4096, .leaving = {kDying}}, body);
+    run({.ranks = 4, .segment_bytes = segment_bytes, .settings = std::move(settings), .leaving = {kDying}},
+        body);
   }
 };
 
@@ -165,10 +166,13 @@ TEST_P(CollectiveLoss, EndsOperationsWhoseBlocksMayDiffer) {
   });
 }
 
-/// Blocking operations of all kinds, until one fails. The victim's alarm ends it at any instruction.
+/// Blocking operations of all kinds, until one fails. The victim's alarm ends it at any instruction. Odd members' outputs
+/// are as long as the segment, and in it.
 Status call_until_lost(Endpoint& me, std::uint64_t seed) {
   Random random(seed);
-  std::vector<std::int32_t> from(4000), to(4000);
+  std::vector<std::int32_t> from(me.segment().size() / sizeof(std::int32_t)), own(from.size());
+  std::span<std::int32_t> to = own;
+  if (me.rank() % 2 != 0) to = {reinterpret_cast<std::int32_t*>(me.segment().data()), from.size()};
   for (;;) {
     const Collective operation = kCollectives[random.below(kCollectives.size())];
     const std::uint64_t blocks =
@@ -179,38 +183,48 @@ Status call_until_lost(Endpoint& me, std::uint64_t seed) {
     call.options.in = kSyncs[random.below(3)];
     call.options.out = kSyncs[1 + random.below(2)];
     std::span<const std::int32_t> in = std::span(from).first(call.count * blocks_in(operation, me.ranks()));
-    std::span<std::int32_t> out = std::span(to).first(call.count * blocks_out(operation, me.ranks()));
+    std::span<std::int32_t> out = to.first(call.count * blocks_out(operation, me.ranks()));
     if (const Status status = coll_call<BlockingCalls>(me.world(), call, in, out); !status) return status;
   }
 }
+
+const Settings kAnnouncing{{"coll_broadcast", "direct"},  {"coll_scatter", "direct"},
+                           {"coll_gather", "direct"},     {"coll_all_gather", "direct"},
+                           {"coll_all_to_all", "direct"}, {"coll_all_reduce", "parts"}};
 
 TEST_P(CollectiveLoss, AtAnyMomentEndsOnlyTheTeamsOfTheLostMember) {
   if (fabric().outlived == Fabric::Outlived::little)
     GTEST_SKIP() << "the library below ends the program, see the document of the conduit";
   Random moments(seed());
+  const bool long_blocks = fabric().outlived == Fabric::Outlived::everything;
   for (std::uint64_t round = 0;
        round < often(std::uint64_t{8}) && !testing::Test::IsSkipped() && !HasFailure(); ++round) {
     const auto moment = static_cast<suseconds_t>(1 + moments.below(15'000));
-    run_with_a_loss([moment, seed = seed() + round](Endpoint& me) {
-      auto survivors = survivors_of(me, kDying);
-      ASSERT_TRUE(survivors);
-      // The victim may pass it and die before its last message, which was lost on its way, has arrived.
-      const Status together = me.barrier();
-      ASSERT_TRUE(together || together.code() == ErrorCode::peer_lost) << together.text();
-      if (me.rank() == kDying) {
-        const itimerval once{{0, 0}, {0, moment}};
-        ASSERT_EQ(::setitimer(ITIMER_REAL, &once, nullptr), 0);
-      }
-      const auto since = std::chrono::steady_clock::now();
-      const Status status = call_until_lost(me, seed);
-      ASSERT_NE(me.rank(), kDying) << status.text();
-      EXPECT_EQ(status.code(), ErrorCode::peer_lost) << status.text();
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;
-      EXPECT_LT(took, kLossBound + std::chrono::milliseconds(15)) << "it took " << took.count() << " s";
-      std::uint64_t word = 1;
-      EXPECT_EQ(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum).code(), ErrorCode::peer_lost);
-      ASSERT_NO_FATAL_FAILURE(expect_working(*survivors));
-    });
+    // In every other round members announce their outputs, whatever the length.
+    Settings settings;
+    if (long_blocks && round % 2 == 1) settings = kAnnouncing;
+    run_with_a_loss(
+        [moment, seed = seed() + round](Endpoint& me) {
+          auto survivors = survivors_of(me, kDying);
+          ASSERT_TRUE(survivors);
+          // The victim may pass it and die before its last message, which was lost on its way, has arrived.
+          const Status together = me.barrier();
+          ASSERT_TRUE(together || together.code() == ErrorCode::peer_lost) << together.text();
+          if (me.rank() == kDying) {
+            const itimerval once{{0, 0}, {0, moment}};
+            ASSERT_EQ(::setitimer(ITIMER_REAL, &once, nullptr), 0);
+          }
+          const auto since = std::chrono::steady_clock::now();
+          const Status status = call_until_lost(me, seed);
+          ASSERT_NE(me.rank(), kDying) << status.text();
+          EXPECT_EQ(status.code(), ErrorCode::peer_lost) << status.text();
+          const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;
+          EXPECT_LT(took, kLossBound + std::chrono::milliseconds(15)) << "it took " << took.count() << " s";
+          std::uint64_t word = 1;
+          EXPECT_EQ(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum).code(), ErrorCode::peer_lost);
+          ASSERT_NO_FATAL_FAILURE(expect_working(*survivors));
+        },
+        long_blocks ? 160'000 : 16'000, settings);
   }
 }
 

@@ -149,13 +149,14 @@ class CollTrial {
 
   bool in_segment() const {
     return call_.place == CollPlace::segment || call_.place == CollPlace::on_all ||
-           call_.place == CollPlace::on_each;
+           call_.place == CollPlace::on_each || (call_.place == CollPlace::some && me_ % 2 != 0);
   }
   /// How many bytes later than at a multiple of 64 the buffers of a member begin.
   std::size_t shift_of(Rank member) const {
     switch (call_.place) {
       case CollPlace::heap:
-      case CollPlace::segment: return 0;
+      case CollPlace::segment:
+      case CollPlace::some: return 0;
       case CollPlace::odd: return sizeof(T) * (1 + 2 * (layout_ % 4));
       case CollPlace::on_all: return sizeof(T) * (layout_ % 4);
       case CollPlace::on_each: return sizeof(T) * ((layout_ + member) % 8);

@@ -15,6 +15,7 @@ constexpr std::array kOperations{"barrier",        "broadcast",  "scatter",     
                                  "reduce_scatter", "scan",       "exscan",       "permute",
                                  "scatter_v",      "gather_v",   "all_gather_v", "all_to_all_v"};
 constexpr std::array kModes{"none", "mine", "all"};
+constexpr std::array kReached{"", ", odd outputs reached", ", outputs reached"};
 constexpr std::array kOrders{"", ", the same everywhere", ", exact"};
 
 }  // namespace
@@ -44,12 +45,13 @@ std::string describe(const Case& checked) {
   std::string text = fmt::format("{} {}", name_of(shape.operation), checked.algorithm->name);
   for (std::size_t i = 0; i < checked.algorithm->parameters.size(); ++i)
     text += fmt::format(" {}={}", checked.algorithm->parameters[i].name, shape.parameters[i]);
-  text += fmt::format(", {} members, root {}, {} bytes in elements of {}, {} apart, in {}, out {}, {}{}{}{}",
-                      shape.ranks, shape.root, shape.bytes, shape.element, shape.pitch,
-                      kModes[static_cast<std::size_t>(shape.in)], kModes[static_cast<std::size_t>(shape.out)],
-                      shape.addresses == coll::Addresses::single ? "single" : "local",
-                      kOrders[static_cast<std::size_t>(shape.order)],
-                      shape.commutative ? "" : ", not commutative", checked.in_place ? ", in place" : "");
+  text += fmt::format(
+      ", {} members, root {}, {} bytes in elements of {}, {} apart, in {}, out {}, {}{}{}{}{}", shape.ranks,
+      shape.root, shape.bytes, shape.element, shape.pitch, kModes[static_cast<std::size_t>(shape.in)],
+      kModes[static_cast<std::size_t>(shape.out)],
+      shape.addresses == coll::Addresses::single ? "single" : "local",
+      kOrders[static_cast<std::size_t>(shape.order)], shape.commutative ? "" : ", not commutative",
+      checked.in_place ? ", in place" : "", kReached[static_cast<std::size_t>(checked.reached)]);
   if (checked.blocks == nullptr) return text;
   text += fmt::format(", blocks from byte {} on:", checked.blocks->views.front().begin);
   for (const auto& row : checked.blocks->sends) {

@@ -30,6 +30,12 @@ struct Case {
   /// scatter and a reduce_scatter, the output is the member's block of the input.
   bool in_place = false;
   std::shared_ptr<const CaseBlocks> blocks = nullptr;  ///< null: all blocks are alike
+  /// Whose outputs peers reach, where members announce them.
+  enum class Reached : std::uint8_t { none, odd, all } reached = Reached::none;
+
+  bool is_reached(Rank position) const noexcept {
+    return reached == Reached::all || (reached == Reached::odd && position % 2 != 0);
+  }
 
   /// The shape as the member at `position` sees it.
   coll::Shape shape_of(Rank position) const noexcept {

@@ -140,7 +140,13 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
             made.in_place = in_place;
             if (in_place && (barrier || grid.light || made.blocks != nullptr || !has_place(shape.operation)))
               continue;
-            if (coll::Schedule::refusal(algorithm, shape) == nullptr) visit(made);
+            if (coll::Schedule::refusal(algorithm, shape) != nullptr) continue;
+            for (const auto reached : {Case::Reached::none, Case::Reached::odd, Case::Reached::all}) {
+              const bool announced = coll::Announced::needed(algorithm, shape) && grid.ranks > 1;
+              if (reached != Case::Reached::none && !announced) continue;
+              made.reached = reached;
+              visit(made);
+            }
           }
         }
       }

@@ -78,9 +78,10 @@ class LightRun {
       case Space::out: return bytes(coll::blocks_out(shape, position));
       case Space::scratch: return needs_.scratch;
       case Space::temp: return needs_.temp;
-      case Space::none: return 0;
+      case Space::landed: return needs_.scratch;
+      case Space::told: return shape.bytes;  // of a block
+      default: return 0;
     }
-    return 0;
   }
   bool is_within(Rank position, const Place& place, const Step& step) const noexcept {
     if (step.bytes * step.runs == 0) return true;
@@ -90,9 +91,12 @@ class LightRun {
   const char* beyond(Rank position, const Step& step) const noexcept {
     if (step.kind == Step::Kind::nothing || step.kind == Step::Kind::signal || step.kind == Step::Kind::tell)
       return nullptr;
+    if (step.from.space == Space::landed && !is_within(position, step.with, step))
+      return "lands beyond the end of the output";
     const Rank from = step.kind == Step::Kind::get ? step.peer : position;
     const Rank to = step.kind == Step::Kind::put ? step.peer : position;
-    if (!is_within(from, step.from, step)) return "reads beyond the end of a space";
+    if (step.from.space != Space::where && !is_within(from, step.from, step))
+      return "reads beyond the end of a space";
     if (!is_within(to, step.to, step)) return "writes beyond the end of a space";
     if (step.kind == Step::Kind::reduce && !is_within(position, step.with, step))
       return "reads beyond the end of a space";

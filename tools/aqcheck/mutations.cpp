@@ -57,6 +57,8 @@ bool goes_to_the_next_member(const Shape& shape, Rank position, Step& step, Step
 bool reads_too_far(const Shape& shape, Rank, Step& step, Step*) {
   if (!moves(step)) return false;
   step.from.offset += shape.element;
+  // Whichever of the two the member uses.
+  if (step.from.space == Space::landed || step.from.space == Space::where) step.with.offset += shape.element;
   return true;
 }
 bool writes_too_far(const Shape& shape, Rank, Step& step, Step*) {
@@ -66,12 +68,18 @@ bool writes_too_far(const Shape& shape, Rank, Step& step, Step*) {
 }
 bool reads_another_space(const Shape&, Rank, Step& step, Step*) {
   if (!moves(step)) return false;
-  step.from.space = step.from.space == Space::scratch ? Space::temp : Space::scratch;
+  const bool there = step.from.space == Space::scratch || step.from.space == Space::landed;
+  step.from.space = there ? Space::temp : Space::scratch;
   return true;
 }
 bool writes_another_space(const Shape&, Rank, Step& step, Step*) {
   if (!moves(step)) return false;
   step.to.space = step.to.space == Space::scratch ? Space::out : Space::scratch;
+  return true;
+}
+bool looks_for_another_address(const Shape&, Rank, Step& step, Step*) {
+  if (step.to.space != Space::told) return false;
+  step.slot += step.slot == 0 ? coll::kAnnouncementBytes : -coll::kAnnouncementBytes;
   return true;
 }
 bool moves_an_element_less(const Shape& shape, Rank, Step& step, Step*) {
@@ -141,6 +149,7 @@ const std::vector<Mutation>& mutations() {
       {"writes too far", writes_too_far},
       {"reads another space", reads_another_space},
       {"writes another space", writes_another_space},
+      {"looks for another address", looks_for_another_address},
       {"moves an element less", moves_an_element_less},
       {"moves a run less", moves_a_run_less},
       {"sends no bytes", sends_no_bytes},
@@ -155,6 +164,16 @@ const std::vector<Mutation>& mutations() {
   return all;
 }
 
+namespace {
+
+/// In place a copy may be to where the bytes are; what has landed in the output is not copied there.
+bool does_nothing(const Case& checked, Rank position, const Step& step) noexcept {
+  if (step.kind != Step::Kind::copy) return false;
+  return checked.in_place || (step.from.space == Space::landed && checked.is_reached(position));
+}
+
+}  // namespace
+
 Mutated mutate(const Case& checked) {
   Mutated out;
   for (Rank position = 0; position < checked.shape.ranks; ++position) {
@@ -162,7 +181,7 @@ Mutated mutate(const Case& checked) {
     for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
       const std::uint32_t length = schedule.length(lane);
       for (std::uint32_t at = 0; at < length; ++at) {
-        if (checked.in_place && schedule.step(lane, at).kind == Step::Kind::copy) continue;
+        if (does_nothing(checked, position, schedule.step(lane, at))) continue;
         for (const Mutation& mutation : mutations()) {
           Step step = schedule.step(lane, at);
           Step next = at + 1 < length ? schedule.step(lane, at + 1) : Step{};

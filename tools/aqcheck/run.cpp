@@ -32,7 +32,7 @@ std::uint64_t end_of(const std::vector<coll::BlockAt>& blocks) noexcept {
   return end;
 }
 
-constexpr std::array kSpaceNames{"nothing", "in", "out", "scratch", "temp"};
+constexpr std::array kSpaceNames{"nothing", "in", "out", "scratch", "temp", "landed", "where", "told"};
 const char* name_of(Space space) noexcept { return kSpaceNames[static_cast<std::size_t>(space)]; }
 
 }  // namespace
@@ -65,6 +65,7 @@ bool Run::prepare(const Change& change) {
   lanes_.clear();
   readers_.clear();
   touched_.clear();
+  addresses_.clear();
   messages_ = 0;
   begun_ = 0;
   for (Rank position = 0; position < ranks; ++position) {
@@ -105,6 +106,7 @@ void Run::find_unit() {
     unit_ = std::gcd(unit_, step.bytes);
     for (const Place* const place : {&step.from, &step.with, &step.to})
       unit_ = std::gcd(std::gcd(unit_, place->offset), step.runs > 1 ? place->pitch : 0);
+    unit_ = std::gcd(unit_, step.slot);
   }
   if (unit_ == 0 || case_->blocks != nullptr) unit_ = 1;  // nothing is moved, or results begin anywhere
   pitch_ = shape().pitch / unit_;
@@ -197,8 +199,58 @@ bool Run::run_lanes() {
   return true;
 }
 
+/// A member writes down an address before it is put.
+bool Run::announce(Lane& lane, Step& step, const Event& event) {
+  const bool reached = case_->is_reached(lane.position);
+  const Place place = reached ? step.with : Place{Space::scratch, step.from.offset, 0};
+  const std::uint64_t pieces = coll::kAnnouncementBytes / unit_;
+  std::vector<Value> values;
+  for (std::uint64_t i = 0; i < pieces; ++i)
+    values.push_back(static_cast<Value>(kFirstAddress + addresses_.size() * pieces + i));
+  addresses_.push_back({lane.position, place});
+  step.from = {Space::temp, step.slot, 0};
+  Step written = step;
+  written.bytes = coll::kAnnouncementBytes;
+  return write(lane, lane.position, step.from, written, event, values);
+}
+
+/// Where a peer has said that bytes for it are to go.
+bool Run::find_told(Lane& lane, Step& step, const Event& event) {
+  const std::uint64_t pieces = coll::kAnnouncementBytes / unit_;
+  Step reading;
+  reading.bytes = coll::kAnnouncementBytes;
+  std::vector<Value> values;
+  if (!read(lane, lane.position, {Space::scratch, step.slot, 0}, reading, event, values)) return false;
+  const auto no_address = [&](const char* text) {
+    return fail(fmt::format("{} goes to where {}", name(lane, lane.next), text));
+  };
+  if (values.front() < kFirstAddress) return no_address("no address is");
+  const Value first = values.front() - kFirstAddress;
+  for (std::uint64_t i = 0; i < pieces; ++i) {
+    if (first % pieces != 0 || values[i] != kFirstAddress + first + i) return no_address("no address is");
+  }
+  const Address& found = addresses_[first / pieces];
+  if (found.position != step.peer) return no_address("another member has said");
+  step.to = {found.place.space, found.place.offset + step.to.offset, step.to.pitch};
+  return true;
+}
+
+/// Names the spaces that a step really uses. What is where it is to be is not copied.
+bool Run::resolve(Lane& lane, Step& step, const Event& announces, const Event& sends) {
+  if (step.from.space == Space::where) return announce(lane, step, announces);
+  if (step.from.space == Space::landed) {
+    if (!case_->is_reached(lane.position))
+      step.from.space = Space::scratch;
+    else if (step.kind == Step::Kind::copy)
+      step = {};
+    else
+      step.from = step.with;
+  }
+  return step.to.space != Space::told || find_told(lane, step, sends);
+}
+
 bool Run::begin(Lane& lane) {
-  const Step& step = step_of(lane);
+  Step step = step_of(lane);
   const auto own = static_cast<std::size_t>(&lane - lanes_.data());
   const auto time = static_cast<std::uint32_t>(lane.next + 1);
   orders_.set_steps(lane.before, own, time);
@@ -212,6 +264,7 @@ bool Run::begin(Lane& lane) {
     const std::size_t source = shape().ranks + 2 * begun_++;
     const std::size_t target = source + 1;
     const bool get = step.kind == Step::Kind::get;
+    if (!resolve(lane, step, here, mark_event(source))) return false;
     sources_[lane.position].push_back(source);
     if (get) sources_[lane.position].push_back(target);
     if (step.kind != Step::Kind::signal &&
@@ -231,6 +284,7 @@ bool Run::begin(Lane& lane) {
     if (step.raise != coll::kNoCounter) raise(step.peer, step.raise, step.add, after_, depth);
     return true;
   }
+  if (!resolve(lane, step, here, here)) return false;
   if (step.kind == Step::Kind::copy && !move(lane, step, lane.position, here, lane.position, here))
     return false;
   if (step.kind == Step::Kind::reduce && !reduce(lane, step, here)) return false;
@@ -274,7 +328,7 @@ Run::Area Run::area(Rank position, Space space) noexcept {
       return {all + of.out, of.out_count};
     case Space::scratch: return {all + of.scratch, needs_.scratch / unit_};
     case Space::temp: return {all + of.temp, needs_.temp / unit_};
-    case Space::none: return {};
+    default: return {};
   }
   return {};
 }

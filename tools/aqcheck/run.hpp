@@ -59,6 +59,11 @@ class Run {
     Event event;
     Rank position;  ///< whose user buffer
   };
+  /// Where a member lets peers put something.
+  struct Address {
+    Rank position;
+    coll::Place place;
+  };
   /// The places of a member's spaces in cells_.
   struct Spaces {
     std::size_t in, out, scratch, temp;
@@ -76,6 +81,9 @@ class Run {
   bool count_raises();
   bool run_lanes();
   bool begin(Lane& lane);
+  bool resolve(Lane& lane, coll::Step& step, const Event& announces, const Event& sends);
+  bool announce(Lane& lane, coll::Step& step, const Event& event);
+  bool find_told(Lane& lane, coll::Step& step, const Event& event);
   bool move(Lane& lane, const coll::Step& step, Rank from_position, const Event& reads, Rank to_position,
             const Event& writes);
   bool reduce(Lane& lane, const coll::Step& step, const Event& event);
@@ -110,6 +118,7 @@ class Run {
   std::vector<Spaces> spaces_;  // [position]
   std::vector<Reader> readers_;
   std::vector<Touched> touched_;
+  std::vector<Address> addresses_;  // that members have announced
   std::vector<Value> left_, right_;
   Values values_;
   Orders orders_;

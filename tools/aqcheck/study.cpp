@@ -62,11 +62,15 @@ std::uint64_t segments(const Shape& shape, std::uint64_t wanted) noexcept {
   const std::uint64_t each = (elements + most - 1) / most;
   return (elements + each - 1) / each;
 }
-/// Direct access with Sync::mine: a signal for each edge says that the peer has called, before the data.
+/// Direct access with Sync::mine: a signal for each edge says that the peer has called, before the data. Without addresses
+/// it also says where the data are to go, in 16 bytes, whatever the mode.
 Studied with_readiness(const Shape& shape, Studied out) {
-  if (shape.in != Sync::mine) return out;
+  const bool announced = shape.addresses == coll::Addresses::local;
+  if (shape.in != Sync::mine && !announced) return out;
+  if (announced) out.bytes += 16 * out.messages;
   out.messages *= 2;
   out.depth += 1;
+  out.less_depth |= announced;  // an announcement may travel beside the pass
   return out;
 }
 bool in_team_order(const Shape& shape) noexcept {
@@ -205,6 +209,16 @@ Studied parts_twice(const Shape& shape, std::uint64_t messages, std::uint32_t de
 Studied parts_in_logarithmic(const Shape& shape) {
   return parts_twice(shape, std::uint64_t{2} * lg(shape) * shape.ranks, 2 * lg(shape));
 }
+Studied all_reduce_parts(const Shape& shape) {
+  // A share says that its sender has called.
+  Shape ready = shape;
+  ready.in = Sync::none;
+  const Studied gathered = with_readiness(ready, {.messages = pairs(shape)});
+  return {.messages = gathered.messages + pairs(shape),
+          .bytes = gathered.bytes + 2 * others(shape) * shape.bytes,
+          .depth = 2,
+          .less_depth = gathered.less_depth};
+}
 Studied all_reduce_ring(const Shape& shape) {
   const std::uint64_t shortest = shape.bytes / shape.element / shape.ranks;
   const std::uint64_t s =
@@ -225,7 +239,8 @@ constexpr const char* kShallow =
     "the study has ceil(log_k P) for the depth; a position below P may have no digit 0 only if P is large "
     "enough";
 constexpr const char* kReadiness =
-    "with Sync::mine a signal for each edge says first that the peer has called";
+    "with Sync::mine, or without addresses, a message for each edge says first that the peer has called, and "
+    "where";
 
 constexpr std::array kStudy{
     StudyEntry{Operation::barrier, "dissemination", barrier_dissemination,
@@ -272,6 +287,8 @@ constexpr std::array kStudy{
     StudyEntry{Operation::all_reduce, "tree", all_reduce_tree, kShallow},
     StudyEntry{Operation::all_reduce, "circulant", parts_in_logarithmic, kSame},
     StudyEntry{Operation::all_reduce, "direct", to_everybody, kSame},
+    StudyEntry{Operation::all_reduce, "parts", all_reduce_parts,
+               "without addresses a message for each edge says first where the output is"},
     StudyEntry{Operation::all_reduce, "halving", parts_in_logarithmic, kSame},
     StudyEntry{Operation::all_reduce, "ring", all_reduce_ring, kSame},
     StudyEntry{Operation::reduce_scatter, "circulant", logarithmic, kSame},

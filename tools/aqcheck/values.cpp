@@ -35,6 +35,7 @@ void Values::begin(Rank ranks, std::uint64_t pieces) {
 
 Values::Node Values::node(Value value) const noexcept {
   const std::uint64_t inputs = ranks_ * pieces_;
+  if (value >= kFirstAddress) return {};  // of no position
   if (value > inputs) return nodes_[value - inputs - 1];
   const auto position = static_cast<Rank>((value - 1) / pieces_);
   return {.offset = (value - 1) % pieces_,

@@ -11,6 +11,8 @@ namespace aqueduct::aqcheck {
 /// expressions.
 using Value = std::uint32_t;
 inline constexpr Value kUnwritten = 0;
+/// From here on values are pieces of addresses, which are in no expression.
+inline constexpr Value kFirstAddress = 0x8000'0000;
 
 /// The expressions of one run: pieces of inputs, and combinations `left ∘ right` of pieces at the same place. The operator
 /// is associative, and nothing more is known of it. Memory is used again by the next run.

@@ -144,6 +144,7 @@ TEST(Algorithms, CostWhatTheLiteratureSays) {
       {Operation::all_reduce, "halving", 0, 2 * kP * kLog, 2 * (kP - 1), 2 * kLog},
       {Operation::all_reduce, "ring", 1, 2 * kP * (kP - 1), 2 * (kP - 1), 2 * (kP - 1)},
       {Operation::all_reduce, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
+      {Operation::all_reduce, "parts", 0, 2 * kP * (kP - 1), 2 * (kP - 1), 2},
       {Operation::reduce_scatter, "circulant", 0, kP * kLog, kP * (kP - 1), kLog},
       {Operation::reduce_scatter, "halving", 0, kP * kLog, kP * (kP - 1), kLog},
       {Operation::reduce_scatter, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},

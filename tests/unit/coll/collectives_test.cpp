@@ -191,7 +191,10 @@ TEST_F(CollectiveJobs, ThatASettingForcesAreExplained) {
     std::array<std::uint64_t, 3> data{};
     EXPECT_EQ(all_gather(world, data).code(), ErrorCode::invalid_argument);
     EXPECT_EQ(all_gather_plan(world, data).status().code(), ErrorCode::invalid_argument);
-    EXPECT_EQ(broadcast(world, data, 1).code(), ErrorCode::invalid_argument) << "nobody knows the places";
+    const std::string direct = world.explain(Collective::broadcast, 8, 8);
+    EXPECT_NE(direct.find("direct:radix=4 (a setting asks for it)"), std::string::npos) << direct;
+    EXPECT_NE(direct.find("members announce"), std::string::npos) << direct;
+    ASSERT_NO_FATAL_FAILURE(call_as_model(world, {.operation = Collective::broadcast, .count = 50}));
     ASSERT_NO_FATAL_FAILURE(call_as_model(world, {.operation = Collective::reduce, .count = 50}));
     ASSERT_TRUE(ep.barrier());
   });

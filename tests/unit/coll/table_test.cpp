@@ -174,10 +174,13 @@ TEST(Table, TakesFewBytesForLongBlocks) {
   EXPECT_EQ(chosen(shape_of(Operation::scan, 4, kMebi), network(4)).substr(0, 5), "chain");
 }
 
-TEST(Table, DoesNotWriteToOthersWhoseAddressesItDoesNotKnow) {
-  const Shape local = shape_of(Operation::broadcast, 8, kMebi);
-  EXPECT_EQ(chosen(single(local), {.ranks = 8}), "direct:radix=4");
-  EXPECT_NE(chosen(local, {.ranks = 8}), "direct:radix=4");
+// A block must be long enough to be worth the messages that say where it is to go.
+TEST(Table, WritesToOutputsThatAreAnnouncedOnlyIfBlocksAreLong) {
+  const Shape local = shape_of(Operation::gather, 8, 1024);
+  EXPECT_EQ(chosen(single(local), network(8)), "direct");
+  EXPECT_NE(chosen(local, network(8)), "direct");
+  EXPECT_EQ(chosen(shape_of(Operation::gather, 8, kMebi), network(8)), "direct");
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 2, kMebi), network(2)), "parts");
 }
 
 TEST(Table, KeepsTheOrderThatIsAskedFor) {
@@ -285,7 +288,7 @@ TEST(Table, SaysWhoCanDoItIfTheSettingsAlgorithmCannot) {
   const std::string why(choice.why);
   EXPECT_NE(why.find("ring"), std::string::npos) << why;
   EXPECT_NE(why.find("it needs a commutative operator"), std::string::npos) << why;
-  EXPECT_NE(why.find("these can: multiplying, tree, direct, halving"), std::string::npos) << why;
+  EXPECT_NE(why.find("these can: multiplying, tree, direct, parts, halving"), std::string::npos) << why;
 }
 
 TEST(Table, ExplainsItself) {
