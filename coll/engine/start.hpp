@@ -66,4 +66,8 @@ inline Event TeamEngine::start(Plan& plan) noexcept {
   return begin_or_start_again(*plan.call, {request.in.mine, request.out.mine}, /*blocking=*/false, &plan);
 }
 
+inline Event Collectives::start(Plan& plan) noexcept {
+  return plan.engine != nullptr ? plan.engine->start(plan) : Event(Status(ErrorCode::closed));
+}
+
 }  // namespace aqueduct::coll

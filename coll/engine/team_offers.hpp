@@ -89,7 +89,7 @@ class TeamOffers {
   ///
   /// The team of all ranks has 2M, and beyond 65520 ranks its least_room; it has no scratch beyond 131056 ranks.
   TeamOffer take(Rank members) noexcept;
-  /// The least number of counters for a team of that size, with as good as no bytes: it has scratch of the program's own.
+  /// The least number of counters for a team of that size, and no bytes: it has scratch of the program's own.
   TeamOffer take_counters(Rank members) noexcept;
   /// Gives a place back, for another team. Does nothing for an offer without bytes, and for that of the team of all ranks.
   /// Requires: nothing of the team arrives any more.
