@@ -24,8 +24,8 @@ enum class Room : std::uint8_t {
 };
 constexpr std::array kRooms{Room::epochs, Room::pairs, Room::three};
 constexpr std::array kRoomNames{"own epochs", "two in a bank", "three banks"};
-constexpr std::array kOrders{Manner::Order::oldest, Manner::Order::newest, Manner::Order::late_last};
-constexpr std::array kOrderNames{"by chance", "oldest first", "newest first", "late member's last"};
+constexpr std::array kMessageOrders{Manner::Order::oldest, Manner::Order::newest, Manner::Order::late_last};
+constexpr std::array kMessageOrderNames{"by chance", "oldest first", "newest first", "late member's last"};
 
 /// The least value of a parameter, the usual one, and one that makes a tree flat.
 std::array<std::uint32_t, 3> extreme_values(const coll::Parameter& parameter, Rank ranks) {
@@ -99,9 +99,9 @@ ScratchPair pair_of(const ScratchCall& a, const ScratchCall& b, Rank late, Manne
   return pair;
 }
 
-std::string describe(const ScratchCall& call) {
+std::string words_of(const ScratchCall& call) {
   const Shape& shape = call.shape;
-  std::string text = fmt::format("{} {}", name_of(shape.operation), call.algorithm->name);
+  std::string text = fmt::format("{} {}", aqcheck::name_of(shape.operation), call.algorithm->name);
   for (std::size_t i = 0; i < call.algorithm->parameters.size(); ++i)
     text += fmt::format(" {}={}", call.algorithm->parameters[i].name, shape.parameters[i]);
   if (coll::has_root(shape.operation)) text += fmt::format(" from {}", shape.root);
@@ -123,7 +123,7 @@ void for_each_pair(const PairGrid& grid, const std::function<bool(const ScratchP
       if (!grid.all) {
         // Each of these goes round at its own pace, so that all combinations come up somewhere.
         if (!visit(pair_of(first[turn * 7 % first.size()], second[turn * 5 / 3 % second.size()],
-                           static_cast<Rank>(turn % grid.ranks), kOrders[turn / 2 % 3],
+                           static_cast<Rank>(turn % grid.ranks), kMessageOrders[turn / 2 % 3],
                            kRooms[turn / 6 % 3])))
           return;
         continue;
@@ -131,7 +131,7 @@ void for_each_pair(const PairGrid& grid, const std::function<bool(const ScratchP
       for (const ScratchCall& a : first) {
         for (const ScratchCall& b : second) {
           for (Rank late = 0; late < grid.ranks; ++late) {
-            for (const Manner::Order order : kOrders) {
+            for (const Manner::Order order : kMessageOrders) {
               for (const Room room : kRooms) {
                 if (!visit(pair_of(a, b, late, order, room))) return;
               }
@@ -157,9 +157,9 @@ std::string check_pair(const ScratchPair& pair, const ScratchMistake& mistake) {
 std::string describe(const ScratchPair& pair) {
   const coll::ScratchSizes& sizes = pair.manner.sizes;
   const Room room = pair.calls[0].whole_bank ? Room::epochs : sizes.banks == 3 ? Room::three : Room::pairs;
-  return fmt::format("{}, then {}; {} members, {} late, {}, {}", describe(pair.calls[0]),
-                     describe(pair.calls[2]), pair.ranks, *pair.manner.late,
-                     kOrderNames[static_cast<std::size_t>(pair.manner.order)],
+  return fmt::format("{}, then {}; {} members, {} late, {}, {}", words_of(pair.calls[0]),
+                     words_of(pair.calls[2]), pair.ranks, *pair.manner.late,
+                     kMessageOrderNames[static_cast<std::size_t>(pair.manner.order)],
                      kRoomNames[static_cast<std::size_t>(room)]);
 }
 
