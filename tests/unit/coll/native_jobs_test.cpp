@@ -293,7 +293,7 @@ TEST_F(NativeJobs, FailAlsoInATeamThatIsBrokenFromALaterCallOn) {
     first[rank] = all_reduce_nb(*teams[rank], std::span(data[rank]), ReduceOp::sum,
                                 native_modes(Sync::mine, Sync::mine));
   }
-  const Event refused =
+  Event refused =
       broadcast_nb(*teams[0], std::span(data[0]), /*root=*/3, native_modes(Sync::mine, Sync::mine));
   EXPECT_EQ(refused.status().code(), ErrorCode::invalid_argument);
   Event later = broadcast_nb(*teams[1], std::span(data[1]), /*root=*/0, native_modes(Sync::mine, Sync::mine));

@@ -135,8 +135,7 @@ TEST_F(QuickStart, ServesAPlanAndCallsOfItsShapeInTurns) {
     }
     progress(20);
     for (Rank rank = 0; rank < kMembers; ++rank) {
-      for (const Event& event : events[rank])
-        ASSERT_TRUE(event.done() && event.status()) << "turn " << number;
+      for (Event& event : events[rank]) ASSERT_TRUE(event.done() && event.status()) << "turn " << number;
       ASSERT_EQ(planned[rank], Words(5, 6)) << "turn " << number;
       ASSERT_EQ(data_[rank], Words(5, 6)) << "turn " << number;
     }
@@ -213,7 +212,7 @@ TEST_F(QuickStart, ComparesItsCallWithWhatIsKnownOfOthers) {
             ErrorCode::invalid_argument);
   progress();  // the others know of it before they call
   for (Rank rank = 0; rank < 2; ++rank) {
-    const Event event = sum(rank, 5);
+    Event event = sum(rank, 5);
     ASSERT_TRUE(event.done()) << "member " << rank;
     EXPECT_EQ(event.status().code(), ErrorCode::mismatch) << "member " << rank;
   }
@@ -289,7 +288,9 @@ TEST_F(QuickStart, LeavesNothingBehindAtTheTeamsEnd) {
     }
     end_teams();
     for (auto& plan : plans) {
-      if (number % 2 != 0) EXPECT_EQ(plan->start().status().code(), ErrorCode::closed);
+      if (number % 2 != 0) {
+        EXPECT_EQ(plan->start().status().code(), ErrorCode::closed);
+      }
     }
     plans = {};  // after the team, where they have not been ended
     make_teams();
