@@ -116,27 +116,22 @@ void for_each_pair(const PairGrid& grid, const std::function<bool(const ScratchP
     all.push_back(variants(*algorithm, grid.ranks));
     if (all.back().empty()) all.pop_back();
   }
-  std::size_t turn = 0;
+  std::uint32_t turn = 0;
+  // The late member, the order of messages and the room change from pair to pair, so that all combinations come up.
+  const auto visit_next = [&](const ScratchCall& a, const ScratchCall& b) {
+    const std::uint32_t mixed = (++turn * 2'654'435'761u) >> 8;
+    return visit(pair_of(a, b, mixed % grid.ranks, kMessageOrders[mixed / grid.ranks % 3],
+                         kRooms[mixed / grid.ranks / 3 % 3]));
+  };
   for (const auto& first : all) {
     for (const auto& second : all) {
-      ++turn;
       if (!grid.all) {
-        // Each of these goes round at its own pace, so that all combinations come up somewhere.
-        if (!visit(pair_of(first[turn * 7 % first.size()], second[turn * 5 / 3 % second.size()],
-                           static_cast<Rank>(turn % grid.ranks), kMessageOrders[turn / 2 % 3],
-                           kRooms[turn / 6 % 3])))
-          return;
+        if (!visit_next(first[turn * 7 % first.size()], second[turn * 5 / 3 % second.size()])) return;
         continue;
       }
       for (const ScratchCall& a : first) {
         for (const ScratchCall& b : second) {
-          for (Rank late = 0; late < grid.ranks; ++late) {
-            for (const Manner::Order order : kMessageOrders) {
-              for (const Room room : kRooms) {
-                if (!visit(pair_of(a, b, late, order, room))) return;
-              }
-            }
-          }
+          if (!visit_next(a, b)) return;
         }
       }
     }

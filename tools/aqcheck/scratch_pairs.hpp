@@ -20,8 +20,8 @@ struct ScratchPair {
 /// Which pairs to look at.
 struct PairGrid {
   Rank ranks = 5;
-  /// Every variant of both operations (parameters, roots, sizes, sync modes), every late member, order of messages and
-  /// size of the banks. Otherwise each pair of algorithms with one of each, which change from pair to pair.
+  /// Every variant of both operations: parameters, roots, sizes, sync modes. Otherwise each pair of algorithms with one
+  /// variant of each, which changes from pair to pair. So do the late member, the order of messages and the size of banks.
   bool all = false;
 };
 

@@ -8,7 +8,7 @@
 namespace aqueduct::aqcheck {
 namespace {
 
-using Kind = ScratchMistake::Kind;
+using WrongBy = ScratchMistake::Kind;
 
 TEST(ScratchPairs, HaveNoOverlapAndNoHangWithAMemberThatIsLate) {
   std::uint64_t pairs = 0;
@@ -22,7 +22,7 @@ TEST(ScratchPairs, HaveNoOverlapAndNoHangWithAMemberThatIsLate) {
   EXPECT_GT(pairs, 4000u);
 }
 
-class ScratchMistakes : public testing::TestWithParam<Kind> {};
+class ScratchMistakes : public testing::TestWithParam<WrongBy> {};
 
 // One member makes the mistake, whichever it is.
 TEST_P(ScratchMistakes, AreFoundInAnyMember) {

@@ -21,9 +21,9 @@
 namespace aqueduct::coll {
 namespace {
 
-constexpr Rank kMembers = 3;
-constexpr int kWarm = 40;
-constexpr CollOptions kLoose{.in = Sync::none, .out = Sync::mine};
+constexpr Rank kAllThree = 3;
+constexpr int kWarmUp = 40;
+constexpr CollOptions kQuickModes{.in = Sync::none, .out = Sync::mine};
 
 /// The members' teams, all driven by this thread.
 class QuickStart : public testing::Test {
@@ -39,7 +39,7 @@ class QuickStart : public testing::Test {
                                       {"log", "off"}})
       ASSERT_TRUE(config.set(name, value)) << name;
     for (const auto& [name, value] : settings) ASSERT_TRUE(config.set(name, value)) << name;
-    auto made = Job::in_process(kMembers, config);
+    auto made = Job::in_process(kAllThree, config);
     ASSERT_TRUE(made) << made.status().text();
     job_.emplace(*std::move(made));
     make_teams();
@@ -63,16 +63,16 @@ class QuickStart : public testing::Test {
 
   void progress(int rounds = 50) {
     for (int i = 0; i < rounds; ++i) {
-      for (Rank rank = 0; rank < kMembers; ++rank) endpoint(rank).progress();
+      for (Rank rank = 0; rank < kAllThree; ++rank) endpoint(rank).progress();
     }
   }
   /// How a call of all members ends. One without an end fails the test.
-  std::array<ErrorCode, kMembers> codes(const std::function<Event(Rank)>& begin) {
-    std::array<Event, kMembers> events;
-    for (Rank rank = 0; rank < kMembers; ++rank) events[rank] = begin(rank);
-    std::array<ErrorCode, kMembers> out{};
+  std::array<ErrorCode, kAllThree> codes(const std::function<Event(Rank)>& begin) {
+    std::array<Event, kAllThree> events;
+    for (Rank rank = 0; rank < kAllThree; ++rank) events[rank] = begin(rank);
+    std::array<ErrorCode, kAllThree> out{};
     for (int i = 0; i < 2000 && !(events[0].done() && events[1].done() && events[2].done()); ++i) progress(1);
-    for (Rank rank = 0; rank < kMembers; ++rank) {
+    for (Rank rank = 0; rank < kAllThree; ++rank) {
       EXPECT_TRUE(events[rank].done()) << "member " << rank;
       out[rank] = events[rank].done() ? events[rank].status().code() : ErrorCode::internal;
     }
@@ -84,7 +84,7 @@ class QuickStart : public testing::Test {
   /// An all-reduce of `count` words, each member's own number; its result is checked.
   Event sum(Rank rank, std::size_t count) {
     data_[rank].assign(count, rank + 1);
-    return all_reduce_nb(team(rank), std::span(data_[rank]), ReduceOp::sum, kLoose);
+    return all_reduce_nb(team(rank), std::span(data_[rank]), ReduceOp::sum, kQuickModes);
   }
   void sum_of_all(std::size_t count) {
     ASSERT_NO_FATAL_FAILURE(call([&](Rank rank) { return sum(rank, count); }));
@@ -92,8 +92,9 @@ class QuickStart : public testing::Test {
   }
   /// All records that the engines have: if one is lost with each call, there will be more and more.
   auto records() {
+    progress();  // control messages may be under way
     std::vector<std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::uint32_t>> out;
-    for (Rank rank = 0; rank < kMembers; ++rank) {
+    for (Rank rank = 0; rank < kAllThree; ++rank) {
       Collectives& all = engine(rank);
       out.emplace_back(all.runs().capacity(), all.operations().capacity(), all.known_calls().capacity(),
                        all.methods().capacity(), endpoint(rank).state().ops.in_flight());
@@ -109,38 +110,38 @@ class QuickStart : public testing::Test {
   }
 
   std::optional<Job> job_;
-  std::array<std::optional<Team>, kMembers> teams_;
-  std::array<Words, kMembers> data_;
+  std::array<std::optional<Team>, kAllThree> teams_;
+  std::array<Words, kAllThree> data_;
 };
 
 TEST_F(QuickStart, ServesAPlanAndCallsOfItsShapeInTurns) {
   start();
-  std::array<Words, kMembers> planned;
-  std::array<std::optional<CollPlan>, kMembers> plans;
-  for (Rank rank = 0; rank < kMembers; ++rank) {
+  std::array<Words, kAllThree> planned;
+  std::array<std::optional<CollPlan>, kAllThree> plans;
+  for (Rank rank = 0; rank < kAllThree; ++rank) {
     planned[rank].resize(5);
-    auto plan = all_reduce_plan(team(rank), std::span(planned[rank]), ReduceOp::sum, kLoose);
+    auto plan = all_reduce_plan(team(rank), std::span(planned[rank]), ReduceOp::sum, kQuickModes);
     ASSERT_TRUE(plan) << plan.status().text();
     plans[rank].emplace(std::move(*plan));
   }
   const auto turn = [&](int number) {
-    for (Rank rank = 0; rank < kMembers; ++rank) planned[rank].assign(5, rank + 1);
+    for (Rank rank = 0; rank < kAllThree; ++rank) planned[rank].assign(5, rank + 1);
     // Both are in flight at once, and which is first changes. One member may even start its plan where others call.
-    std::array<std::array<Event, 2>, kMembers> events;
-    for (Rank rank = 0; rank < kMembers; ++rank) {
+    std::array<std::array<Event, 2>, kAllThree> events;
+    for (Rank rank = 0; rank < kAllThree; ++rank) {
       const bool plan_first = (number + (number % 3 == 0 ? static_cast<int>(rank) : 0)) % 2 == 0;
       if (plan_first) events[rank][0] = plans[rank]->start();
       events[rank][1] = sum(rank, 5);
       if (!plan_first) events[rank][0] = plans[rank]->start();
     }
     progress(20);
-    for (Rank rank = 0; rank < kMembers; ++rank) {
+    for (Rank rank = 0; rank < kAllThree; ++rank) {
       for (Event& event : events[rank]) ASSERT_TRUE(event.done() && event.status()) << "turn " << number;
       ASSERT_EQ(planned[rank], Words(5, 6)) << "turn " << number;
       ASSERT_EQ(data_[rank], Words(5, 6)) << "turn " << number;
     }
   };
-  for (int i = 0; i < kWarm; ++i) ASSERT_NO_FATAL_FAILURE(turn(i));
+  for (int i = 0; i < kWarmUp; ++i) ASSERT_NO_FATAL_FAILURE(turn(i));
   const auto before = records();
   for (int i = 0; i < 300; ++i) ASSERT_NO_FATAL_FAILURE(turn(i));
   EXPECT_EQ(records(), before);
@@ -154,12 +155,12 @@ TEST_F(QuickStart, FollowsTheRoot) {
   start();
   const auto turn = [&](int number) {
     const auto root = static_cast<Rank>(number % 5 < 2 ? 0 : number % 3);
-    for (Rank rank = 0; rank < kMembers; ++rank) data_[rank].assign(4, rank == root ? number : 0);
+    for (Rank rank = 0; rank < kAllThree; ++rank) data_[rank].assign(4, rank == root ? number : 0);
     ASSERT_NO_FATAL_FAILURE(
-        call([&](Rank rank) { return broadcast_nb(team(rank), std::span(data_[rank]), root, kLoose); }));
+        call([&](Rank rank) { return broadcast_nb(team(rank), std::span(data_[rank]), root, kQuickModes); }));
     for (const Words& data : data_) ASSERT_EQ(data, Words(4, static_cast<std::uint64_t>(number)));
   };
-  for (int i = 0; i < kWarm; ++i) ASSERT_NO_FATAL_FAILURE(turn(i));
+  for (int i = 0; i < kWarmUp; ++i) ASSERT_NO_FATAL_FAILURE(turn(i));
   const auto before = records();
   for (int i = 0; i < 300; ++i) ASSERT_NO_FATAL_FAILURE(turn(i));
   EXPECT_EQ(records(), before);
@@ -172,7 +173,7 @@ TEST_F(QuickStart, GoesThroughEpochsAndBanksThatAreTooSmall) {
   start({{"coll_team_scratch", "4K"}});
   for (const std::size_t count : {std::size_t{1}, std::size_t{30}, std::size_t{110}, std::size_t{400}}) {
     SCOPED_TRACE(count);
-    for (int i = 0; i < kWarm; ++i) ASSERT_NO_FATAL_FAILURE(sum_of_all(count));
+    for (int i = 0; i < kWarmUp; ++i) ASSERT_NO_FATAL_FAILURE(sum_of_all(count));
     const auto before = records();
     const std::uint64_t control = row(0, "collective_control");
     for (int i = 0; i < 300; ++i) ASSERT_NO_FATAL_FAILURE(sum_of_all(i % 4 == 0 ? 1 : count));
@@ -184,7 +185,7 @@ TEST_F(QuickStart, GoesThroughEpochsAndBanksThatAreTooSmall) {
 
 TEST_F(QuickStart, OfAnotherCallThanTheOthersIsAMismatchForAll) {
   start();
-  for (int i = 0; i < kWarm; ++i) {
+  for (int i = 0; i < kWarmUp; ++i) {
     ASSERT_NO_FATAL_FAILURE(sum_of_all(5));
     ASSERT_NO_FATAL_FAILURE(sum_of_all(6));
   }
@@ -206,7 +207,7 @@ TEST_F(QuickStart, OfAnotherCallThanTheOthersIsAMismatchForAll) {
 
 TEST_F(QuickStart, ComparesItsCallWithWhatIsKnownOfOthers) {
   start();
-  for (int i = 0; i < kWarm; ++i) ASSERT_NO_FATAL_FAILURE(sum_of_all(5));
+  for (int i = 0; i < kWarmUp; ++i) ASSERT_NO_FATAL_FAILURE(sum_of_all(5));
   data_[2].assign(5, 0);
   EXPECT_EQ(broadcast_nb(team(2), std::span(data_[2]), /*root=*/3).status().code(),
             ErrorCode::invalid_argument);
@@ -221,15 +222,15 @@ TEST_F(QuickStart, ComparesItsCallWithWhatIsKnownOfOthers) {
 
 TEST_F(QuickStart, EndsWithTheLossOfAMember) {
   start();
-  std::array<std::optional<CollPlan>, kMembers> plans;
-  std::array<Words, kMembers> planned;
-  for (Rank rank = 0; rank < kMembers; ++rank) {
+  std::array<std::optional<CollPlan>, kAllThree> plans;
+  std::array<Words, kAllThree> planned;
+  for (Rank rank = 0; rank < kAllThree; ++rank) {
     planned[rank].resize(5);
-    auto plan = all_reduce_plan(team(rank), std::span(planned[rank]), ReduceOp::sum, kLoose);
+    auto plan = all_reduce_plan(team(rank), std::span(planned[rank]), ReduceOp::sum, kQuickModes);
     ASSERT_TRUE(plan) << plan.status().text();
     plans[rank].emplace(std::move(*plan));
   }
-  for (int i = 0; i < kWarm; ++i) {
+  for (int i = 0; i < kWarmUp; ++i) {
     ASSERT_NO_FATAL_FAILURE(sum_of_all(5));
     ASSERT_NO_FATAL_FAILURE(call([&](Rank rank) { return plans[rank]->start(); }));
   }
@@ -260,21 +261,21 @@ TEST_F(QuickStart, LeavesNothingBehindAtTheTeamsEnd) {
   start();
   constexpr std::size_t kAtOnce = 9;
   const auto cycle = [&](int number) {
-    std::array<std::optional<CollPlan>, kMembers> plans;
-    std::array<Words, kMembers> planned;
-    for (Rank rank = 0; rank < kMembers; ++rank) {
+    std::array<std::optional<CollPlan>, kAllThree> plans;
+    std::array<Words, kAllThree> planned;
+    for (Rank rank = 0; rank < kAllThree; ++rank) {
       planned[rank].assign(2, rank);
-      auto plan = all_reduce_plan(team(rank), std::span(planned[rank]), ReduceOp::max, kLoose);
+      auto plan = all_reduce_plan(team(rank), std::span(planned[rank]), ReduceOp::max, kQuickModes);
       ASSERT_TRUE(plan) << plan.status().text();
       plans[rank].emplace(std::move(*plan));
     }
     for (const std::size_t count : {1u, 8u, 21u}) {
-      std::array<std::array<Words, kAtOnce>, kMembers> many;
-      std::array<std::array<Event, kAtOnce>, kMembers> events;
-      for (Rank rank = 0; rank < kMembers; ++rank) {
+      std::array<std::array<Words, kAtOnce>, kAllThree> many;
+      std::array<std::array<Event, kAtOnce>, kAllThree> events;
+      for (Rank rank = 0; rank < kAllThree; ++rank) {
         for (std::size_t i = 0; i < kAtOnce; ++i) {
           many[rank][i].assign(count, rank);
-          events[rank][i] = all_reduce_nb(team(rank), std::span(many[rank][i]), ReduceOp::max, kLoose);
+          events[rank][i] = all_reduce_nb(team(rank), std::span(many[rank][i]), ReduceOp::max, kQuickModes);
         }
       }
       progress();
