@@ -1,4 +1,5 @@
 #include <aqueduct/coll.hpp>
+#include <aqueduct/coll_scratch.hpp>
 #include <aqueduct/coll_v.hpp>
 
 #include "c/convert.hpp"
@@ -203,6 +204,13 @@ aq_status aq_operator_add(aq_endpoint* ep, uint32_t number, const aq_operator* w
   if (with->reserved != 0 || with->commutative > 1) return c::plain(ErrorCode::invalid_argument);
   return c::plain(add_operator(c::whole(ep), number,
                                {with->combine, with->context, with->element, with->commutative != 0}));
+}
+
+uint64_t aq_team_least_scratch(const aq_team* team) {
+  return least_scratch(*reinterpret_cast<const Team*>(team));
+}
+aq_status aq_team_use_scratch(aq_team* team, void* memory, size_t bytes) {
+  return c::plain(use_scratch(c::whole_caller(team), {static_cast<std::byte*>(memory), bytes}));
 }
 
 size_t aq_team_explain(aq_team* team, int operation, aq_block block, const aq_coll_options* options,

@@ -17,11 +17,13 @@ struct PlanRecord {
   Plan* bound = nullptr;
 
   /// Whether the team has ended: then only `bound` may be used, and `endpoint` if bound->engine is not null. To be asked
-  /// before the Entry, which needs the endpoint, and once more behind it: another thread may have ended the team meanwhile.
+  /// before the Entry, which needs the endpoint.
   bool closed() const noexcept {
     // The engine may outlive its Team, until what it has sent has arrived.
     return bound->engine == nullptr || bound->team_gone || barrier_of(team) == nullptr;
   }
+  /// To be asked behind the Entry: another thread may have ended the team while this one waited for it.
+  bool ended_meanwhile() const noexcept { return endpoint.guard.guards() && closed(); }
 };
 
 }  // namespace aqueduct::coll

@@ -30,10 +30,10 @@ void drop_plan(void* record) noexcept {
   delete plan;
 }
 
-/// Requires: an Entry.
+/// Requires: an Entry, and that the plan is not closed.
 inline Event start_plan(coll::PlanRecord& plan) noexcept {
   const coll::OneCaller one(plan.team);
-  return coll::Collectives::start(*plan.bound);
+  return plan.bound->engine->start(*plan.bound);
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Event CollPlan::start() noexcept {
   if (plan == nullptr) return Event(Status(ErrorCode::invalid_argument));
   if (plan->closed()) return Event(Status(ErrorCode::closed));
   const core::Entry entry(plan->endpoint);
-  if (plan->closed()) return Event(Status(ErrorCode::closed));
+  if (plan->ended_meanwhile()) return Event(Status(ErrorCode::closed));
   if (const Status status = coll::may_begin(plan->team); !status) return Event(status);
   return start_plan(*plan);
 }
@@ -63,7 +63,7 @@ Status CollPlan::run() noexcept {
   if (plan == nullptr) return ErrorCode::invalid_argument;
   if (plan->closed()) return ErrorCode::closed;
   const core::Entry entry(plan->endpoint);
-  if (plan->closed()) return ErrorCode::closed;
+  if (plan->ended_meanwhile()) return ErrorCode::closed;
   if (const Status status = coll::may_wait(plan->team); !status) return status;
   const coll::OneCaller one(plan->team);
   Event event = start_plan(*plan);

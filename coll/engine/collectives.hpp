@@ -53,6 +53,18 @@ class Collectives final : public core::Layer {
   static void choose_native(TeamState& team, bool all_alike) noexcept {
     if (TeamEngine* const engine = engine_of(team)) engine->choose_native(all_alike);
   }
+  // Scratch of the program's own: moved_scratch.cpp.
+
+  static bool has_plans(TeamState& team) noexcept { return engine_of(team)->has_plans(); }
+  /// Sets what of the library's own memory this member has for the team.
+  void offer_again(const TeamState& team, ScratchProposal& proposal) noexcept;
+  /// The sizes of the scratch that the members propose. Errors: invalid_argument; the log says why.
+  Result<ScratchSizes> sizes_within(TeamState& team, std::span<const ScratchProposal> all) noexcept;
+  /// Requires: nothing of the team is in flight on any member, and it has no plans.
+  /// Errors: no_memory. The team is to be broken then, on all members.
+  Status move_scratch(TeamState& team, const ScratchSizes& sizes,
+                      std::span<const ScratchProposal> all) noexcept;
+
   /// Waits until nothing of the team is in flight here, and all that this member has sent has arrived.
   Status drain(TeamState& team) noexcept;
   /// Whether nothing of the team is in flight here, and all that this member has sent has arrived. A broken team may be
@@ -99,6 +111,10 @@ class Collectives final : public core::Layer {
   void look_busy(TeamEngine& team) noexcept {
     if (team.busy() && (!team.listed_ || team.no_room_)) list(team);
   }
+  /// The same of a team that has something to do, and wants no more progress than before.
+  void has_work(TeamEngine& team) noexcept {
+    if (!team.listed_) list(team);
+  }
   /// A transfer has failed because its peer is gone, which nobody has reported yet. Returns whether that is news: then the
   /// next progress of the program makes it known to all layers, after what the peer has sent. Otherwise a program would be
   /// told of a loss by a call, but not by is_lost.
@@ -117,6 +133,7 @@ class Collectives final : public core::Layer {
     Offer mine;
   };
   void prepare(TeamState& team, const Offer& mine);
+  static std::uint64_t bytes_of(const ScratchProposal& one, bool given, const BoardRoom& board) noexcept;
   void give_scratch(TeamEngine& engine, const std::optional<ScratchSizes>& sizes, const Offer& mine,
                     const BoardRoom& board);
   std::optional<ScratchSizes> sizes_of(const TeamState& team, const Offer& mine, std::span<const Offer> all,

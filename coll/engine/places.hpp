@@ -1,6 +1,6 @@
 #pragma once
 
-#include <aqueduct/rank.hpp>
+#include "core/signals.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,10 +9,11 @@
 
 namespace aqueduct::coll {
 
-/// Where the memory of a team is in a member's hidden segment.
+/// Where the memory of a team is on a member.
 struct MemberPlace {
   std::uint64_t first_counter = 0;  ///< a signal slot
-  std::uint64_t offset = 0;         ///< of the scratch bytes
+  std::uint64_t offset = 0;         ///< of the scratch bytes, in
+  SegmentId segment = core::kSignalSegment;
 
   friend bool operator==(const MemberPlace&, const MemberPlace&) = default;
 };

@@ -30,6 +30,9 @@ class Pool {
     free_ = &object;
   }
 
+  /// How many objects there are, in use or not.
+  std::size_t capacity() const noexcept { return blocks_.size() * kBlock; }
+
  private:
   static constexpr std::size_t kBlock = 16;
 

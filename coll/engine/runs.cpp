@@ -1,5 +1,6 @@
 // The runs of operations: how a call becomes runs, when these start, and when they are over.
 
+#include "coll/engine/call_text.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
 
@@ -309,7 +310,8 @@ void TeamEngine::forget(CallRecord& operation) noexcept {
 
 bool TeamEngine::advance() noexcept {
   no_room_ = false;
-  if (!all_.outcome.ok() && broken_.ok()) [[unlikely]] {
+  // Also of a team that is broken from a later call on: the earlier calls go on, and one of them has failed now.
+  if (!all_.outcome.ok() && broken_from_ != 0) [[unlikely]] {
     if (all_.outcome.code() == ErrorCode::peer_lost)
       static_cast<void>(layer_.learns_of_loss(all_.outcome.peer()));
     fail_and_tell(all_.outcome);
@@ -361,10 +363,27 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
 
 /// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.
 void TeamEngine::fail_and_tell(Status why) noexcept {
+  if (!broken_.ok()) log_second_failure(why);
   if (first_ != nullptr && why.code() != ErrorCode::peer_lost) {
     layer_.tell(*this, first_->number, refused_call(first_->call->request.description, why.code()));
   }
   fail(why, 0);
+}
+
+/// Calls of the team end for two reasons: the earlier ones for `why`, the others for the failure before.
+void TeamEngine::log_second_failure(Status why) noexcept {
+  const CallRecord* const oldest = first_;
+  if (oldest == nullptr || oldest->number >= first_broken_) return;  // nobody is told of it
+  CallText text;
+  text.add("on a team of {} ranks, calls {} to {}, of which the first is ", ranks_, oldest->number,
+           first_broken_ - 1);
+  add_call(text, oldest->call->request.description);
+  text.add(", end with ");
+  add_refusal(text, static_cast<std::uint16_t>(why.code()));
+  text.add("; the calls after them have ended with ");
+  add_refusal(text, static_cast<std::uint16_t>(broken_.code()));
+  text.add(" before");
+  state_.log.error("{}", text.view());
 }
 
 /// After a failure: ends the cancelled operations whose buffers nobody uses any more.

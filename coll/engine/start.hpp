@@ -32,7 +32,11 @@ inline bool TeamEngine::start_again(core::Op& op, KnownCall& call, CallMemory me
   run->in = memory.in;
   run->out = memory.out;
   activate(*run);
-  if (run->first_wait == kNoCounter || scratch_->count(run->portion, run->first_wait) != 0) look_first(*run);
+  if (run->first_wait != kNoCounter && scratch_->count(run->portion, run->first_wait) == 0) [[likely]] {
+    layer_.has_work(*this);
+    return true;
+  }
+  look_first(*run);
   layer_.look_busy(*this);
   return true;
 }
@@ -55,7 +59,8 @@ inline Event TeamEngine::begin(KnownCall& call, CallMemory memory, bool blocking
 }
 
 inline Event TeamEngine::start(Plan& plan) noexcept {
-  if (!broken_.ok() || plan.running != 0 || !plan.direct) [[unlikely]]
+  // Of a broken team, begin_or_start_again says so.
+  if (plan.running != 0 || !plan.direct) [[unlikely]]
     return start_slowly(plan);
   const Request& request = plan.call->request;
   return begin_or_start_again(*plan.call, {request.in.mine, request.out.mine}, /*blocking=*/false, &plan);

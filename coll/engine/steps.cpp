@@ -59,13 +59,13 @@ GlobalPtr<std::byte> TeamEngine::there(const Run& run, Rank peer, const Place& p
   const Rank rank = team_.members[peer];
   const Request& request = run.operation->call->request;
   if (place.space == Space::scratch)
-    return {rank, places_[peer].offset + run.portion.offset + place.offset, core::kSignalSegment};
+    return {rank, places_[peer].offset + run.portion.offset + place.offset, places_[peer].segment};
   const GlobalPtr<std::byte> buffer = (place.space == Space::in ? request.in : request.out).of(peer, rank);
   return {rank, buffer.offset() + run.shift + place.offset, buffer.segment()};
 }
 
 GlobalPtr<std::byte> TeamEngine::scratch_of(Rank peer) const noexcept {
-  return {team_.members[peer], places_[peer].offset, core::kSignalSegment};
+  return {team_.members[peer], places_[peer].offset, places_[peer].segment};
 }
 
 Signal TeamEngine::signal_for(const Run& run, const Step& step) const noexcept {
@@ -180,8 +180,14 @@ bool TeamEngine::step_over(core::Layer&, core::Op& op) noexcept {
 
 /// That members have made different calls is no failure of the network: they are told, and learn which.
 bool TeamEngine::native_over(core::Layer& layer, core::Op& op) noexcept {
-  if (op.outcome.code() != ErrorCode::mismatch) return step_over(layer, op);
   const StepNote note = op.payload<StepNote>();
+  if (note.engine->cancelled(*note.run->operation)) {
+    // It ends with any status, which is no news: its caller gets the reason why it was given up.
+    --note.run->own;
+    op.outcome = {};
+    return true;
+  }
+  if (op.outcome.code() != ErrorCode::mismatch) return step_over(layer, op);
   --note.run->own;
   op.outcome = {};
   // Without its Team, this member has given up all operations, and tells nobody.

@@ -63,6 +63,11 @@ class TeamEngine {
   /// Where the other members' scratch is.
   void know(TeamPlaces places) noexcept { places_ = std::move(places); }
 
+  /// The team gets other scratch than it had: moved_scratch.cpp.
+  void move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words,
+                    TeamPlaces places);
+  bool has_plans() const noexcept { return plans_ != nullptr; }
+
   /// Asks the team's conduit for collective operations of its own. May throw std::bad_alloc.
   void make_native();
   /// What it offers: NativeCollectives::offer; 0: nothing.
@@ -303,6 +308,7 @@ class TeamEngine {
   bool send_raises() noexcept;  // steps.cpp
   void reap() noexcept;
   void fail_and_tell(Status why) noexcept;
+  void log_second_failure(Status why) noexcept;
 
   // lanes.cpp: when a step runs
   void look(Run& run) noexcept;

@@ -115,8 +115,15 @@ TeamOffer TeamOffers::take(Rank members) noexcept {
   return {first_counter_ + place->first_counter, first_byte_ + place->offset, place->counters, place->bytes};
 }
 
+TeamOffer TeamOffers::take_counters(Rank members) noexcept {
+  if (members == 1) return {};
+  const auto place = memory_.take(0, least_room(members).counters);
+  if (!place) return {};
+  return {first_counter_ + place->first_counter, first_byte_, place->counters, 0};
+}
+
 void TeamOffers::give_back(const TeamOffer& mine) noexcept {
-  if (mine.bytes == 0 || mine.offset < first_byte_) return;
+  if (mine.counters == 0 || mine.offset < first_byte_) return;
   memory_.give_back(
       {mine.offset - first_byte_, mine.bytes, mine.first_counter - first_counter_, mine.counters});
 }

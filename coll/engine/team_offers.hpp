@@ -25,6 +25,18 @@ struct TeamOffer {
 };
 static_assert(sizeof(TeamOffer) == 32);
 
+/// What a member has for the scratch that its team is to get in place of the one it has. Travels as it is.
+struct ScratchProposal {
+  static constexpr std::uint64_t kForm = 0x73637261'74636801;  ///< tells it from what other calls exchange
+  std::uint64_t form = kForm;
+  TeamOffer offer;           ///< of the library's own memory
+  std::uint64_t offset = 0;  ///< of the program's piece, in its segment
+  std::uint64_t bytes = 0;
+  std::uint32_t segment = 0;
+  std::uint32_t given = 0;  ///< 0: the program has given no piece
+};
+static_assert(sizeof(ScratchProposal) == 64);
+
 /// How much a team takes: bytes and counters.
 struct ScratchRoom {
   std::uint64_t bytes = 0;
@@ -77,6 +89,8 @@ class TeamOffers {
   ///
   /// The team of all ranks has 2M, and beyond 65520 ranks its least_room; it has no scratch beyond 131056 ranks.
   TeamOffer take(Rank members) noexcept;
+  /// The least number of counters for a team of that size, and no bytes: it has scratch of the program's own.
+  TeamOffer take_counters(Rank members) noexcept;
   /// Gives a place back, for another team. Does nothing for an offer without bytes, and for that of the team of all ranks.
   /// Requires: nothing of the team arrives any more.
   void give_back(const TeamOffer& mine) noexcept;

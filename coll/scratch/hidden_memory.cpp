@@ -40,11 +40,11 @@ std::uint64_t UsedRanges::longest() const noexcept {
 std::optional<HiddenMemory::Place> HiddenMemory::take(std::uint64_t bytes, std::uint64_t counters) noexcept {
   if (bytes > bytes_.free()) return std::nullopt;  // before it is rounded up, which could overflow
   const std::uint64_t whole = (bytes + kLine - 1) / kLine * kLine;
-  const auto offset = bytes_.take(whole);
+  const auto offset = whole != 0 ? bytes_.take(whole) : 0;
   if (!offset) return std::nullopt;
   const auto first = counters_.take(counters);
   if (!first) {
-    bytes_.give_back(*offset);
+    if (whole != 0) bytes_.give_back(*offset);
     return std::nullopt;
   }
   const Place place{*offset, whole, *first, counters};
@@ -55,7 +55,7 @@ std::optional<HiddenMemory::Place> HiddenMemory::take(std::uint64_t bytes, std::
 }
 
 void HiddenMemory::give_back(const Place& place) noexcept {
-  bytes_.give_back(place.offset);
+  if (place.bytes != 0) bytes_.give_back(place.offset);
   counters_.give_back(place.first_counter);
 }
 

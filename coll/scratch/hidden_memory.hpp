@@ -58,7 +58,7 @@ class HiddenMemory {
       : words_(counters), counters_(counters.size()), bytes_(bytes) {}
 
   /// Takes a place of at least `bytes` bytes, and of `counters` counters, which hold 0. Empty if there is no room.
-  /// Requires: both > 0; after the last use of what was given back, no peer raises its counters any more.
+  /// Requires: counters > 0; after the last use of what was given back, no peer raises its counters any more.
   std::optional<Place> take(std::uint64_t bytes, std::uint64_t counters) noexcept;
   /// Gives a place back. Requires: take() has returned it, and all that peers send to it has arrived.
   void give_back(const Place& place) noexcept;

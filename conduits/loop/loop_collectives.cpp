@@ -91,6 +91,10 @@ bool LoopTeam::has_ended(const Posted& posted, Status& status) noexcept {
   Gathering& operation = found->second;
   if (posted.given_up) {
     status = ErrorCode::closed;
+  } else if (!all_.broken_down_.ok() && !operation.done) {
+    operation.here[position_] = false;
+    operation.given_up = true;
+    status = all_.broken_down_;
   } else if (operation.differs) {
     operation.here[position_] = false;
     status = ErrorCode::mismatch;

@@ -65,6 +65,9 @@ class LoopNativeCollectives final : public core::NativeCollectives {
   std::uint64_t offer() const noexcept override { return kMostCollectiveBytes; }
   std::unique_ptr<core::NativeTeam> make_team(std::uint64_t id, std::span<const Rank> members) override;
 
+  /// For tests of failures: this rank's operations that are not over end with `why`, now and from now on.
+  void break_down(Status why) noexcept { broken_down_ = why; }
+
   /// Carries out what all members have started. Returns the number of completions delivered.
   int carry_out(core::Inbox& inbox) noexcept;
 
@@ -75,6 +78,7 @@ class LoopNativeCollectives final : public core::NativeCollectives {
   const Rank me_;
   std::vector<LoopTeam*> teams_;  ///< those that have posted something
   std::vector<LoopTeam::Ended> ended_;
+  Status broken_down_;
 };
 
 }  // namespace aqueduct::conduits::loop

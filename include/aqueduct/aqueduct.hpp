@@ -7,6 +7,7 @@
 #include <aqueduct/atomic_domain.hpp>
 #include <aqueduct/atomics.hpp>
 #include <aqueduct/coll.hpp>
+#include <aqueduct/coll_scratch.hpp>
 #include <aqueduct/coll_v.hpp>
 #include <aqueduct/config.hpp>
 #include <aqueduct/continuation.hpp>

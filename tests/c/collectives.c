@@ -483,6 +483,22 @@ static void check_team(aq_endpoint* ep, aq_team* team, unsigned* combined) {
   check_explain(m);
 }
 
+// A team whose scratch is in my segment.
+static void check_own_scratch(aq_endpoint* ep, unsigned* combined) {
+  aq_team* team = NULL;
+  OK(aq_team_split(aq_world(ep), 0, aq_rank(ep), &team));
+  size_t bytes = 0;
+  void* const memory = aq_my_segment(ep, 0, &bytes);
+  const uint64_t least = aq_team_least_scratch(team);
+  HOLDS(least != 0 && least <= bytes);
+  FAILS(AQ_INVALID_ARGUMENT, aq_team_use_scratch(team, memory, least - 64));
+  OK(aq_team_use_scratch(team, memory, least));
+  check_team(ep, team, combined);
+  OK(aq_team_use_scratch(team, NULL, 0));
+  OK(aq_team_end(team));
+  aq_team_destroy(team);
+}
+
 static void run(aq_endpoint* ep, void* context) {
   (void)context;
   unsigned combined = 0;  // the operator's context, so one for both teams
@@ -495,6 +511,7 @@ static void run(aq_endpoint* ep, void* context) {
   FAILS(AQ_CLOSED, aq_all_reduce(reversed, aq_no_buffer(), aq_mine(&number), aq_block_of(AQ_ELEMENT_I64, 1),
                                  aq_by(AQ_REDUCE_SUM), NULL));
   aq_team_destroy(reversed);
+  check_own_scratch(ep, &combined);
   check_refusals(ep);
 }
 

@@ -2,6 +2,7 @@
 #include "tools/aqcheck/grid.hpp"
 #include "tools/aqcheck/large.hpp"
 #include "tools/aqcheck/mutations.hpp"
+#include "tools/aqcheck/scratch_command.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -131,15 +132,15 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Proves the schedules of collectives for every team size, root, size and sync mode: right results, no\n"
       "unordered accesses, no deadlock, and the messages, bytes and depth of the formula.");
-  app.add_option_function<std::string>(
-         "--ranks",
-         [&](const std::string& text) {
-           const std::string problem = aqueduct::aqcheck::read_ranks(text, options);
-           if (!problem.empty()) throw CLI::ValidationError("--ranks", problem);
-         },
-         "team sizes, as A:B")
-      ->type_name("A:B")
-      ->default_str("1:17");
+  const auto* const ranks = app.add_option_function<std::string>(
+                                   "--ranks",
+                                   [&](const std::string& text) {
+                                     const std::string problem = aqueduct::aqcheck::read_ranks(text, options);
+                                     if (!problem.empty()) throw CLI::ValidationError("--ranks", problem);
+                                   },
+                                   "team sizes, as A:B")
+                                ->type_name("A:B")
+                                ->default_str("1:17");
   app.add_option("--algorithm", options.algorithm, "only the algorithms of this name");
   app.add_flag("--all-roots", options.all_roots,
                "every root; otherwise root 0 stands for all roots of a broadcast, and four roots for those "
@@ -151,14 +152,27 @@ int main(int argc, char** argv) {
       ->excludes("--ranks")
       ->excludes("--all-roots")
       ->excludes(mutations);
+  bool scratch = false;
+  app.add_flag(
+         "--scratch", scratch,
+         "pairs of operations in one team's scratch with a late member, in teams of 2:5; with --mutations, "
+         "mistakes in the protocol of scratch, in the largest of the teams")
+      ->excludes("--algorithm")
+      ->excludes("--all-roots")
+      ->excludes("--large");
   app.add_option("--share", options.share, "checks one case in N, chosen by chance")
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u));
   auto* const seed =
       app.add_option("--seed", options.seed, "repeats the choice of --share")->type_name("SEED");
-  app.add_flag("--json", options.json, "a line of JSON for each algorithm");
+  app.add_flag("--json", options.json, "a line of JSON for each algorithm")->excludes("--scratch");
   CLI11_PARSE(app, argc, argv);
   if (options.share > 1 && seed->count() == 0) options.seed = std::random_device{}();
   if (options.share > 1 && !options.json) fmt::print("seed {}\n", options.seed);
+  if (scratch) {
+    const bool all_sizes = ranks->count() == 0;
+    return aqueduct::aqcheck::run_scratch({all_sizes ? 2 : options.least, all_sizes ? 5 : options.most,
+                                           options.share, options.seed, options.mutations});
+  }
   return aqueduct::aqcheck::run(options);
 }

@@ -264,6 +264,10 @@ void aq_plan_destroy(aq_plan* plan);
 size_t aq_team_explain(aq_team* team, int operation, aq_block block, const aq_coll_options* options,
                        char* text, size_t bytes);
 
+/// Scratch of the program's own: as aqueduct/coll_scratch.hpp says. `memory` is null if `bytes` is 0.
+uint64_t aq_team_least_scratch(const aq_team* team);
+aq_status aq_team_use_scratch(aq_team* team, void* memory, size_t bytes) AQ_MUST_USE;
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/tune/operation_word.hpp"
+#include "conduits/loop/loop_collectives.hpp"
 #include "tests/conformance/collective.hpp"
 
 #include <gmock/gmock.h>
@@ -269,6 +270,49 @@ TEST_F(NativeJobs, EndWhenAMemberIsLost) {
   ASSERT_TRUE(event.done());
   EXPECT_EQ(event.status().code(), ErrorCode::peer_lost);
   EXPECT_EQ(data, (std::array<std::uint64_t, 2>{5, 6}));
+}
+
+// Its callers learn of it, though later calls have ended for another reason; and the log names both.
+TEST_F(NativeJobs, FailAlsoInATeamThatIsBrokenFromALaterCallOn) {
+  start(3, {{"log", "error"}});
+  std::array<std::optional<Team>, 3> teams;
+  job_->run_each([&](Endpoint& ep) {
+    auto team = ep.world().split(0, ep.rank());
+    ASSERT_TRUE(team && *team);
+    teams[ep.rank()].emplace(std::move(**team));
+  });
+  const auto progress_all = [&] {
+    for (int i = 0; i < 100; ++i) {
+      for (Rank rank = 0; rank < 3; ++rank) job_->endpoint(rank).progress();
+    }
+  };
+  testing::internal::CaptureStderr();
+  std::array<std::array<std::uint64_t, 2>, 3> data{};
+  std::array<Event, 2> first;  // member 2 makes no call
+  for (Rank rank = 0; rank < 2; ++rank) {
+    first[rank] = all_reduce_nb(*teams[rank], std::span(data[rank]), ReduceOp::sum,
+                                native_modes(Sync::mine, Sync::mine));
+  }
+  Event refused =
+      broadcast_nb(*teams[0], std::span(data[0]), /*root=*/3, native_modes(Sync::mine, Sync::mine));
+  EXPECT_EQ(refused.status().code(), ErrorCode::invalid_argument);
+  Event later = broadcast_nb(*teams[1], std::span(data[1]), /*root=*/0, native_modes(Sync::mine, Sync::mine));
+  progress_all();
+  ASSERT_TRUE(later.done());
+  EXPECT_EQ(later.status().code(), ErrorCode::mismatch);
+  EXPECT_FALSE(first[0].done() || first[1].done()) << "the first call goes on: member 2 may yet make it";
+  auto& native = dynamic_cast<conduits::loop::LoopNativeCollectives&>(
+      *job_->endpoint(0).state().conduit(1).collectives());
+  native.break_down(ErrorCode::network_failed);
+  progress_all();
+  const std::string log = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(first[0].done() && first[1].done()) << log;
+  EXPECT_EQ(first[0].status().code(), ErrorCode::network_failed);
+  EXPECT_EQ(first[1].status().code(), ErrorCode::mismatch) << "it learns that member 0 cannot make the call";
+  EXPECT_EQ(all_reduce_nb(*teams[0], std::span(data[0]), ReduceOp::sum).status().code(), ErrorCode::mismatch);
+  EXPECT_THAT(log, HasSubstr("calls 1 to 1, of which the first is all_reduce"));
+  EXPECT_THAT(log, HasSubstr("network"));
+  EXPECT_THAT(log, HasSubstr("the calls after them have ended with"));
 }
 
 }  // namespace

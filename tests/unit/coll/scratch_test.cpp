@@ -1,4 +1,5 @@
-#include "tests/unit/coll/scratch_world.hpp"
+#include "coll/algorithms/algorithms.hpp"
+#include "tools/aqcheck/scratch_world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,10 @@
 namespace aqueduct::coll {
 namespace {
 
+using aqcheck::Manner;
+using aqcheck::ScratchWorld;
+using Call = aqcheck::ScratchCall;
+using Counted = aqcheck::ScratchCounted;
 using Random = std::mt19937_64;
 
 std::uint32_t below(Random& random, std::uint64_t limit) {

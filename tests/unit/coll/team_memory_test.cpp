@@ -2,6 +2,7 @@
 
 #include <aqueduct/aqueduct.hpp>
 #include <aqueduct/coll.hpp>
+#include <aqueduct/coll_scratch.hpp>
 
 #include "coll/engine/checked_request.hpp"
 #include "coll/engine/collectives.hpp"
@@ -69,6 +70,41 @@ TEST_F(TeamMemory, WithoutAnyCallsFailAlikeAndBreakNothing) {
     auto again = Team::create(ep, all, 0);
     ASSERT_TRUE(again) << again.status().text();
     EXPECT_THAT(again->explain(Collective::barrier, 0), Not(HasSubstr(kNoScratch)));
+    ASSERT_TRUE(ep.barrier());
+  });
+}
+
+// The library's own memory is used up, but for counters: the program gives the bytes.
+TEST_F(TeamMemory, OfTheProgramsOwnServesATeamThatHasNone) {
+  ASSERT_NO_FATAL_FAILURE(start(2, {{"coll_counters", "8192"}, {"coll_scratch", "64K"}}));
+  job_->run_each([](Endpoint& ep) {
+    const std::array<Rank, 2> all{0, 1};
+    std::vector<Team> teams;
+    while (teams.empty() ||
+           teams.back().explain(Collective::barrier, 0).find(kNoScratch) == std::string::npos) {
+      ASSERT_LT(teams.size(), 1000u);
+      auto team = Team::create(ep, all, teams.size());
+      ASSERT_TRUE(team) << team.status().text();
+      teams.push_back(std::move(*team));
+    }
+    for (int round = 0; round < 2; ++round) {
+      Team& without = teams.back();
+      const std::uint64_t least = least_scratch(without);
+      EXPECT_EQ(use_scratch(without, ep.segment().first(least - 1)).code(), ErrorCode::invalid_argument);
+      EXPECT_EQ(use_scratch(without, {}).code(), ErrorCode::invalid_argument) << "the library has none";
+      ASSERT_TRUE(use_scratch(without, ep.segment().first(least)));
+      std::uint64_t word = 1;
+      ASSERT_TRUE(all_reduce(without, std::span(&word, 1), ReduceOp::sum));
+      EXPECT_EQ(word, 2u);
+      ASSERT_TRUE(without.barrier());
+      EXPECT_TRUE(without.end());
+      teams.pop_back();
+      auto again = Team::create(ep, all, 1000);
+      ASSERT_TRUE(again) << again.status().text();
+      teams.push_back(std::move(*again));
+    }
+    for (Team& team : teams) EXPECT_TRUE(team.end());
+    EXPECT_EQ(engine(ep).memory().places(), 0u);
     ASSERT_TRUE(ep.barrier());
   });
 }
