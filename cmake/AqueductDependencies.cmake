@@ -26,13 +26,24 @@ else()
   set(pmix_FOUND OFF)  # a cached value of an earlier configuration may differ
 endif()
 
+# Likewise hwloc, which a rank loads when it first asks for the levels of memory. aqrun is linked with it.
+if(AQUEDUCT_HWLOC OR AQUEDUCT_BUILD_TOOLS OR AQUEDUCT_BUILD_TESTS)
+  pkg_check_modules(hwloc QUIET IMPORTED_TARGET hwloc>=2)
+endif()
+set(AQUEDUCT_WITH_HWLOC OFF)
+if(AQUEDUCT_HWLOC)
+  set(AQUEDUCT_WITH_HWLOC ${hwloc_FOUND})
+  if(NOT hwloc_FOUND AND NOT AQUEDUCT_HWLOC STREQUAL "AUTO")
+    message(FATAL_ERROR "AQUEDUCT_HWLOC=${AQUEDUCT_HWLOC}, but hwloc 2 was not found. On Debian: apt-get install libhwloc-dev")
+  endif()
+endif()
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
 if(AQUEDUCT_BUILD_TOOLS OR AQUEDUCT_BUILD_TESTS)
   aqueduct_need(nlohmann_json nlohmann-json3-dev)
   aqueduct_need(GTest libgtest-dev)
-  pkg_check_modules(hwloc QUIET IMPORTED_TARGET hwloc)
   if(NOT hwloc_FOUND)
     message(FATAL_ERROR "hwloc was not found. On Debian: apt-get install libhwloc-dev (./aq setup installs all)")
   endif()

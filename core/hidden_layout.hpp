@@ -20,23 +20,27 @@ struct HiddenSizes {
 
 /// Where things are in one rank's part of segment 1, in this order: the program's signal counters; from the next multiple
 /// of kLine, the engine's counters; the engine's scratch. All counters are signal slots, numbered from the part's
-/// beginning, but public calls refuse those of the engine.
+/// beginning, but public calls refuse those of the engine. Last comes a table that ranks of a host share (topology/): in
+/// the part of the host's first rank.
 ///
 /// The program's number of counters may differ between ranks. It follows from the part's size, which all ranks know.
 struct HiddenLayout {
   static constexpr std::uint64_t kLine = 64;  ///< bytes
   static constexpr std::uint64_t kSlot = sizeof(std::uint64_t);
+  static constexpr std::uint64_t kTable = 16384;  ///< bytes; chosen: the levels of 500 processors
 
   std::uint64_t user_slots = 0;
   SignalSlot first_counter = 0;  ///< the slot of the engine's first counter
   std::uint64_t counters = 0;
   std::uint64_t scratch_at = 0;  ///< offset in the part, in bytes; a multiple of kLine
   std::uint64_t scratch = 0;     ///< bytes
+  std::uint64_t table_at = 0;    ///< offset in the part, in bytes; a multiple of kLine
+  std::uint64_t table = 0;       ///< bytes
 
   /// The bytes of a part that are not for the program's counters. The same whatever their number, so that the number can
   /// be computed from the part's size: what the program's counters leave of their last line is not saved.
   static constexpr std::uint64_t beside_user(const HiddenSizes& sizes) noexcept {
-    return kLine - kSlot + sizes.counters * kSlot + sizes.scratch;
+    return kLine - kSlot + sizes.counters * kSlot + sizes.scratch + kTable;
   }
   /// The size of a part.
   static constexpr std::uint64_t bytes(std::uint64_t user_slots, const HiddenSizes& sizes) noexcept {
@@ -48,7 +52,8 @@ struct HiddenLayout {
     const std::uint64_t user = (part_bytes - beside_user(sizes)) / kSlot;
     const std::uint64_t first = (user * kSlot + kLine - 1) / kLine * kLine / kSlot;
     const std::uint64_t scratch_at = (first + sizes.counters) * kSlot;
-    return {user, static_cast<SignalSlot>(first), sizes.counters, scratch_at, sizes.scratch};
+    return {user,          static_cast<SignalSlot>(first), sizes.counters, scratch_at,
+            sizes.scratch, scratch_at + sizes.scratch,     kTable};
   }
   /// The number of slots in all: each of them may be raised by a peer.
   constexpr std::uint64_t slots() const noexcept { return first_counter + counters; }

@@ -1,3 +1,4 @@
+#include "kernels/reduce_float_operators.hpp"
 #include "kernels/reduce_loop.hpp"
 #include "kernels/reduce_parts.hpp"
 
@@ -5,15 +6,6 @@ namespace aqueduct::kernels {
 namespace {
 
 // A complex number is an array of two T, the real part first ([complex.numbers]).
-
-template <class T>
-void complex_sum(void* to, const void* left, const void* right, std::size_t count,
-                 void* /*context*/) noexcept {
-  AQUEDUCT_INDEPENDENT
-  for (std::size_t i = 0; i < 2 * count; ++i) {
-    set_element<T>(to, i, element_at<T>(left, i) + element_at<T>(right, i));
-  }
-}
 
 /// (a + bi)(c + di) = (ac - bd) + (ad + bc)i, as it stands. std::complex also repairs products of infinities that this
 /// turns into NaN, by a call for each of them.
@@ -32,21 +24,21 @@ void complex_product(void* to, const void* left, const void* right, std::size_t 
 }
 
 template <class T>
-CombineFunction complex_function(ReduceOp op) noexcept {
+Combine complex_loops(ReduceOp op, const Processor& processor) noexcept {
   switch (op) {
-    case ReduceOp::sum: return complex_sum<T>;
-    case ReduceOp::product: return complex_product<T>;
-    default: return nullptr;
+    case ReduceOp::sum: return loops_of<T, FloatSum, Doubled>(processor);
+    case ReduceOp::product: return {complex_product<T>, nullptr};
+    default: return {};
   }
 }
 
 }  // namespace
 
-CombineFunction combine_complex(ElementType type, ReduceOp op) noexcept {
+Combine combine_complex(ElementType type, ReduceOp op, const Processor& processor) noexcept {
   switch (type) {
-    case ElementType::complex_f32: return complex_function<float>(op);
-    case ElementType::complex_f64: return complex_function<double>(op);
-    default: return nullptr;
+    case ElementType::complex_f32: return complex_loops<float>(op, processor);
+    case ElementType::complex_f64: return complex_loops<double>(op, processor);
+    default: return {};
   }
 }
 

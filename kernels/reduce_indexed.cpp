@@ -50,23 +50,23 @@ void combine_indexed_each(void* to, const void* left, const void* right, std::si
 }
 
 template <class T>
-CombineFunction indexed_function(ReduceOp op) noexcept {
+Combine indexed_loops(ReduceOp op) noexcept {
   switch (op) {
-    case ReduceOp::min_index: return combine_indexed_each<T, false>;
-    case ReduceOp::max_index: return combine_indexed_each<T, true>;
-    default: return nullptr;
+    case ReduceOp::min_index: return {combine_indexed_each<T, false>, nullptr};
+    case ReduceOp::max_index: return {combine_indexed_each<T, true>, nullptr};
+    default: return {};
   }
 }
 
 }  // namespace
 
-CombineFunction combine_indexed(ElementType type, ReduceOp op) noexcept {
+Combine combine_indexed(ElementType type, ReduceOp op) noexcept {
   switch (type) {
-    case ElementType::i32_index: return indexed_function<std::int32_t>(op);
-    case ElementType::i64_index: return indexed_function<std::int64_t>(op);
-    case ElementType::f32_index: return indexed_function<float>(op);
-    case ElementType::f64_index: return indexed_function<double>(op);
-    default: return nullptr;
+    case ElementType::i32_index: return indexed_loops<std::int32_t>(op);
+    case ElementType::i64_index: return indexed_loops<std::int64_t>(op);
+    case ElementType::f32_index: return indexed_loops<float>(op);
+    case ElementType::f64_index: return indexed_loops<double>(op);
+    default: return {};
   }
 }
 

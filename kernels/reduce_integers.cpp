@@ -75,36 +75,36 @@ struct LogicalXor {
 };
 
 template <class T>
-CombineFunction integer_function(ReduceOp op) noexcept {
+Combine integer_loops(ReduceOp op, const Processor& processor) noexcept {
   using U = std::make_unsigned_t<T>;  // where the sign does not matter, two types share a function
   switch (op) {
-    case ReduceOp::sum: return combine_each<U, IntegerSum>;
-    case ReduceOp::product: return combine_each<U, IntegerProduct>;
-    case ReduceOp::min: return combine_each<T, IntegerMin>;
-    case ReduceOp::max: return combine_each<T, IntegerMax>;
-    case ReduceOp::bit_and: return combine_each<U, BitAnd>;
-    case ReduceOp::bit_or: return combine_each<U, BitOr>;
-    case ReduceOp::bit_xor: return combine_each<U, BitXor>;
-    case ReduceOp::logical_and: return combine_each<U, LogicalAnd>;
-    case ReduceOp::logical_or: return combine_each<U, LogicalOr>;
-    case ReduceOp::logical_xor: return combine_each<U, LogicalXor>;
-    default: return nullptr;
+    case ReduceOp::sum: return loops_of<U, IntegerSum>(processor);
+    case ReduceOp::product: return loops_of<U, IntegerProduct>(processor);
+    case ReduceOp::min: return loops_of<T, IntegerMin>(processor);
+    case ReduceOp::max: return loops_of<T, IntegerMax>(processor);
+    case ReduceOp::bit_and: return loops_of<U, BitAnd>(processor);
+    case ReduceOp::bit_or: return loops_of<U, BitOr>(processor);
+    case ReduceOp::bit_xor: return loops_of<U, BitXor>(processor);
+    case ReduceOp::logical_and: return pairs_of<U, LogicalAnd>(processor);
+    case ReduceOp::logical_or: return pairs_of<U, LogicalOr>(processor);
+    case ReduceOp::logical_xor: return pairs_of<U, LogicalXor>(processor);
+    default: return {};
   }
 }
 
 }  // namespace
 
-CombineFunction combine_integers(ElementType type, ReduceOp op) noexcept {
+Combine combine_integers(ElementType type, ReduceOp op, const Processor& processor) noexcept {
   switch (type) {
-    case ElementType::i8: return integer_function<std::int8_t>(op);
-    case ElementType::i16: return integer_function<std::int16_t>(op);
-    case ElementType::i32: return integer_function<std::int32_t>(op);
-    case ElementType::i64: return integer_function<std::int64_t>(op);
-    case ElementType::u8: return integer_function<std::uint8_t>(op);
-    case ElementType::u16: return integer_function<std::uint16_t>(op);
-    case ElementType::u32: return integer_function<std::uint32_t>(op);
-    case ElementType::u64: return integer_function<std::uint64_t>(op);
-    default: return nullptr;
+    case ElementType::i8: return integer_loops<std::int8_t>(op, processor);
+    case ElementType::i16: return integer_loops<std::int16_t>(op, processor);
+    case ElementType::i32: return integer_loops<std::int32_t>(op, processor);
+    case ElementType::i64: return integer_loops<std::int64_t>(op, processor);
+    case ElementType::u8: return integer_loops<std::uint8_t>(op, processor);
+    case ElementType::u16: return integer_loops<std::uint16_t>(op, processor);
+    case ElementType::u32: return integer_loops<std::uint32_t>(op, processor);
+    case ElementType::u64: return integer_loops<std::uint64_t>(op, processor);
+    default: return {};
   }
 }
 

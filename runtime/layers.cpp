@@ -8,6 +8,7 @@
 #include "rma/long.hpp"
 #include "rma/transfers.hpp"
 #include "runtime/job_settings.hpp"
+#include "topology/host_topology.hpp"
 #include "vis/piece_transfers.hpp"
 
 #include <span>
@@ -21,11 +22,12 @@ template <class... L>
 struct LayerList {};
 
 /// The layers, in building order: a layer uses those before it.
-using Layers = LayerList<am::Messages,         //
-                         rma::Transfers,       //
-                         rma::LongRequests,    //
-                         vis::PieceTransfers,  //
-                         coll::Barriers,       //
+using Layers = LayerList<am::Messages,            //
+                         rma::Transfers,          //
+                         rma::LongRequests,       //
+                         vis::PieceTransfers,     //
+                         topology::HostTopology,  //
+                         coll::Barriers,          //
                          coll::Collectives>;
 
 // Core points to the layers that the hot path uses. A new layer needs no such pointer: EndpointState::layer finds it.
@@ -65,6 +67,7 @@ std::vector<SettingInfo> layer_settings() {
 
 Status build_layers(EndpointState& state) {
   build_all(state, Layers());
+  if (const Status status = state.layer<topology::HostTopology>()->check(); !status) return status;
   state.world = std::make_unique<Team>(
       std::make_unique<aqueduct::detail::TeamState>(state, 0, team::RankMap::world(state.ranks)));
   state.layer<coll::Collectives>()->enter(state.world->state(), coll::world_offers(state));

@@ -1,6 +1,7 @@
 #include "core/signals.hpp"
 #include "runtime/layers.hpp"
 #include "runtime/start.hpp"
+#include "topology/cpu_set.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -129,6 +130,9 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<LocalPart>
   const std::size_t sizes[kOwnSegments] = {
       static_cast<std::size_t>(job.config.number("segment_bytes")),
       core::HiddenLayout::bytes(static_cast<std::uint64_t>(job.config.number("signals")), state.hidden)};
+  const std::string cpus = topology::text_of(topology::cpus_of_this_thread());
+  to_near.bytes(std::as_bytes(std::span(cpus)));
+  to_far.bytes({});  // only ranks of this host place each other
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
     const auto part = allocate_part(parts, sizes[id]);
     if (!part) return part.status();
@@ -203,6 +207,7 @@ struct GatheredData {
   std::vector<bool> has_near;                        ///< [rank]
   std::vector<std::uint64_t> near_collectives;       ///< [rank]
   std::vector<std::uint64_t> far_collectives;        ///< [rank]
+  std::vector<std::string> cpus;                     ///< [rank]; empty for those of other hosts
   std::vector<Blob> parts[kOwnSegments];             // not decoded yet: each endpoint reads them for itself
 };
 
@@ -221,6 +226,7 @@ Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData&
       gathered.has_near.push_back(in.number() != 0);
       gathered.near_collectives.push_back(in.number());
       gathered.far_collectives.push_back(in.number());
+      gathered.cpus.push_back(bootstrap::text_of(in.bytes()));
       for (auto& parts : gathered.parts) {
         BlobWriter copy;
         for (int number = 0; number < 2; ++number) copy.number(in.number());
@@ -287,6 +293,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gat
   state.near_serves_host =
       std::ranges::all_of(state.neighbours, [&](Rank rank) { return gathered.has_near[rank]; });
   state.collectives_of_all = collectives_of_all(state, gathered);
+  for (const Rank rank : state.neighbours) state.cpus_of.push_back(gathered.cpus[rank]);
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
     KnownParts known{.parts = std::vector<core::SegmentPart>(state.ranks)};
     for (Rank rank = 0; rank < state.ranks; ++rank) {

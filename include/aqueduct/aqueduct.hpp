@@ -28,6 +28,7 @@
 #include <aqueduct/status.hpp>
 #include <aqueduct/team.hpp>
 #include <aqueduct/threads.hpp>
+#include <aqueduct/topology.hpp>
 #include <aqueduct/version.hpp>
 #include <aqueduct/vis.hpp>
 #include <aqueduct/wait_on.hpp>

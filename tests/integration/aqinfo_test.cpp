@@ -134,6 +134,28 @@ TEST(Aqinfo, TextHoldsTheSameFactsIn110Columns) {
   }
 }
 
+// Ranks of a pretended host of two packages, as the levels place them.
+TEST(Aqinfo, ShowsLevelsOfMemoryAndWhereRanksAre) {
+  const std::string variables =
+      "AQUEDUCT_TOPOLOGY='package:2 core:4 pu:1' AQUEDUCT_PLACES=4,0,5 AQUEDUCT_ENDPOINTS=3";
+  const InfoAnswer answer = aqinfo("--topology --json", variables);
+  if (answer.text.find("has no hwloc") != std::string::npos) GTEST_SKIP() << answer.text;
+  ASSERT_EQ(answer.status, 0) << answer.text;
+  const auto all = parse(answer);
+  ASSERT_EQ(all.at("levels").size(), 3u);
+  EXPECT_EQ(all.at("levels")[1].at("name"), "package");
+  EXPECT_EQ(all.at("levels")[1].at("separates_ranks"), true);
+  ASSERT_EQ(all.at("places").size(), 3u);
+  EXPECT_EQ(all.at("places")[0].at("cpus"), "4");
+  EXPECT_EQ(all.at("places")[0].at("domains"), (nlohmann::json{0, 1, 4}));
+  EXPECT_EQ(all.at("places")[1].at("domains"), (nlohmann::json{0, 0, 0}));
+  const InfoAnswer text = aqinfo("--topology", variables);
+  EXPECT_NE(text.text.find("rank 2      processors 5: package 1, core 5"), std::string::npos) << text.text;
+  const InfoAnswer wrong = aqinfo("--topology", "AQUEDUCT_TOPOLOGY=rubbish");
+  EXPECT_EQ(wrong.status, 3) << wrong.text;
+  EXPECT_NE(wrong.text.find("'rubbish' is no topology: write levels"), std::string::npos) << wrong.text;
+}
+
 nlohmann::json choices_of(const nlohmann::json& all, const std::string& operation) {
   for (const auto& each : all.at("collectives")) {
     if (each.at("operation") == operation) return each;

@@ -26,6 +26,7 @@ ARROWS = {
     "conduits/*": ["core"],  # each conduit; never another conduit
     "am": ["core"],
     "team": ["core"],
+    "topology": ["team"],
     "rma": ["am"],
     "vis": ["rma", "kernels"],
     # The rooms of coll, as they come: a schedule is data, and knows nothing of what runs it.
@@ -34,7 +35,7 @@ ARROWS = {
     "coll/model": ["coll/schedule"],
     "coll/scratch": ["coll/schedule", "team"],
     "coll/engine": ["coll/scratch", "coll/shared", "coll/tune", "rma", "kernels"],
-    "coll/shared": ["coll/scratch", "rma", "kernels"],
+    "coll/shared": ["coll/scratch", "rma", "kernels", "topology"],
     "coll/tune": ["coll/scratch", "coll/shared", "coll/algorithms", "coll/model", "rma"],
     "coll": ["team", "rma", "kernels", "coll/algorithms", "coll/engine", "coll/shared", "coll/tune"],
     # The C face: public headers only. It may call what these declare, wherever that is defined (check_linker.py).

@@ -1,5 +1,6 @@
 #include "tools/aqinfo/collectives.hpp"
 #include "tools/aqinfo/show.hpp"
+#include "tools/aqinfo/topology.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -12,6 +13,7 @@ namespace {
 constexpr int kWell = 0;
 constexpr int kProblems = 1;
 constexpr int kWrongUsage = 2;
+constexpr int kNoJob = 3;
 /// More members than any job has.
 constexpr int kMostMembers = 1 << 20;
 
@@ -20,7 +22,9 @@ constexpr int kMostMembers = 1 << 20;
 int main(int argc, char** argv) {
   CLI::App app("Shows what Aqueduct finds on this host: conduits, limits, settings, and the reasons.",
                "aqinfo");
-  app.footer("Exit status: 0; 1 when a setting has a problem; 2 for wrong usage.");
+  app.footer(
+      "Exit status: 0; 1 when a setting has a problem; 2 for wrong usage; 3 when no job starts "
+      "(--topology).");
   bool json = false;
   bool errors = false;
   app.add_flag("--json", json, "One JSON object instead of text");
@@ -34,6 +38,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, kMostMembers))
       ->needs(asks);
   app.add_option("--bytes", sizes, "With --collectives: sizes of a block, as 8,1K,64M")->needs(asks);
+  bool topology = false;
+  app.add_flag("--topology", topology,
+               "Levels of memory of this host, and where ranks are, instead; under aqrun: those of its job");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -57,6 +64,16 @@ int main(int argc, char** argv) {
                    .c_str(),
                stdout);
     return config.problems().empty() ? kWell : kProblems;
+  }
+  if (topology) {
+    const auto found = aqinfo::look_at_topology(config);
+    if (!found) {
+      std::fprintf(stderr, "%s\n", found.status().text().c_str());
+      return config.problems().empty() ? kNoJob : kProblems;
+    }
+    for (const aqinfo::TopologyFacts& facts : *found)
+      std::fputs((json ? aqinfo::topology_as_json(facts) : aqinfo::topology_as_text(facts)).c_str(), stdout);
+    return kWell;
   }
   const aqinfo::Facts facts = aqinfo::gather(config);
   std::fputs((json ? aqinfo::as_json(facts) : aqinfo::as_text(facts)).c_str(), stdout);

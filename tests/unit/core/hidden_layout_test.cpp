@@ -18,7 +18,9 @@ TEST(HiddenLayout, FollowsFromThePartsSize) {
     EXPECT_EQ(layout.counters, 1024u);
     EXPECT_EQ(layout.scratch_at, (layout.first_counter + 1024u) * 8);
     EXPECT_EQ(layout.scratch_at % 64, 0u);
-    EXPECT_LE(layout.scratch_at + layout.scratch, bytes);
+    EXPECT_EQ(layout.table_at, layout.scratch_at + layout.scratch);
+    EXPECT_EQ(layout.table_at % 64, 0u);
+    EXPECT_LE(layout.table_at + layout.table, bytes);
     EXPECT_EQ(layout.slots() * 8, layout.scratch_at);
   }
 }

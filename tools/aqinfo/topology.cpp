@@ -1,0 +1,108 @@
+#include "tools/aqinfo/topology.hpp"
+
+#include <aqueduct/job.hpp>
+
+#include "tools/aqinfo/words.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace aqueduct::aqinfo {
+namespace {
+
+Result<TopologyFacts> facts_of(Endpoint& ep) {
+  TopologyFacts facts;
+  auto topology = topology_of(ep);
+  if (!topology) return topology.status();
+  facts.topology = std::move(*topology);
+  facts.ranks = ep.ranks();
+  facts.other_hosts = ep.ranks() - static_cast<Rank>(ep.neighbours().size());
+  for (const Rank rank : ep.neighbours()) {
+    RankPlace place{rank, {}, {}};
+    const auto cpus = cpus_of(ep, rank);
+    if (!cpus) return cpus.status();
+    place.cpus = *cpus;
+    for (std::size_t level = 0; level < facts.topology.levels.size(); ++level) {
+      const auto domain = domain_of(ep, rank, level);
+      if (!domain) return domain.status();
+      place.domains.push_back(*domain);
+    }
+    facts.places.push_back(std::move(place));
+  }
+  return facts;
+}
+
+/// "package 2, numa 5": where the rank is in each level below the host.
+std::string domains_text(const TopologyFacts& facts, const RankPlace& place) {
+  std::string text;
+  for (std::size_t level = 1; level < place.domains.size(); ++level) {
+    const std::string number =
+        place.domains[level] == kNoDomain ? std::string("in none") : std::to_string(place.domains[level]);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", facts.topology.levels[level].name, number);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<TopologyFacts>> look_at_topology(const Config& config) {
+  auto job = Job::start(config);
+  if (!job) return job.status();
+  std::vector<TopologyFacts> out;
+  Status status;
+  if (Endpoint& me = job->endpoint(); me.rank() == 0) {
+    auto facts = facts_of(me);
+    if (facts) out.push_back(std::move(*facts));
+    status = facts.status();
+  }
+  if (const Status ended = job->finish(); status) status = ended;
+  if (!status) return status;
+  return out;
+}
+
+std::string topology_as_text(const TopologyFacts& facts) {
+  std::string out = "Topology of this host\n";
+  out += "  " + wrapped(fmt::format("from {}", facts.topology.source), 2) + "\n";
+  if (!facts.topology.problem.empty())
+    out += "  " + wrapped(fmt::format("no levels are known: {}", facts.topology.problem), 2) + "\n";
+  out += fmt::format("\n  {:<20} {:>8}  {}\n", "level", "domains", "separates ranks");
+  for (const TopologyLevel& level : facts.topology.levels)
+    out += fmt::format("  {:<20} {:>8}  {}\n", level.name, level.domains, level.separates ? "yes" : "no");
+  out += fmt::format("\n  {} rank{} here, {} on other hosts\n", facts.places.size(),
+                     facts.places.size() == 1 ? "" : "s", facts.other_hosts);
+  for (const RankPlace& place : facts.places) {
+    const std::string where = place.cpus.empty() ? "processors unknown" : "processors " + place.cpus;
+    const std::string domains = domains_text(facts, place);
+    const std::string head = fmt::format("  rank {:<6} ", place.rank);
+    out +=
+        head + wrapped(domains.empty() ? where : fmt::format("{}: {}", where, domains), head.size()) + "\n";
+  }
+  return out;
+}
+
+std::string topology_as_json(const TopologyFacts& facts) {
+  using Json = nlohmann::ordered_json;
+  Json levels = Json::array();
+  for (const TopologyLevel& level : facts.topology.levels)
+    levels.push_back({{"name", level.name}, {"domains", level.domains}, {"separates_ranks", level.separates}});
+  Json places = Json::array();
+  for (const RankPlace& place : facts.places) {
+    Json domains = Json::array();
+    for (const std::uint32_t domain : place.domains)
+      domains.push_back(domain == kNoDomain ? Json(nullptr) : Json(domain));
+    places.push_back({{"rank", place.rank}, {"cpus", place.cpus}, {"domains", std::move(domains)}});
+  }
+  const Json problem = facts.topology.problem.empty() ? Json(nullptr) : Json(facts.topology.problem);
+  const Json all{{"source", facts.topology.source},
+                 {"problem", problem},
+                 {"levels", std::move(levels)},
+                 {"ranks", facts.ranks},
+                 {"ranks_on_other_hosts", facts.other_hosts},
+                 {"places", std::move(places)}};
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace aqueduct::aqinfo
