@@ -50,19 +50,21 @@ Schedule::Schedule(const Algorithm& algorithm, const Shape& shape, Rank position
 // Lane 0: the pass before, a step that lets the other lanes begin, the algorithm's steps, a step that waits for the
 // other lanes, the pass after. The others: a step that waits, the algorithm's steps, a step that says that they are over.
 
-std::uint32_t Schedule::length(std::uint32_t lane) const noexcept {
-  const std::uint32_t before = before_.length(position_);
-  const std::uint32_t after = after_.length(position_);
-  const std::uint32_t own = algorithm_.length(shape_, position_, lane);
+Schedule::Lengths Schedule::lengths(std::uint32_t lane) const noexcept {
+  Lengths out{before_.length(position_), algorithm_.length(shape_, position_, lane), after_.length(position_),
+              0};
   const bool tied = lanes_ > 1;
-  if (lane == 0) return before + (tied && before > 0) + own + (tied && after > 0) + after;
-  return (before > 0) + own + (after > 0);
+  if (lane == 0)
+    out.all = out.before + (tied && out.before > 0) + out.own + (tied && out.after > 0) + out.after;
+  else
+    out.all = (out.before > 0) + out.own + (out.after > 0);
+  return out;
 }
 
-Step Schedule::step(std::uint32_t lane, std::uint32_t index) const noexcept {
-  const std::uint32_t before = before_.length(position_);
-  const std::uint32_t after = after_.length(position_);
-  const std::uint32_t own = algorithm_.length(shape_, position_, lane);
+Step Schedule::step(std::uint32_t lane, std::uint32_t index, const Lengths& of_lane) const noexcept {
+  const std::uint32_t before = of_lane.before;
+  const std::uint32_t own = of_lane.own;
+  const std::uint32_t after = of_lane.after;
   const bool tied = lanes_ > 1;
   if (lane == 0) {
     if (index < before) return before_.step(position_, index);

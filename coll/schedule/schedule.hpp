@@ -20,8 +20,20 @@ class Schedule {
   Schedule(const Algorithm& algorithm, const Shape& shape, Rank position) noexcept;
 
   std::uint32_t lanes() const noexcept { return lanes_; }
-  std::uint32_t length(std::uint32_t lane) const noexcept;
-  Step step(std::uint32_t lane, std::uint32_t index) const noexcept;
+  std::uint32_t length(std::uint32_t lane) const noexcept { return lengths(lane).all; }
+  Step step(std::uint32_t lane, std::uint32_t index) const noexcept {
+    return step(lane, index, lengths(lane));
+  }
+
+  /// How long the parts of a lane are. Whoever asks for many steps of a lane keeps it, which saves computing it for each.
+  struct Lengths {
+    std::uint32_t before = 0;
+    std::uint32_t own = 0;
+    std::uint32_t after = 0;
+    std::uint32_t all = 0;  ///< with the steps that tie lanes together
+  };
+  Lengths lengths(std::uint32_t lane) const noexcept;
+  Step step(std::uint32_t lane, std::uint32_t index, const Lengths& of_lane) const noexcept;
   const Shape& shape() const noexcept { return shape_; }
   Rank position() const noexcept { return position_; }
 
