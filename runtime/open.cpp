@@ -75,7 +75,10 @@ Status open_one(Job::Impl& job, EndpointParts& parts) {
     if (!conduit) return conduit.status();
     state.far = std::move(*conduit);
   }
-  if (const auto own = own_clock(state)) state.clock = *own;
+  if (const auto own = own_clock(state)) {
+    state.clock = *own;
+    state.own_time = true;
+  }
   for (Rank rank = 0; rank < state.ranks; ++rank) {
     state.host_of[rank] = job.process.host[rank];
     const bool here = state.host_of[rank] == job.process.host[me];
@@ -181,7 +184,7 @@ std::vector<bool> on_this_host(const Job::Impl& job) {
 
 /// Sets how long waits spin at first. With more ranks than cores spinning only delays the others.
 void set_pace(EndpointState& state) {
-  if (own_clock(state)) {
+  if (state.own_time) {
     // Spins and yields take no time of a clock that is not the system's. So waits sleep at once, which takes its time.
     state.pacing.spins = state.pacing.fewest = 0;
     state.pacing.yield_at_most = std::chrono::nanoseconds(0);

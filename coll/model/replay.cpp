@@ -333,7 +333,7 @@ class Replay {
     while (out_.problem.empty() && stepped_ == stepped) {
       const std::uint64_t window = std::min(heads_.first(), entries_.first());
       if (window == Calendar<Event>::kNone) return;
-      if (heads_.first() == window) do_heads();
+      if (heads_.first() == window) do_heads(stepped);
       if (entries_.first() == window) do_entries();
       if (over_limit()) return;
     }
@@ -356,7 +356,8 @@ class Replay {
     entries_.recycle(std::move(entries));
   }
 
-  void do_heads() {
+  /// `stepped`: as this run is. A rank may find meanwhile that the replay must begin once more.
+  void do_heads(bool stepped) {
     window_ = heads_.first();
     std::vector<Event> events = heads_.take();
     const auto count = static_cast<std::uint32_t>(events.size());
@@ -370,7 +371,7 @@ class Replay {
     }
     for (const Rank rank : touched_) {
       const std::uint32_t last = std::exchange(chain_[rank], kEnd);
-      if (stepped_) {
+      if (stepped) {
         local_.clear();
         for (std::uint32_t i = last; i != kEnd; i = next_[i]) local_.push_back({events[i], i});
         std::reverse(local_.begin(), local_.end());

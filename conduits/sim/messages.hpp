@@ -14,22 +14,22 @@ namespace aqueduct::conduits::sim {
 struct Message {
   enum class Kind : std::uint8_t { packet, put, put_signal, put_word, get, atomic };
   Kind kind = Kind::packet;
-  bool answers = false;    ///< of get, atomic: it is on its way back
-  bool read = false;       ///< its bytes are in `payload`
-  Rank from = kNoRank;     ///< who has posted it
-  Rank to = kNoRank;       ///< the peer
+  bool answers = false;  ///< of get, atomic: it is on its way back
+  bool read = false;     ///< its bytes are in `payload`
+  Rank from = kNoRank;   ///< who has posted it
+  Rank to = kNoRank;     ///< the peer
   core::Token token = 0;
   Status outcome;
-  SegmentId segment = 0;   ///< of the peer
+  SegmentId segment = 0;  ///< of the peer
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   const std::byte* source = nullptr;
-  std::byte* target = nullptr;       ///< of get: here
+  std::byte* target = nullptr;  ///< of get: here
   Signal signal{};
-  core::RemoteWord word{};           ///< its key is the number of the segment
+  core::RemoteWord word{};  ///< its key is the number of the segment
   detail::AtomicCall call{};
-  std::uint64_t old_value = 0;       ///< of atomic
-  std::vector<std::byte> payload;    ///< keeps its memory when the message is used again
+  std::uint64_t old_value = 0;     ///< of atomic
+  std::vector<std::byte> payload;  ///< keeps its memory when the message is used again
 
   Rank sender() const noexcept { return answers ? to : from; }
   Rank receiver() const noexcept { return answers ? from : to; }

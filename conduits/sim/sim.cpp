@@ -37,7 +37,8 @@ constexpr SettingInfo number(std::string_view name, std::string_view environment
 }
 
 constexpr SettingInfo kSettings[] = {
-    duration("sim_latency", "AQUEDUCT_SIM_LATENCY", "1us", "Virtual time of a message's head from port to port.", 1),
+    duration("sim_latency", "AQUEDUCT_SIM_LATENCY", "1us",
+             "Virtual time of a message's head from port to port.", 1),
     duration("sim_overhead", "AQUEDUCT_SIM_OVERHEAD", "200ns",
              "Virtual time for which a rank's processor is busy with each message that it posts."),
     duration("sim_gap", "AQUEDUCT_SIM_GAP", "50ns",
@@ -89,19 +90,22 @@ SimOptions options_from(const Config& config) {
   return options;
 }
 
-core::Usability probe(const Config&) { return {true, "joins the ranks of one process in virtual time; needs nothing"}; }
+core::Usability probe(const Config&) {
+  return {true, "joins the ranks of one process in virtual time; needs nothing"};
+}
 
 Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
   if (process.mine.size() != process.ranks) {
     process.log->error(
-        "sim: this process holds {} of the job's {} ranks, and sim joins the ranks of one process only: start all "
+        "sim: this process holds {} of the job's {} ranks, and sim joins the ranks of one process only: "
+        "start all "
         "ranks in one process (AQUEDUCT_ENDPOINTS, or Job::in_process), or choose another conduit "
         "(AQUEDUCT_CONDUIT=smp or udp)",
         process.mine.size(), process.ranks);
     return ErrorCode::not_supported;
   }
-  return std::unique_ptr<core::Network>(std::make_unique<SimNetwork>(
-      process.ranks, options_from(*process.config), process.log, process.clock));
+  return std::unique_ptr<core::Network>(
+      std::make_unique<SimNetwork>(process.ranks, options_from(*process.config), process.log, process.clock));
 }
 
 }  // namespace

@@ -17,10 +17,10 @@ core::Properties properties_for(const SimOptions& options) {
   properties.max_packet = options.max_packet;
   properties.max_transfer = kMaxTransfer;
   properties.max_inject = kMaxInject;
-  properties.max_inject_signal = 0;      // a source is busy for as long as the model says
-  properties.put_before_send = false;    // jitter, and lost messages that are repaired, change the order
-  properties.put_before_put = false;     // likewise
-  properties.send_before_send = false;   // likewise
+  properties.max_inject_signal = 0;     // a source is busy for as long as the model says
+  properties.put_before_send = false;   // jitter, and lost messages that are repaired, change the order
+  properties.put_before_put = false;    // likewise
+  properties.send_before_send = false;  // likewise
   properties.concurrent_posts = false;
   properties.reports_lost_peers = true;
   properties.whole_words = core::WholeWords::puts_and_gets;  // by move_bytes, see sim_network.cpp
@@ -52,7 +52,8 @@ Status SimConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   if (addresses.size() != serves_.size()) {
     if (network_.log() != nullptr) {
       network_.log()->error(
-          "sim: rank {}: connect: {} addresses for {} ranks; give one per rank, empty for a rank that another "
+          "sim: rank {}: connect: {} addresses for {} ranks; give one per rank, empty for a rank that "
+          "another "
           "conduit serves",
           me_, addresses.size(), serves_.size());
     }
@@ -139,9 +140,9 @@ std::optional<NetworkModel> SimConduit::network_model(Rank) const noexcept {
 
 std::string SimConduit::state_of(Rank peer) const {
   if (peer >= serves_.size()) return {};
-  return fmt::format("{} of {} of its messages are under way{}; ranks passed over: {}", network_.under_way(peer),
-                     network_.options().queue, network_.is_open(peer) ? "" : "; it has closed",
-                     network_.passed_over());
+  return fmt::format("{} of {} of its messages are under way{}; ranks passed over: {}",
+                     network_.under_way(peer), network_.options().queue,
+                     network_.is_open(peer) ? "" : "; it has closed", network_.passed_over());
 }
 
 }  // namespace aqueduct::conduits::sim

@@ -28,7 +28,9 @@ class SimConduit final : public core::Conduit, private core::Waitable {
   core::NativeSignal* signal() noexcept override { return &native_; }
   core::NativeAtomics* atomics() noexcept override { return &native_; }
   core::Waitable* waitable() noexcept override { return this; }
-  std::optional<core::EndpointClock> clock() const noexcept override { return core::EndpointClock(tell, this); }
+  std::optional<core::EndpointClock> clock() const noexcept override {
+    return core::EndpointClock(tell, this);
+  }
   std::optional<NetworkModel> network_model(Rank peer) const noexcept override;
   std::string state_of(Rank peer) const override;
 

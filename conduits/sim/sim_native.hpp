@@ -32,7 +32,6 @@ class SimNative final : public core::NativeRma, public core::NativeSignal, publi
                  core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
                         core::Token token) noexcept override;
-  bool takes_bare_signals() const noexcept override { return true; }
   bool count_in(core::MutableBytes counters) noexcept override {
     network_.count_in(me_, counters);
     return true;

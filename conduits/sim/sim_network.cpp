@@ -114,8 +114,7 @@ core::Post SimNetwork::post(const Message& message, core::Bytes header, bool cop
   if (copies) {
     posted.payload.resize(header.size() + message.bytes);
     std::copy(header.begin(), header.end(), posted.payload.begin());
-    if (message.bytes != 0)
-      std::memcpy(posted.payload.data() + header.size(), message.source, message.bytes);
+    if (message.bytes != 0) std::memcpy(posted.payload.data() + header.size(), message.source, message.bytes);
     posted.read = true;
     posted.bytes = posted.payload.size();
   }
@@ -192,7 +191,8 @@ void SimNetwork::arrive_at_owner(std::uint32_t number, Picoseconds at) {
   RankData& theirs = ranks_[message.to];
   if (message.kind == Message::Kind::packet) {
     if (theirs.open) {
-      tell(message.to, {.kind = News::Kind::packet, .from = message.from, .packet = std::move(message.payload)});
+      tell(message.to,
+           {.kind = News::Kind::packet, .from = message.from, .packet = std::move(message.payload)});
     }
     arrived_from(message.from);
     return plan(at + options_.latency, Phase::over, message.from, number);
@@ -291,8 +291,7 @@ void SimNetwork::arrived_from(Rank rank) {
   RankData& one = ranks_[rank];
   if (--one.in_flight != 0 || one.open || one.loss_told) return;
   one.loss_told = true;
-  for (Rank other = 0; other < ranks(); ++other)
-    tell(other, {.kind = News::Kind::lost, .from = rank});
+  for (Rank other = 0; other < ranks(); ++other) tell(other, {.kind = News::Kind::lost, .from = rank});
 }
 
 bool SimNetwork::next_news(Rank rank, News& news) noexcept {

@@ -63,10 +63,10 @@ class SimNetwork final : public core::Network, private Events {
   struct Event {
     Picoseconds time = 0;
     Phase phase = Phase::head;
-    Rank first = 0;              ///< head: the sender; in_place: the receiver; over: who has posted it
-    std::uint64_t number = 0;    ///< in the order of entering (head), of taking (in_place), or of planning
+    Rank first = 0;            ///< head: the sender; in_place: the receiver; over: who has posted it
+    std::uint64_t number = 0;  ///< in the order of entering (head), of taking (in_place), or of planning
     std::uint32_t message = 0;
-    bool source_only = false;    ///< of over: only its source is free
+    bool source_only = false;  ///< of over: only its source is free
 
     bool operator>(const Event& other) const noexcept {
       if (time != other.time) return time > other.time;
@@ -81,10 +81,10 @@ class SimNetwork final : public core::Network, private Events {
     bool loss_told = false;
     RegisteredMemory memory;
     core::MutableBytes counters;
-    Picoseconds sends_from = 0;     ///< when its port can send the next message
+    Picoseconds sends_from = 0;  ///< when its port can send the next message
     Picoseconds receives_from = 0;
-    std::size_t under_way = 0;      ///< its posts that are not over
-    std::size_t in_flight = 0;      ///< those of its messages that have not arrived
+    std::size_t under_way = 0;  ///< its posts that are not over
+    std::size_t in_flight = 0;  ///< those of its messages that have not arrived
     std::deque<News> news;
   };
 

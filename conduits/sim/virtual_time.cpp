@@ -102,7 +102,8 @@ bool VirtualTime::anybody_away() const noexcept {
 /// Gives the turn to the next rank, if nobody holds it up. `patiently`: some real time has passed, so time may go on though
 /// a rank is away.
 void VirtualTime::choose(bool patiently) noexcept {
-  if (std::any_of(processors_.begin(), processors_.end(), [&](const Processor& one) { return holds_up(one); }))
+  if (std::any_of(processors_.begin(), processors_.end(),
+                  [&](const Processor& one) { return holds_up(one); }))
     return;
   const auto wakes_earlier = [](const Processor& a, const Processor& b) {
     const auto when = [](const Processor& one) { return one.state == State::parked ? one.wakes : kNever; };

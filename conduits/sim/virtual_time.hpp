@@ -79,10 +79,10 @@ class VirtualTime {
   enum class State : std::uint8_t { closed, computing, parked, running };
   struct Processor {
     State state = State::closed;
-    bool away = false;      ///< was passed over, and has not come back
-    bool by_news = false;   ///< of parked: news wake it
+    bool away = false;     ///< was passed over, and has not come back
+    bool by_news = false;  ///< of parked: news wake it
     bool has_news = false;
-    bool resumed = false;   ///< of running: its thread has noticed
+    bool resumed = false;  ///< of running: its thread has noticed
     std::atomic<Picoseconds> time{kBeginning};
     Picoseconds wakes = 0;  ///< of parked
     std::thread::id thread;

@@ -37,13 +37,13 @@ struct NetworkModel {
   static constexpr std::size_t kMostCosts = 8;
 
   Origin origin = Origin::defaults;
-  std::uint32_t sizes = 1;                       ///< how many of `by_size` are used
+  std::uint32_t sizes = 1;                        ///< how many of `by_size` are used
   std::array<NetworkCost, kMostCosts> by_size{};  ///< in rising order of `bytes`; the first one begins at 0
-  std::uint32_t injection_depth = 64;            ///< puts in flight beyond which more are no faster
-  std::uint64_t inline_limit = 0;                ///< largest put whose source is free when the call returns
-  std::uint64_t peak_bytes = 0;                  ///< smallest put that reaches 90 % of the bandwidth
+  std::uint32_t injection_depth = 64;             ///< puts in flight beyond which more are no faster
+  std::uint64_t inline_limit = 0;                 ///< largest put whose source is free when the call returns
+  std::uint64_t peak_bytes = 0;                   ///< smallest put that reaches 90 % of the bandwidth
   std::uint64_t rendezvous_limit = 0;            ///< from this size on, puts go another way; 0: none was seen
-  std::uint64_t copy_femtoseconds_per_byte = 0;    ///< of a copy in this rank's memory
+  std::uint64_t copy_femtoseconds_per_byte = 0;  ///< of a copy in this rank's memory
   std::uint64_t reduce_femtoseconds_per_byte = 0;  ///< of a sum of doubles
 
   std::span<const NetworkCost> costs() const noexcept { return {by_size.data(), sizes}; }
@@ -68,7 +68,8 @@ struct NetworkModel {
  private:
   static constexpr Picoseconds bytes_time(const NetworkCost& cost, std::uint64_t bytes) noexcept {
     const std::uint64_t per_byte = cost.femtoseconds_per_byte;
-    return Picoseconds(static_cast<std::int64_t>(bytes * (per_byte / 1000) + bytes * (per_byte % 1000) / 1000));
+    return Picoseconds(
+        static_cast<std::int64_t>(bytes * (per_byte / 1000) + bytes * (per_byte % 1000) / 1000));
   }
 };
 
