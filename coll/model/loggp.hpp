@@ -82,7 +82,7 @@ struct Machine {
 
     friend bool operator==(const Level&, const Level&) = default;
   };
-  std::vector<Level> levels{Level{}};  ///< at least one
+  std::vector<Level> levels = std::vector<Level>(1);  ///< at least one
   std::uint64_t copy_femtoseconds_per_byte = 0;
   std::uint64_t reduce_femtoseconds_per_byte = 0;
   Strided strided = Strided::whole;

@@ -37,8 +37,8 @@ Step waiting_for(Counter counter, std::uint32_t value) noexcept {
 
 }  // namespace
 
-Schedule::Schedule(const Algorithm& algorithm, const Shape& shape, Rank position) noexcept
-    : algorithm_(algorithm), shape_(shape), position_(position), lanes_(algorithm.lanes(shape, position)) {
+TeamSchedule::TeamSchedule(const Algorithm& algorithm, const Shape& shape) noexcept
+    : algorithm_(algorithm), shape_(shape) {
   const std::uint32_t own = algorithm.needs(shape).counters;
   const Passes passes = passes_of(shape, own);
   before_ = passes.before;
@@ -50,24 +50,27 @@ Schedule::Schedule(const Algorithm& algorithm, const Shape& shape, Rank position
 // Lane 0: the pass before, a step that lets the other lanes begin, the algorithm's steps, a step that waits for the
 // other lanes, the pass after. The others: a step that waits, the algorithm's steps, a step that says that they are over.
 
-Schedule::Lengths Schedule::lengths(std::uint32_t lane) const noexcept {
-  Lengths out{before_.length(position_), algorithm_.length(shape_, position_, lane), after_.length(position_),
-              0};
-  const bool tied = lanes_ > 1;
+TeamSchedule::Lengths TeamSchedule::lengths(Rank position, std::uint32_t lane) const noexcept {
+  Lengths out;
+  out.before = before_.length(position);
+  out.own = algorithm_.length(shape_, position, lane);
+  out.after = after_.length(position);
+  out.tied = lanes(position) > 1;
   if (lane == 0)
-    out.all = out.before + (tied && out.before > 0) + out.own + (tied && out.after > 0) + out.after;
+    out.all = out.before + (out.tied && out.before > 0) + out.own + (out.tied && out.after > 0) + out.after;
   else
     out.all = (out.before > 0) + out.own + (out.after > 0);
   return out;
 }
 
-Step Schedule::step(std::uint32_t lane, std::uint32_t index, const Lengths& of_lane) const noexcept {
+Step TeamSchedule::step(Rank position, std::uint32_t lane, std::uint32_t index,
+                        const Lengths& of_lane) const noexcept {
   const std::uint32_t before = of_lane.before;
   const std::uint32_t own = of_lane.own;
   const std::uint32_t after = of_lane.after;
-  const bool tied = lanes_ > 1;
+  const bool tied = of_lane.tied;
   if (lane == 0) {
-    if (index < before) return before_.step(position_, index);
+    if (index < before) return before_.step(position, index);
     index -= before;
     if (tied && before > 0) {
       if (index == 0) return raising(entered_);
@@ -78,7 +81,7 @@ Step Schedule::step(std::uint32_t lane, std::uint32_t index, const Lengths& of_l
     --index;
   }
   if (index < own) {
-    Step step = algorithm_.step(shape_, position_, lane, index);
+    Step step = algorithm_.step(shape_, position, lane, index);
     // With a pass behind it the lane still has something to do before the member may return.
     if (step.kind == Step::Kind::tell && after > 0) step.kind = Step::Kind::nothing;
     return step;
@@ -86,10 +89,10 @@ Step Schedule::step(std::uint32_t lane, std::uint32_t index, const Lengths& of_l
   index -= own;
   if (lane != 0) return raising(finished_);
   if (tied && after > 0) {
-    if (index == 0) return waiting_for(finished_, lanes_ - 1);
+    if (index == 0) return waiting_for(finished_, lanes(position) - 1);
     --index;
   }
-  return after_.step(position_, index);
+  return after_.step(position, index);
 }
 
 Needs Schedule::needs(const Algorithm& algorithm, const Shape& shape) noexcept {
