@@ -1,13 +1,6 @@
-#include "sim/network.hpp"
+#include "sim/network_reader.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <fstream>
-#include <numeric>
-#include <set>
 #include <sstream>
 
 namespace aqueduct::sim {
@@ -16,72 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-/// An object of the file, with the way to it for messages. Each key is asked for by name; `end` complains about the others.
-class Reader {
- public:
-  Reader(const json& value, std::string where) : value_(value), where_(std::move(where)) {
-    if (!value.is_object()) throw BadInput(fmt::format("{}: an object is expected", where_));
-  }
-
-  bool has(const char* key) {
-    known_.insert(key);
-    return value_.contains(key);
-  }
-  const json& at(const char* key) {
-    if (!has(key)) throw BadInput(fmt::format("{}: '{}' is missing", where_, key));
-    return value_.at(key);
-  }
-  std::string way_to(const char* key) const { return fmt::format("{}: {}", where_, key); }
-
-  double number(const char* key, double usual) {
-    if (!has(key)) return usual;
-    const json& found = value_.at(key);
-    if (!found.is_number() || !(found.get<double>() >= 0) || found.get<double>() > 1e12)
-      throw BadInput(fmt::format("{}: '{}' is a number from 0 to 10^12, but the file has {}", where_, key,
-                                 found.dump()));
-    return found.get<double>();
-  }
-  std::uint32_t count(const char* key, std::uint32_t usual) {
-    if (!has(key)) return usual;
-    const json& found = value_.at(key);
-    if (!found.is_number_unsigned() || found.get<std::uint64_t>() > (1U << 28))
-      throw BadInput(fmt::format("{}: '{}' is a whole number from 0 to 2^28, but the file has {}", where_,
-                                 key, found.dump()));
-    return found.get<std::uint32_t>();
-  }
-  std::string word(const char* key, const char* usual) {
-    if (!has(key)) return usual;
-    const json& found = value_.at(key);
-    if (!found.is_string())
-      throw BadInput(fmt::format("{}: '{}' is a text, but the file has {}", where_, key, found.dump()));
-    return found.get<std::string>();
-  }
-  coll::Picoseconds time(const char* key, double usual_us) {
-    return static_cast<coll::Picoseconds>(std::llround(number(key, usual_us) * 1e6));
-  }
-  std::uint64_t per_byte(const char* key, double usual_ns) {
-    return static_cast<std::uint64_t>(std::llround(number(key, usual_ns) * 1e6));
-  }
-  [[noreturn]] void wrong(const char* key, const std::string& text) const {
-    throw BadInput(fmt::format("{}: '{}' {}", where_, key, text));
-  }
-
-  void end() const {
-    for (const auto& [key, value] : value_.items()) {
-      if (known_.count(key) != 0) continue;
-      std::string names;
-      for (const std::string& name : known_) names += (names.empty() ? "" : ", ") + name;
-      throw BadInput(fmt::format("{}: there is no '{}' here; there are: {}", where_, key, names));
-    }
-  }
-
- private:
-  const json& value_;
-  std::string where_;
-  std::set<std::string> known_;
-};
-
-coll::LogGP read_link(Reader& reader) {
+coll::LogGP read_link(NetworkReader& reader) {
   coll::LogGP link{.latency = reader.time("latency_us", 1),
                    .overhead = reader.time("overhead_us", 0.3),
                    .gap = reader.time("gap_us", 0.1),
@@ -91,7 +19,7 @@ coll::LogGP read_link(Reader& reader) {
 }
 
 LinkSpeed read_speed(const json& value, std::string where, const LinkSpeed& usual) {
-  Reader reader(value, std::move(where));
+  NetworkReader reader(value, std::move(where));
   LinkSpeed speed = usual;
   speed.hop = reader.time("hop_us", static_cast<double>(usual.hop) / 1e6);
   speed.gap = reader.time("gap_us", static_cast<double>(usual.gap) / 1e6);
@@ -99,119 +27,6 @@ LinkSpeed read_speed(const json& value, std::string where, const LinkSpeed& usua
       reader.per_byte("ns_per_byte", static_cast<double>(usual.femtoseconds_per_byte) / 1e6);
   reader.end();
   return speed;
-}
-
-/// The most equal dimensions whose product is at least `hosts`.
-std::vector<std::uint32_t> dimensions_for(Host hosts, std::uint32_t dimensions) {
-  std::vector<std::uint32_t> out(dimensions, 1);
-  const auto product = [&] {
-    return std::accumulate(out.begin(), out.end(), std::uint64_t{1}, std::multiplies<>());
-  };
-  for (std::size_t i = 0; product() < hosts; i = (i + 1) % dimensions) ++out[i];
-  return out;
-}
-Dragonfly dragonfly_for(Host hosts) {
-  Dragonfly shape{1, 2, 1, 3, false};
-  const auto all = [&] { return std::uint64_t{shape.hosts} * shape.routers * shape.groups; };
-  // Balanced: twice as many routers as hosts and global links (Kim et al.).
-  for (std::uint32_t hosts_each = 1; all() < hosts; ++hosts_each) {
-    shape = {hosts_each, 2 * hosts_each, hosts_each, 2 * hosts_each * hosts_each + 1, false};
-  }
-  const std::uint32_t each = shape.hosts * shape.routers;
-  shape.groups = std::max<std::uint32_t>(2, (hosts + each - 1) / each);
-  return shape;
-}
-
-std::unique_ptr<Topology> read_topology(const json& value, const std::string& where, Host hosts) {
-  Reader reader(value, where);
-  const std::string kind = reader.word("kind", "");
-  std::unique_ptr<Topology> made;
-  try {
-    if (kind == "crossbar") {
-      made = make_crossbar(reader.count("hosts", hosts));
-    } else if (kind == "fat-tree") {
-      FatTree shape{reader.count("ports", 36), 1, false};
-      if (reader.has("tiers")) {
-        shape.tiers = reader.count("tiers", 1);
-      } else if (shape.ports >= 4) {
-        for (std::uint64_t fit = shape.ports; fit < hosts; fit *= shape.ports / 2) ++shape.tiers;
-      }
-      const std::string routing = reader.word("routing", "d-mod-k");
-      if (routing != "d-mod-k" && routing != "random") reader.wrong("routing", "is d-mod-k or random");
-      shape.by_chance = routing == "random";
-      made = make_fat_tree(shape);
-    } else if (kind == "torus") {
-      std::vector<std::uint32_t> dimensions;
-      if (reader.has("sizes")) {
-        const json& sizes = reader.at("sizes");
-        if (!sizes.is_array()) reader.wrong("sizes", "is a list of whole numbers, such as [8, 8, 8]");
-        for (const json& size : sizes) {
-          if (!size.is_number_unsigned() || size.get<std::uint64_t>() > (1U << 28))
-            reader.wrong("sizes", fmt::format("is a list of whole numbers, but has {}", size.dump()));
-          dimensions.push_back(size.get<std::uint32_t>());
-        }
-      } else {
-        const std::uint32_t count = reader.count("dimensions", 3);
-        if (count < 1 || count > 16) reader.wrong("dimensions", "is 1 to 16");
-        dimensions = dimensions_for(hosts, count);
-      }
-      made = make_torus(dimensions);
-    } else if (kind == "dragonfly") {
-      Dragonfly shape = dragonfly_for(hosts);
-      shape.hosts = reader.count("hosts", shape.hosts);
-      shape.routers = reader.count("routers", shape.routers);
-      shape.globals = reader.count("globals", shape.globals);
-      shape.groups = reader.count("groups", shape.groups);
-      const std::string routing = reader.word("routing", "minimal");
-      if (routing != "minimal" && routing != "valiant") reader.wrong("routing", "is minimal or valiant");
-      shape.valiant = routing == "valiant";
-      made = make_dragonfly(shape);
-    } else {
-      reader.wrong("kind",
-                   fmt::format("is crossbar, fat-tree, torus or dragonfly, but the file has '{}'", kind));
-    }
-  } catch (const std::invalid_argument& problem) {
-    throw BadInput(fmt::format("{}: {}", where, problem.what()));
-  }
-  reader.end();
-  return made;
-}
-
-std::vector<Host> read_places(Reader& reader, Rank ranks, Host hosts, std::uint32_t each) {
-  std::vector<Host> places(ranks);
-  if (!reader.has("placement")) {
-    for (Rank rank = 0; rank < ranks; ++rank) places[rank] = rank / each;
-    return places;
-  }
-  const json& value = reader.at("placement");
-  if (value.is_array()) {
-    if (value.size() != ranks)
-      reader.wrong("placement", fmt::format("lists {} hosts, but there are {} ranks", value.size(), ranks));
-    for (Rank rank = 0; rank < ranks; ++rank) {
-      if (!value[rank].is_number_unsigned() || value[rank].get<std::uint64_t>() >= hosts)
-        reader.wrong("placement", fmt::format("has {} for rank {}, but hosts are 0 to {}", value[rank].dump(),
-                                              rank, hosts - 1));
-      places[rank] = value[rank].get<Host>();
-    }
-    return places;
-  }
-  const Host used = (ranks + each - 1) / each;
-  if (value == "block") {
-    for (Rank rank = 0; rank < ranks; ++rank) places[rank] = rank / each;
-  } else if (value == "round-robin") {
-    for (Rank rank = 0; rank < ranks; ++rank) places[rank] = rank % used;
-  } else if (value.is_object() && value.size() == 1 && value.contains("random") &&
-             value["random"].is_number_unsigned()) {
-    std::vector<Host> order(hosts);
-    std::iota(order.begin(), order.end(), 0U);
-    const auto seed = value["random"].get<std::uint64_t>();
-    for (Host i = hosts; i > 1; --i) std::swap(order[i - 1], order[by_chance(seed, i) % i]);
-    for (Rank rank = 0; rank < ranks; ++rank) places[rank] = order[rank / each];
-  } else {
-    reader.wrong("placement",
-                 "is \"block\", \"round-robin\", {\"random\": SEED}, or a list with the host of each rank");
-  }
-  return places;
 }
 
 struct Built {
@@ -258,7 +73,7 @@ Network parse_network(const std::string& text, const std::string& name, Rank ran
   } catch (const json::parse_error& problem) {
     throw BadInput(fmt::format("{}: it is no JSON: {}", name, problem.what()));
   }
-  Reader reader(root, name);
+  NetworkReader reader(root, name);
   const json& version = reader.at("version");
   if (!version.is_number_integer() || version.get<std::int64_t>() < 1)
     reader.wrong("version", fmt::format("is a whole number from 1 on, but the file has {}", version.dump()));
@@ -274,7 +89,7 @@ Network parse_network(const std::string& text, const std::string& name, Rank ran
   if (!levels.is_array() || levels.empty()) reader.wrong("levels", "is a list of at least one object");
   out.machine.levels.clear();
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    Reader level(levels[i], fmt::format("{}: levels[{}]", name, i));
+    NetworkReader level(levels[i], fmt::format("{}: levels[{}]", name, i));
     const bool last = i + 1 == levels.size();
     const std::uint32_t group = level.count("ranks", last ? 1U << 28 : 0);
     const std::uint32_t inside = i == 0 ? 1 : out.machine.levels.back().group;

@@ -26,13 +26,13 @@ int main(int argc, char** argv) {
       "  aqsim barrier --ranks 32768\n"
       "  aqsim all_to_all --ranks 1K --bytes 8:4K --algorithm bruck:8 --network torus --json\n"
       "  aqsim broadcast --ranks 16:16K --algorithm all --plot broadcast.html\n"
-      "  aqsim study       the curves of the source beside ours");
+      "  aqsim curves      the curves of the source beside ours");
   bool networks = false;
   std::string ranks;
   std::string bytes;
   std::string sync;
   std::string noise;
-  app.add_option("operation", options.operation, "broadcast, all_reduce, … or study")->type_name("OP");
+  app.add_option("operation", options.operation, "broadcast, all_reduce, … or curves")->type_name("OP");
   app.add_option("--ranks", ranks, "members, or A:B for the powers of two times A up to B")
       ->type_name("P")
       ->default_str("64");
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
     }
     if (options.operation.empty())
       throw aqueduct::sim::BadInput("which operation? Such as: aqsim barrier --ranks 1024");
-    if (options.operation == "study") return aqueduct::aqsim::study(options.json);
+    if (options.operation == "curves") return aqueduct::aqsim::curves(options.json);
     if (!ranks.empty()) {
       options.ranks.clear();
       for (const std::uint64_t value : aqueduct::aqsim::read_range(ranks, "ranks", 1U << 28))

@@ -90,7 +90,7 @@ coll::Operation read_operation(const std::string& word) {
     if (coll::operation_word(operation) == name) return operation;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", coll::operation_word(operation));
   }
-  throw BadInput(fmt::format("there is no operation '{}'; there are: {}, and study", word, names));
+  throw BadInput(fmt::format("there is no operation '{}'; there are: {}, and curves", word, names));
 }
 
 }  // namespace aqueduct::aqsim

@@ -10,7 +10,7 @@ namespace aqueduct::aqsim {
 
 /// The command line of aqsim, read.
 struct Options {
-  std::string operation;  ///< "study" for the table of the source's curves
+  std::string operation;  ///< "curves" for the table of the source's curves
   std::vector<Rank> ranks{64};
   std::vector<std::uint64_t> bytes{8};
   std::string algorithm = "auto";  ///< "all" for all that can do it

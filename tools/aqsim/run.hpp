@@ -15,7 +15,7 @@ struct Chosen {
 /// The algorithms that the options name for this shape: one, or for "all" those that can do it. Errors: BadInput.
 std::vector<Chosen> choose(const Options& options, coll::Shape shape);
 
-/// Prints what the simulator makes of the curves of the source beside the source's own figures; see study.cpp.
-int study(bool json);
+/// Prints what the simulator makes of the curves of the source beside the source's own figures; see curves.hpp.
+int curves(bool as_json);
 
 }  // namespace aqueduct::aqsim

@@ -129,8 +129,8 @@ TEST(Aqsim, SaysWhatIsWrong) {
   EXPECT_THAT(complaint_of([&] { run(ring); }), HasSubstr("it needs a counter for each member: too many"));
 }
 
-TEST(Aqsim, StudyExplainsWhatDiffersFromTheSource) {
-  const auto lines = lines_of([] { return study(true); });
+TEST(Aqsim, CurvesExplainWhatDiffersFromTheSource) {
+  const auto lines = lines_of([] { return curves(true); });
   EXPECT_GE(lines.size(), 15u);
   for (const nlohmann::json& line : lines) {
     EXPECT_TRUE(line.at("agrees").get<bool>() || !line.at("why").get<std::string>().empty()) << line;
