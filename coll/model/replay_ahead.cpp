@@ -30,6 +30,13 @@ bool ReplayAhead::run() {
     }
     ports.route(window);
   }
+  for (Rank rank = 0; rank < state_.ranks; ++rank) {
+    const Member& member = members_[rank];
+    ReplayedMember& out = state_.out.members[rank];
+    out.drained = member.now;
+    out.ended = member.ended;
+    out.busy = member.busy;
+  }
   return fits_;
 }
 
@@ -51,7 +58,7 @@ void ReplayAhead::go_on(Rank rank) {
       const ReplayState::CounterState& waited = state_.counter(rank, 0, step.wait_for);
       if (waited.value < step.wait_until) return;
       if (waited.ready > member.now) {
-        end_look(rank, member, waited.ready);
+        end_look(member, waited.ready);
         member.now = waited.ready;
       }
     }
@@ -60,9 +67,8 @@ void ReplayAhead::go_on(Rank rank) {
   }
   if (lane.ended) return;
   lane.ended = true;
-  state_.out.members[rank].drained = member.now;
   member.told = std::min(member.told, member.now);
-  end_look(rank, member, kNever);
+  end_look(member, kNever);
 }
 
 /// False: the replay must be stepped, or has failed.
@@ -80,7 +86,8 @@ bool ReplayAhead::execute(Rank rank, Member& member, const Brief& step) {
     case Step::Kind::reduce:
       if (const Picoseconds length = state_.local_time(step); length != 0) {
         const auto what = step.kind == Step::Kind::copy ? Watcher::What::copy : Watcher::What::reduce;
-        member.now = state_.work(rank, member.now, length, what, kNoRank, step.bytes * step.runs);
+        member.now =
+            state_.work(rank, member.busy, member.now, length, what, kNoRank, step.bytes * step.runs);
       }
       [[fallthrough]];
     case Step::Kind::nothing:
@@ -94,7 +101,7 @@ bool ReplayAhead::execute(Rank rank, Member& member, const Brief& step) {
 void ReplayAhead::post(Rank rank, Member& member, const Brief& step) {
   const std::uint64_t bytes = step.all_bytes();
   const Picoseconds overhead = state_.ports.between(rank, step.peer).overhead;
-  member.now = state_.work(rank, member.now, overhead, Watcher::What::post, step.peer, bytes);
+  member.now = state_.work(rank, member.busy, member.now, overhead, Watcher::What::post, step.peer, bytes);
   const Picoseconds left = state_.ports.hand_over(rank, member.now, bytes,
                                                   {.bytes = bytes,
                                                    .rank = step.peer,
@@ -106,10 +113,10 @@ void ReplayAhead::post(Rank rank, Member& member, const Brief& step) {
 }
 
 /// Convention 10: a look has ended; the next one begins at `next`, or earlier when the last put has left.
-void ReplayAhead::end_look(Rank rank, const Member& member, Picoseconds next) {
-  if (member.told == kNever || state_.out.members[rank].ended != kNever) return;
+void ReplayAhead::end_look(Member& member, Picoseconds next) noexcept {
+  if (member.told == kNever || member.ended != kNever) return;
   if (member.sources < next || member.sources <= member.now)
-    state_.out.members[rank].ended = std::max(member.now, member.sources);
+    member.ended = std::max(member.now, member.sources);
 }
 
 }  // namespace aqueduct::coll

@@ -21,13 +21,15 @@ class ReplayAhead {
     Picoseconds now = 0;      ///< of the processor: it is busy until then, or waits since then
     Picoseconds sources = 0;  ///< when all puts so far have left
     Picoseconds told = kNever;
+    Picoseconds ended = kNever;
+    Picoseconds busy = 0;
   };
 
   void arrive(const ReplayEvent& head);
   void go_on(Rank rank);
   bool execute(Rank rank, Member& member, const Brief& step);
   void post(Rank rank, Member& member, const Brief& step);
-  void end_look(Rank rank, const Member& member, Picoseconds next);
+  static void end_look(Member& member, Picoseconds next) noexcept;
 
   ReplayState& state_;
   std::vector<Member> members_;

@@ -104,7 +104,8 @@ bool ReplayStepped::work_here(Rank rank, Looking& looking, const Brief& step, Pi
   const Picoseconds length = state_.local_time(step);
   if (length == 0) return true;
   const auto what = step.kind == Step::Kind::copy ? Watcher::What::copy : Watcher::What::reduce;
-  const Picoseconds end = state_.work(rank, now, length, what, kNoRank, step.bytes * step.runs);
+  const Picoseconds end =
+      state_.work(rank, state_.out.members[rank].busy, now, length, what, kNoRank, step.bytes * step.runs);
   looking.posting = true;
   push({.time = end, .rank = rank, .kind = Kind::go_on});
   return false;
@@ -133,8 +134,8 @@ bool ReplayStepped::end_calls(Rank rank, Looking& looking, Picoseconds now) {
     }
     looking.computing = i + 1;
     looking.posting = true;
-    const Picoseconds end =
-        state_.work(rank, now, state_.options.compute, Watcher::What::compute, kNoRank, 0);
+    const Picoseconds end = state_.work(rank, state_.out.members[rank].busy, now, state_.options.compute,
+                                        Watcher::What::compute, kNoRank, 0);
     push({.time = end, .rank = rank, .kind = Kind::go_on});
     return false;
   }

@@ -10,7 +10,8 @@ namespace aqueduct::coll {
 bool ReplayStepped::begin_post(Rank rank, Looking& looking, const Brief& step, Picoseconds now) {
   const Picoseconds overhead = state_.ports.between(rank, step.peer).overhead;
   const std::uint64_t bytes = state_.in_pieces(step) ? step.bytes : step.all_bytes();
-  const Picoseconds end = state_.work(rank, now, overhead, Watcher::What::post, step.peer, bytes);
+  const Picoseconds end =
+      state_.work(rank, state_.out.members[rank].busy, now, overhead, Watcher::What::post, step.peer, bytes);
   if (end == now) return true;
   looking.posting = true;
   push({.time = end, .rank = rank, .kind = Kind::go_on});

@@ -73,12 +73,12 @@ class ReplayState {
     ++lane.next;
   }
 
-  /// Keeps a processor busy from `begin` on; returns the end.
-  Picoseconds work(Rank rank, Picoseconds begin, Picoseconds length, Watcher::What what, Rank peer,
-                   std::uint64_t bytes) {
+  /// Keeps a processor busy from `begin` on, which adds to `busy`; returns the end.
+  Picoseconds work(Rank rank, Picoseconds& busy, Picoseconds begin, Picoseconds length, Watcher::What what,
+                   Rank peer, std::uint64_t bytes) {
     const Picoseconds end =
         options.detours.period == 0 ? begin + length : options.detours.end_of(rank, begin, length);
-    out.members[rank].busy += end - begin;
+    busy += end - begin;
     if (options.watcher != nullptr && end != begin)
       options.watcher->busy(rank, what, begin, end, peer, bytes);
     return end;
