@@ -1,6 +1,7 @@
 #include "conduits/builtin.hpp"
 
 #include "conduits/loop/loop.hpp"
+#include "conduits/sim/sim.hpp"
 #include "conduits/smp/sleep.hpp"
 #include "conduits/smp/smp.hpp"
 
@@ -22,7 +23,7 @@ namespace aqueduct::conduits {
 
 std::span<const core::ConduitEntry* const> builtin() noexcept {
   static constexpr const core::ConduitEntry* kAll[] = {
-      &smp::smp_entry, &loop::loop_entry,
+      &smp::smp_entry, &loop::loop_entry, &sim::sim_entry,
 #ifdef AQUEDUCT_WITH_UDP
       &udp::udp_entry,
 #endif

@@ -3,12 +3,14 @@
 #include <aqueduct/atomic_types.hpp>
 #include <aqueduct/coll_types.hpp>
 #include <aqueduct/global_ptr.hpp>
+#include <aqueduct/network_model.hpp>
 #include <aqueduct/rank.hpp>
 #include <aqueduct/signal_types.hpp>
 #include <aqueduct/status.hpp>
 
 #include "core/atomic_set.hpp"
 #include "core/barrier_vote.hpp"
+#include "core/clock.hpp"
 
 #include <array>
 #include <atomic>
@@ -16,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +63,9 @@ class Inbox {
   /// The post with `token` has completed: its buffers may be reused. Called once for each answer `posted`, in any
   /// order. `status` is ok, or says why the operation failed; then nothing is promised about the target's memory.
   virtual void completed(Token token, Status status) noexcept = 0;
+  /// The source of a put with a native signal, whose answer was `posted`, may be written again; `completed` follows. A
+  /// conduit need not tell: the completion frees the source too.
+  virtual void source_free(Token /*token*/) noexcept {}
   /// A peer's put with a native signal has arrived: its bytes are in place.
   virtual void signalled(Rank from, Signal signal) noexcept = 0;
   /// A peer has died or left. Called at most once for each peer, after the delivery of all that the peer sent before.
@@ -216,6 +222,11 @@ class NativeSignal {
                                    Signal signal, Token token) noexcept {
     return put_signal(peer, key, offset, from, signal, token);
   }
+  /// Where this rank's counters lie: slot s is the 64-bit word s. A conduit that can add to them by itself answers true.
+  /// From then on it adds to the word, with release, after the bytes are in place, in place of a call of
+  /// Inbox::signalled. That ends a sleep, and counts among the calls of the next `poll`. Called after `connect`, at most
+  /// once.
+  virtual bool count_in(MutableBytes /*counters*/) noexcept { return false; }
   /// Whether put_signal_word works. The answer does not change after `connect`, and is the same for all peers.
   virtual bool takes_words() const noexcept { return false; }
   /// As put_signal, but in place of the call of Inbox::signalled the target's conduit updates `word` once, after the bytes
@@ -487,6 +498,12 @@ class Conduit {
   virtual CrossMap* cross_map() noexcept { return nullptr; }
   virtual NativeCollectives* collectives() noexcept { return nullptr; }
   virtual Waitable* waitable() noexcept { return nullptr; }
+
+  /// The clock of this rank: Process::clock, unless the conduit has a time of its own. Then waits, timers and backoffs of
+  /// the endpoint read this one, and the sleeps of `waitable` are of its time. Asked for once, before `connect`.
+  virtual std::optional<EndpointClock> clock() const noexcept { return std::nullopt; }
+  /// What messages to a peer cost, if the conduit knows it. Otherwise a profile or the library's defaults say it.
+  virtual std::optional<NetworkModel> network_model(Rank /*peer*/) const noexcept { return std::nullopt; }
 
   /// For a conduit with a progress thread: that thread offers each packet to the Aside first, if the packet arrives
   /// while the endpoint's owner neither polls nor sleeps. Called once, after `connect`.

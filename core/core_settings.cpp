@@ -11,6 +11,7 @@ using setting::choice;
 using setting::duration;
 using setting::number;
 using setting::same_on_all_ranks;
+using setting::text;
 
 constexpr std::array kCoreSettings{
     same_on_all_ranks(
@@ -46,6 +47,9 @@ constexpr std::array kCoreSettings{
     duration("yield", "AQUEDUCT_YIELD", "ms", "1ms", "How long a wait then yields before it sleeps."),
     duration("stall_warn", "AQUEDUCT_STALL_WARN", "s", "10s",
              "After how long a wait is reported with what it waits for; 0 is never."),
+    text("network_profile", "AQUEDUCT_NETWORK_PROFILE", "",
+         "A file that `aqperf calibrate` has written, or a folder of them: what Endpoint::network_model "
+         "says."),
     choice("log", "AQUEDUCT_LOG", "warn", "debug|info|warn|error|off",
            "The least important kind of message that is written to standard error."),
 };

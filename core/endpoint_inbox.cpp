@@ -19,6 +19,11 @@ void EndpointInbox::completed(Token token, Status status) noexcept {
   state_.ops.part_ended(*op, status);
 }
 
+void EndpointInbox::source_free(Token token) noexcept {
+  if (!tokens::is_operation(token)) return;
+  if (Op* const op = state_.ops.find(token)) state_.ops.source_free(*op, {});
+}
+
 void EndpointInbox::signalled(Rank, Signal signal) noexcept { raise(state_, signal); }
 
 void EndpointInbox::lost(Rank peer) noexcept { state_.peer_lost(peer); }

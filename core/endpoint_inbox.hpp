@@ -20,6 +20,7 @@ class EndpointInbox : public Inbox {
   EndpointInbox& operator=(const EndpointInbox&) = delete;
 
   void completed(Token token, Status status) noexcept final;
+  void source_free(Token token) noexcept final;
   void signalled(Rank from, Signal signal) noexcept final;
   void lost(Rank peer) noexcept final;
 

@@ -14,6 +14,7 @@
 #include "core/hidden_layout.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
+#include "core/network_profile.hpp"
 #include "core/op.hpp"
 #include "core/peer_order.hpp"
 #include "core/segment_table.hpp"
@@ -23,6 +24,7 @@
 #include <atomic>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,10 +62,11 @@ struct EndpointState {
   core::Log log;
 
   // How each peer is reached.
-  std::unique_ptr<core::Conduit> near;     ///< null when switched off
-  std::unique_ptr<core::Conduit> far;      ///< null in a job of one host
-  std::vector<core::Conduit*> conduit_of;  // [rank]
-  std::vector<std::uint32_t> host_of;      // [rank]
+  std::unique_ptr<core::Conduit> near;                   ///< null when switched off
+  std::unique_ptr<core::Conduit> far;                    ///< null in a job of one host
+  std::vector<core::Conduit*> conduit_of;                // [rank]
+  std::vector<std::uint32_t> host_of;                    // [rank]
+  std::map<std::string, core::NetworkProfile> profiles;  // [conduit] that were asked for
   std::vector<Rank> neighbours;
   std::vector<std::string> cpus_of;  ///< by index among the neighbours: where each was at the start, as "0-3,8"
   std::vector<bool> lost;  // [rank]
@@ -84,6 +87,7 @@ struct EndpointState {
   core::HiddenSizes hidden;  ///< what the collectives engine has in segment 1
   core::PeerOrder order;     ///< what fences hold back
   core::EndpointClock clock;
+  bool own_time = false;  ///< the clock is a conduit's: it goes on only when the rank polls or waits
   core::Pacing pacing;
   Statistics statistics;
 

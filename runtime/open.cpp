@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include <unistd.h>
@@ -52,6 +53,15 @@ Status make_networks(Job::Impl& job) {
   return {};
 }
 
+/// The clock that a conduit supplies, if one has a time of its own.
+std::optional<core::EndpointClock> own_clock(const EndpointState& state) noexcept {
+  for (const core::Conduit* conduit : {state.far.get(), state.near.get()}) {
+    if (conduit == nullptr) continue;
+    if (const auto clock = conduit->clock()) return clock;
+  }
+  return std::nullopt;
+}
+
 /// Opens the conduits of an endpoint and fills its tables of hosts and conduits. It knows no peer's address yet.
 Status open_one(Job::Impl& job, EndpointParts& parts) {
   EndpointState& state = parts.state;
@@ -65,6 +75,10 @@ Status open_one(Job::Impl& job, EndpointParts& parts) {
     auto conduit = job.far_network->open(me);
     if (!conduit) return conduit.status();
     state.far = std::move(*conduit);
+  }
+  if (const auto own = own_clock(state)) {
+    state.clock = *own;
+    state.own_time = true;
   }
   for (Rank rank = 0; rank < state.ranks; ++rank) {
     state.host_of[rank] = job.process.host[rank];
@@ -174,6 +188,12 @@ std::vector<bool> on_this_host(const Job::Impl& job) {
 
 /// Sets how long waits spin at first. With more ranks than cores spinning only delays the others.
 void set_pace(EndpointState& state) {
+  if (state.own_time) {
+    // Spins and yields take no time of a clock that is not the system's. So waits sleep at once, which takes its time.
+    state.pacing.spins = state.pacing.fewest = 0;
+    state.pacing.yield_at_most = std::chrono::nanoseconds(0);
+    return;
+  }
   const auto cores = static_cast<std::size_t>(core::available_cores());
   if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
   // A rank that is bound to a core sees only that core, though the host has more.
@@ -276,6 +296,16 @@ std::uint64_t collectives_of_all(const EndpointState& state, const GatheredData&
   return near_serves_all ? alike(gathered.near_collectives) : 0;
 }
 
+/// Tells the conduits where this rank's counters are, should they add to them by themselves.
+void let_conduits_count(const EndpointState& state) noexcept {
+  const auto counters = core::my_hidden_layout(state).slots() * sizeof(std::uint64_t);
+  for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
+    core::NativeSignal* const signal = conduit != nullptr ? conduit->signal() : nullptr;
+    if (signal != nullptr)
+      static_cast<void>(signal->count_in(state.segments[core::kSignalSegment].mine.first(counters)));
+  }
+}
+
 Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gathered,
                    std::span<const LocalPart> mine) {
   EndpointState& state = parts.state;
@@ -302,6 +332,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gat
     }
     add_segment(state, mine[id], std::move(known));
   }
+  let_conduits_count(state);
   set_pace(state);
   return build_layers(state);
 }

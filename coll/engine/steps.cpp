@@ -17,6 +17,7 @@ struct StepNote {
   TeamEngine* engine;
   Run* run;
   Counter done;
+  Rank peer;  ///< of a strided put: to whom `follow` goes, as a position in the team
   Signal follow;
 };
 
@@ -162,7 +163,7 @@ TeamEngine::Did TeamEngine::signal(Run& run, const Step& step) noexcept {
 core::Op* TeamEngine::step_op(Run& run, const Step& step) noexcept {
   core::Op* const op = state_.ops.acquire(kStepKind, kNoRank, false);
   if (op == nullptr) return nullptr;
-  op->payload<StepNote>() = {this, &run, step.done, {}};
+  op->payload<StepNote>() = {this, &run, step.done, step.peer, {}};
   op->ended = step_over;
   op->layer = &layer_;
   op->group = &all_;
@@ -285,7 +286,11 @@ TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
 bool TeamEngine::strided_over(core::Layer& layer, core::Op& op) noexcept {
   const StepNote note = op.payload<StepNote>();
   if (!step_over(layer, op) || !op.outcome) return true;
-  return note.engine->transfers_.follow_with_signal(op, note.follow);
+  TeamEngine& engine = *note.engine;
+  if (engine.transfers_.signal_beside(engine.scratch_of(note.peer), note.follow, engine.all_).status)
+    return true;
+  return engine.transfers_.follow_with_signal(op,
+                                              note.follow);  // which waits for room, and reports a failure
 }
 
 TeamEngine::Did TeamEngine::get(Run& run, Run::Lane& lane) noexcept {

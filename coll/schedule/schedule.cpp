@@ -45,8 +45,8 @@ Cost own_cost(const Algorithm& algorithm, const Shape& shape) noexcept {
 
 }  // namespace
 
-Schedule::Schedule(const Algorithm& algorithm, const Shape& shape, Rank position) noexcept
-    : algorithm_(algorithm), shape_(shape), position_(position), lanes_(algorithm.lanes(shape, position)) {
+TeamSchedule::TeamSchedule(const Algorithm& algorithm, const Shape& shape) noexcept
+    : algorithm_(algorithm), shape_(shape) {
   if (Announced::needed(algorithm, shape)) announced_.emplace(algorithm, shape);
   const std::uint32_t own = own_needs(algorithm, shape).counters;
   const Passes passes = passes_of(shape, own);
@@ -64,25 +64,38 @@ Step Schedule::own_step(std::uint32_t lane, std::uint32_t index) const noexcept 
                     : algorithm_.step(shape_, position_, lane, index);
 }
 
+std::uint32_t TeamSchedule::own_length(Rank position, std::uint32_t lane) const noexcept {
+  return announced_ ? announced_->length(position, lane) : algorithm_.length(shape_, position, lane);
+}
+Step TeamSchedule::own_step(Rank position, std::uint32_t lane, std::uint32_t index) const noexcept {
+  return announced_ ? announced_->step(position, lane, index)
+                    : algorithm_.step(shape_, position, lane, index);
+}
+
 // Lane 0: the pass before, a step that lets the other lanes begin, the algorithm's steps, a step that waits for the
 // other lanes, the pass after. The others: a step that waits, the algorithm's steps, a step that says that they are over.
 
-std::uint32_t Schedule::length(std::uint32_t lane) const noexcept {
-  const std::uint32_t before = before_.length(position_);
-  const std::uint32_t after = after_.length(position_);
-  const std::uint32_t own = own_length(lane);
-  const bool tied = lanes_ > 1;
-  if (lane == 0) return before + (tied && before > 0) + own + (tied && after > 0) + after;
-  return (before > 0) + own + (after > 0);
+TeamSchedule::Lengths TeamSchedule::lengths(Rank position, std::uint32_t lane) const noexcept {
+  Lengths out;
+  out.before = before_.length(position);
+  out.own = own_length(position, lane);
+  out.after = after_.length(position);
+  out.tied = lanes(position) > 1;
+  if (lane == 0)
+    out.all = out.before + (out.tied && out.before > 0) + out.own + (out.tied && out.after > 0) + out.after;
+  else
+    out.all = (out.before > 0) + out.own + (out.after > 0);
+  return out;
 }
 
-Step Schedule::step(std::uint32_t lane, std::uint32_t index) const noexcept {
-  const std::uint32_t before = before_.length(position_);
-  const std::uint32_t after = after_.length(position_);
-  const std::uint32_t own = own_length(lane);
-  const bool tied = lanes_ > 1;
+Step TeamSchedule::step(Rank position, std::uint32_t lane, std::uint32_t index,
+                        const Lengths& of_lane) const noexcept {
+  const std::uint32_t before = of_lane.before;
+  const std::uint32_t own = of_lane.own;
+  const std::uint32_t after = of_lane.after;
+  const bool tied = of_lane.tied;
   if (lane == 0) {
-    if (index < before) return before_.step(position_, index);
+    if (index < before) return before_.step(position, index);
     index -= before;
     if (tied && before > 0) {
       if (index == 0) return raising(entered_);
@@ -93,7 +106,7 @@ Step Schedule::step(std::uint32_t lane, std::uint32_t index) const noexcept {
     --index;
   }
   if (index < own) {
-    Step step = own_step(lane, index);
+    Step step = own_step(position, lane, index);
     // With a pass behind it the lane still has something to do before the member may return.
     if (step.kind == Step::Kind::tell && after > 0) step.kind = Step::Kind::nothing;
     return step;
@@ -101,10 +114,10 @@ Step Schedule::step(std::uint32_t lane, std::uint32_t index) const noexcept {
   index -= own;
   if (lane != 0) return raising(finished_);
   if (tied && after > 0) {
-    if (index == 0) return waiting_for(finished_, lanes_ - 1);
+    if (index == 0) return waiting_for(finished_, lanes(position) - 1);
     --index;
   }
-  return after_.step(position_, index);
+  return after_.step(position, index);
 }
 
 Needs Schedule::needs(const Algorithm& algorithm, const Shape& shape) noexcept {

@@ -9,7 +9,7 @@
 
 namespace aqueduct::coll {
 
-/// The steps of one member: those of an algorithm, and around them the passes that Sync::all needs. Whoever runs, checks
+/// The steps of the members: those of an algorithm, and around them the passes that Sync::all needs. Whoever runs, checks
 /// or simulates an operation asks here.
 ///
 /// A broadcast or scatter moves nothing before its root does, so the pass at its beginning ends at the root; the pass at
@@ -20,14 +20,55 @@ namespace aqueduct::coll {
 /// (announced.hpp).
 ///
 /// Counters: first the algorithm's, then those of the passes, then two that tie lanes together.
+///
+/// This is for whoever follows all members; Schedule is the view of one of them.
+class TeamSchedule {
+ public:
+  TeamSchedule(const Algorithm& algorithm, const Shape& shape) noexcept;
+
+  /// How long the parts of a lane are. Whoever asks for many steps of a lane keeps it, which saves computing it for each.
+  struct Lengths {
+    std::uint32_t before = 0;
+    std::uint32_t own = 0;
+    std::uint32_t after = 0;
+    std::uint32_t all = 0;  ///< with the steps that tie lanes together
+    bool tied = false;      ///< the member has several lanes
+  };
+  std::uint32_t lanes(Rank position) const noexcept { return algorithm_.lanes(shape_, position); }
+  Lengths lengths(Rank position, std::uint32_t lane) const noexcept;
+  Step step(Rank position, std::uint32_t lane, std::uint32_t index, const Lengths& of_lane) const noexcept;
+  const Shape& shape() const noexcept { return shape_; }
+
+ private:
+  std::uint32_t own_length(Rank position, std::uint32_t lane) const noexcept;
+  Step own_step(Rank position, std::uint32_t lane, std::uint32_t index) const noexcept;
+
+  const Algorithm& algorithm_;
+  Shape shape_;
+  std::optional<Announced> announced_;
+  Pass before_;
+  Pass after_;
+  Counter entered_;   ///< raised after the pass before, for the lanes other than 0
+  Counter finished_;  ///< raised by each of these at its end
+};
+
 class Schedule {
  public:
-  Schedule(const Algorithm& algorithm, const Shape& shape, Rank position) noexcept;
+  using Lengths = TeamSchedule::Lengths;
+
+  Schedule(const Algorithm& algorithm, const Shape& shape, Rank position) noexcept
+      : team_(algorithm, shape), position_(position), lanes_(team_.lanes(position)) {}
 
   std::uint32_t lanes() const noexcept { return lanes_; }
-  std::uint32_t length(std::uint32_t lane) const noexcept;
-  Step step(std::uint32_t lane, std::uint32_t index) const noexcept;
-  const Shape& shape() const noexcept { return shape_; }
+  std::uint32_t length(std::uint32_t lane) const noexcept { return lengths(lane).all; }
+  Lengths lengths(std::uint32_t lane) const noexcept { return team_.lengths(position_, lane); }
+  Step step(std::uint32_t lane, std::uint32_t index) const noexcept {
+    return step(lane, index, lengths(lane));
+  }
+  Step step(std::uint32_t lane, std::uint32_t index, const Lengths& of_lane) const noexcept {
+    return team_.step(position_, lane, index, of_lane);
+  }
+  const Shape& shape() const noexcept { return team_.shape(); }
   Rank position() const noexcept { return position_; }
 
   static Needs needs(const Algorithm& algorithm, const Shape& shape) noexcept;
@@ -36,18 +77,9 @@ class Schedule {
   static const char* refusal(const Algorithm& algorithm, const Shape& shape) noexcept;
 
  private:
-  std::uint32_t own_length(std::uint32_t lane) const noexcept;
-  Step own_step(std::uint32_t lane, std::uint32_t index) const noexcept;
-
-  const Algorithm& algorithm_;
-  Shape shape_;
+  TeamSchedule team_;
   Rank position_;
-  std::optional<Announced> announced_;
   std::uint32_t lanes_;
-  Pass before_;
-  Pass after_;
-  Counter entered_;   ///< raised after the pass before, for the lanes other than 0
-  Counter finished_;  ///< raised by each of these at its end
 };
 
 }  // namespace aqueduct::coll

@@ -2,6 +2,7 @@
 
 #include <aqueduct/event.hpp>
 #include <aqueduct/global_ptr.hpp>
+#include <aqueduct/network_model.hpp>
 #include <aqueduct/status.hpp>
 #include <aqueduct/threads.hpp>
 
@@ -151,6 +152,15 @@ class Endpoint {
   bool is_lost(Rank rank) const noexcept;
   /// The name of the conduit that serves a rank; empty if there is no such rank.
   std::string conduit_of(Rank rank) const;
+  /// What communication with a rank costs, in the LogGP model (docs/network-model.md).
+  ///
+  /// From the conduit, if it knows it; otherwise as `aqperf calibrate` has measured it on this machine, if
+  /// AQUEDUCT_NETWORK_PROFILE names the file; otherwise the defaults of the conduit. `origin` says which. A file that is
+  /// damaged, of another machine or of another version is reported in the log once, and the defaults are used.
+  ///
+  /// Errors: a model of zeroes, if there is no such rank, or in a forked child.
+  /// Cost:   a look-up; the first call reads the file.
+  NetworkModel network_model(Rank peer) const;
 
   /// Processes what has arrived, without waiting: runs handlers and completes operations. Returns the number of packets
   /// and completions processed, and of parallel handlers run; one more if an operation of several steps has gone on, such

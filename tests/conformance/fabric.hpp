@@ -42,6 +42,8 @@ struct Fabric {
   bool serves_aside = false;
   /// This library's code writes a put's target, in the process that the case steps through.
   bool stores_once = false;
+  /// The ranks' clock is not the system's: what a wait takes says nothing of real time.
+  bool virtual_time = false;
   /// Operations that may be in flight when their peer dies, without ending this rank too.
   enum class Outlived { everything, all_but_gets, little } outlived = Outlived::everything;
   /// Runs only if --fabric names it exactly: for fabrics that are meant to fail.

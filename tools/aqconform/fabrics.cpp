@@ -13,6 +13,7 @@ bool not_built(const Fabric& fabric) { return conduits::find(fabric.conduit) == 
 
 std::vector<Fabric> all_fabrics(std::uint64_t seed) {
   std::vector<Fabric> all = loop_fabrics(seed);
+  for (Fabric& fabric : sim_fabrics(seed)) all.push_back(std::move(fabric));
   for (Fabric& fabric : smp_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : udp_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : udp_fabrics_over_hosts()) all.push_back(std::move(fabric));

@@ -9,6 +9,7 @@ std::vector<Fabric> all_fabrics(std::uint64_t seed);
 
 // The fabrics of the conduits, from conduits/<name>/tests/fabric.cpp.
 std::vector<Fabric> loop_fabrics(std::uint64_t seed);
+std::vector<Fabric> sim_fabrics(std::uint64_t seed);
 std::vector<Fabric> smp_fabrics();
 std::vector<Fabric> udp_fabrics();
 std::vector<Fabric> udp_fabrics_over_hosts();

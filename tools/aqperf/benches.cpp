@@ -1,4 +1,5 @@
 #include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/calibrate/calibration.hpp"
 
 #include <fmt/core.h>
 
@@ -98,6 +99,13 @@ constexpr std::array kBenches{
     coll("coll-reduce-scatter", "a block of the sum at each rank"),
     coll("coll-scan", "the sum up to each rank"),
     coll("coll-exscan", "the sum before each rank"),
+    Bench{"calibrate",
+          "L, o, g and G between rank 0 and the last one, for a profile (--out)",
+          {kCalibratedBytes, kCalibratedBytes},
+          false,
+          false,
+          false,
+          calibrate_network},
     Bench{"start", "a job of --ranks from start to end, and the memory of a rank", kNoBytes, false, false,
           false, nullptr},
 };

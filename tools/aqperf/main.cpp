@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -99,7 +100,10 @@ int run(int argc, char** argv) {
     fmt::print(line.exit_status == 0 ? stdout : stderr, "{}", line.message);
     return line.exit_status;
   }
-  const Options& options = *line.options;
+  Options options = *line.options;
+  // Its ranks are threads of one process.
+  if (options.bench == "calibrate" && options.conduit == "sim" && options.threads == 0)
+    options.threads = std::max<Rank>(options.ranks, 2), options.ranks = 0;
   const Bench& bench = *find_bench(options.bench);
   if (bench.run == nullptr) {
     if (has_launcher()) {

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <aqueduct/rank.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::coll {
+
+// Time in models is a whole number of picoseconds, so all members of a team compute the same.
+using Picoseconds = std::uint64_t;
+
+/// How long a message takes between two ranks: Culler's LogP with a term for bytes.
+///
+/// Source: Alexandrov, Ionescu, Schauser and Scheiman, LogGP, J. Parallel Distrib. Comput. 44(1), 1997.
+///
+/// THE CONVENTIONS. The replay (replay.hpp), the simulator (sim/) and the conduit `sim` follow them to the picosecond.
+/// n is the number of bytes of a message, of all its runs; a signal has 0.
+///
+/// 1. Processor. Each rank has one. It takes `overhead` (o) for each post: of a put, get or signal. A post at time t keeps it
+///    busy until t + o. It executes nothing else until then. At t + o it hands the message over to the rank's port, and the
+///    lane goes on. Everything else that the engine does takes no time: looks, waits, `tell`, `nothing`. Copies and
+///    reductions take no time either, unless Machine says what a byte costs; then they keep the processor busy likewise.
+/// 2. Sending. A port sends one message after the other, in the order in which they are handed over. A message handed over at
+///    h enters the network at e = max(h, free) and keeps the port until free = e + g + n·G. Any number of messages may wait,
+///    and the processor does not wait for them.
+/// 3. Flight. The head of the message reaches the target's port at e + L. Requires L >= 1.
+/// 4. Receiving. A port takes heads in the order of their times; of the same time, that of the lower sending rank first; of
+///    one sender, in the order of their entering. It begins with a head that arrives at a at b = max(a, free), a `free` of its own
+///    beside that of sending, and keeps itself until free = b + g + n·G. At b + n·G all bytes are in place and the
+///    counter is raised. The target's processor has no part in it.
+/// 5. Sources. The source of a put with bytes is free at e + n·G. A signal, and a put without bytes, is over at t + o.
+/// 6. Gets. A get is a post whose message has 0 bytes and goes to the owner as in 1 to 4. When it is in place at the owner (4),
+///    it hands n bytes over to the owner's port for sending (2), without the owner's processor. The answer flies (3) and is
+///    received (4) at the member that asked. The bytes are there, and the get is over, at that b + n·G.
+/// 7. Looks. A *look* goes over the lanes from 0 up; each executes steps until it has to wait for a counter. A look goes over
+///    the lanes again if a step has raised a counter of the own rank at once (`done` of nothing, copy, reduce, signal, empty
+///    put). If it has executed a step, another look follows at once. Otherwise the processor is idle until a
+///    message raises a counter of the rank or a put or get of it is over (5, 6); then a look begins at that time. The
+///    first look begins when the rank calls. What arrives before that is received as usual.
+/// 8. What a look sees. A counter raised by a message is seen from the time of the raise on, also in the middle of a look.
+///    `done` of puts with bytes and of gets is raised at the beginning of the first look that begins at or after their end (5, 6),
+///    in the order of the ends: the engine learns of completions between looks only.
+/// 9. Ties. At one time, first all ports take heads; then what is in place raises counters, and answers of gets are handed over,
+///    in the order in which their requests were taken, ranks in order; then processors go on: hand over what they have posted, and
+///    continue. Since L >= 1 the order among processors at one time cannot matter.
+/// 10. Ends. A member's call ends at the end of the first look after which all its lanes have told or ended, and the member
+///    has learnt that its puts and gets are over (8). A member has drained when all its lanes have ended. The time of an
+///    operation is that from the first call to the last end of a call.
+/// 11. Strided puts. A put of several runs is one message of n = bytes · runs (Strided::whole). The engine over a
+///    network does it as Strided::pieces: a post for each run, in order, each with its own o and message of `bytes`
+///    bytes; none raises a counter. The member knows that one has arrived at (its b + n·G) + L, without a port or a processor. When
+///    it knows it of all, the put is over; between looks (as 8) `done` is raised if there is one, and then the
+///    processor posts a signal (o, and a message of 0 bytes) that raises the peer's counter.
+///    A get of several runs is a get for each run in Strided::pieces; it is over when the last one is.
+///
+/// A message between ranks of different *levels* (Machine) takes o, L, g and G from the level of its two ends.
+struct LogGP {
+  Picoseconds latency = 1;   ///< L
+  Picoseconds overhead = 0;  ///< o
+  Picoseconds gap = 0;       ///< g
+  /// G, in femtoseconds for a byte, so that a fast memory still has three digits.
+  std::uint64_t femtoseconds_per_byte = 0;
+
+  /// n·G, rounded down to whole picoseconds.
+  constexpr Picoseconds bytes_time(std::uint64_t bytes) const noexcept {
+    return bytes * (femtoseconds_per_byte / 1000) + bytes * (femtoseconds_per_byte % 1000) / 1000;
+  }
+
+  friend bool operator==(const LogGP&, const LogGP&) = default;
+};
+
+/// How a put of several runs goes (convention 11).
+enum class Strided : std::uint8_t { whole, pieces };
+
+/// What a schedule is replayed on: levels of ranks that are close to one another, the innermost first. Ranks a and b meet
+/// at the first level whose groups of consecutive ranks, `group` in each, hold both; at the last level if none does.
+struct Machine {
+  struct Level {
+    Rank group = 1;
+    LogGP link;
+
+    friend bool operator==(const Level&, const Level&) = default;
+  };
+  std::vector<Level> levels = std::vector<Level>(1);  ///< at least one
+  std::uint64_t copy_femtoseconds_per_byte = 0;
+  std::uint64_t reduce_femtoseconds_per_byte = 0;
+  Strided strided = Strided::whole;
+
+  const LogGP& between(Rank a, Rank b) const noexcept {
+    for (const Level& level : levels) {
+      if (a / level.group == b / level.group) return level.link;
+    }
+    return levels.back().link;
+  }
+
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+}  // namespace aqueduct::coll

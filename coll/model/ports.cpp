@@ -1,0 +1,73 @@
+#include "coll/model/ports.hpp"
+
+#include <bit>
+#include <utility>
+
+namespace aqueduct::coll {
+
+namespace {
+
+unsigned window_shift(const Machine& machine) noexcept {
+  Picoseconds least = ~Picoseconds{0};
+  for (const Machine::Level& level : machine.levels) least = std::min(least, level.link.latency);
+  return static_cast<unsigned>(std::bit_width(least) - 1);
+}
+
+}  // namespace
+
+Ports::Ports(const Machine& machine, const ReplayOptions& options, Rank ranks)
+    : machine_(machine),
+      options_(options),
+      only_(machine.levels.size() == 1 ? &machine.levels.front().link : nullptr),
+      shift_(window_shift(machine)),
+      ports_(ranks),
+      heads_(shift_),
+      entries_(shift_) {}
+
+void Ports::begin() {
+  ports_.assign(ports_.size(), {});
+  heads_ = Calendar<Event>(shift_);
+  entries_ = Calendar<Event>(shift_);
+  messages_ = bytes_ = 0;
+  if (options_.links != nullptr) options_.links->begin();
+}
+
+/// A message enters the links, long ones in packets.
+void Ports::enter(Event head, Picoseconds entered, std::uint64_t bytes, const LogGP& link) {
+  head.time = entered;
+  if (options_.packet != 0 && bytes > 4 * options_.packet && head.kind != Event::Kind::request) {
+    Event part = head;
+    part.kind = Event::Kind::part;
+    part.bytes = options_.packet;
+    std::uint64_t sent = 0;
+    for (; bytes - sent > options_.packet; sent += options_.packet) {
+      part.time = entered + link.bytes_time(sent);
+      entries_.push(part);
+    }
+    head.time = entered + link.bytes_time(sent);
+    head.bytes = bytes - sent;
+  }
+  entries_.push(head);
+}
+
+void Ports::watch(const Event& head, Picoseconds in_place, const LogGP& link) const {
+  if (head.kind == Event::Kind::part) return;
+  options_.watcher->message(head.from, head.rank, head.carried(),
+                            head.time - std::min(head.time, link.latency), in_place);
+}
+
+void Ports::route(std::uint64_t window) {
+  if (entries_.first() != window) return;
+  std::vector<Event> entries = entries_.take();
+  std::stable_sort(entries.begin(), entries.end(), [](const Event& a, const Event& b) {
+    return a.time != b.time ? a.time < b.time : a.from < b.from;
+  });
+  for (Event& entry : entries) {
+    entry.time = options_.links->arrival(entry.time, entry.from, entry.rank, entry.carried(),
+                                         between(entry.from, entry.rank));
+    heads_.push(entry);
+  }
+  entries_.recycle(std::move(entries));
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,87 @@
+#include "coll/model/replay.hpp"
+
+#include "coll/model/replay_ahead.hpp"
+#include "coll/model/replay_state.hpp"
+#include "coll/model/replay_stepped.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace aqueduct::coll {
+
+const char* problem_of(const Machine& machine) noexcept {
+  if (machine.levels.empty()) return "a machine has at least one level";
+  for (const Machine::Level& level : machine.levels) {
+    if (level.group == 0) return "a level of a machine has groups of no ranks";
+    if (level.link.latency == 0) return "the latency of a machine is at least a picosecond";
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// Why this cannot be replayed; empty if it can.
+std::string refusal(std::span<const ReplayedCall> calls, const Machine& machine,
+                    const ReplayOptions& options) {
+  if (calls.empty()) return "there is no call to replay";
+  if (const char* const problem = problem_of(machine); problem != nullptr) return problem;
+  if (options.detours.period != 0 && options.detours.length >= options.detours.period)
+    return "stops must be shorter than their period";
+  const Rank ranks = calls.front().shape.ranks;
+  if (!options.calls.empty() && options.calls.size() != ranks)
+    return "there must be a time for each member's call";
+  if (calls.size() > 200) return "at most 200 calls are replayed at once";
+  for (const ReplayedCall& call : calls) {
+    if (call.shape.ranks != ranks) return "all calls are of one team";
+    if (const char* const why = Schedule::refusal(*call.algorithm, call.shape); why != nullptr) return why;
+    if (call.algorithm->native) return "the conduit carries it out, so there are no messages to replay";
+  }
+  return {};
+}
+
+/// Whether some member has several lanes.
+bool has_lanes(const ReplayedCall& call) noexcept {
+  for (Rank rank = 0; rank < call.shape.ranks; ++rank) {
+    if (call.algorithm->lanes(call.shape, rank) > 1) return true;
+  }
+  return false;
+}
+
+bool runs_ahead(std::span<const ReplayedCall> calls) noexcept {
+  return calls.size() == 1 && !has_lanes(calls.front());
+}
+
+}  // namespace
+
+Replayed replay(std::span<const ReplayedCall> calls, const Machine& machine, const ReplayOptions& options) {
+  Replayed refused;
+  refused.problem = refusal(calls, machine, options);
+  if (!refused.problem.empty()) return refused;
+  if (options.watcher == nullptr && runs_ahead(calls)) {
+    ReplayState state(calls, machine, options, 1);
+    if (ReplayAhead(state).run()) {
+      state.finish();
+      return std::move(state.out);
+    }
+  }
+  ReplayState state(calls, machine, options, ReplayState::kLanes);
+  ReplayStepped(state).run();
+  state.finish();
+  return std::move(state.out);
+}
+
+Replayed replay(const Algorithm& algorithm, const Shape& shape, const Machine& machine,
+                const ReplayOptions& options) {
+  const ReplayedCall call{&algorithm, shape};
+  return replay({&call, 1}, machine, options);
+}
+
+std::uint64_t replay_memory(std::span<const ReplayedCall> calls) {
+  const std::uint64_t each =
+      runs_ahead(calls) ? ReplayState::bytes_of_member(calls, 1) + ReplayAhead::kBytesOfMember
+                        : ReplayState::bytes_of_member(calls, ReplayState::kLanes) +
+                              ReplayStepped::kBytesOfMember + calls.size() * ReplayStepped::kBytesOfCall;
+  return each * calls.front().shape.ranks;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,122 @@
+#include "coll/model/replay_ahead.hpp"
+
+#include "coll/model/rank_batches.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace aqueduct::coll {
+
+ReplayAhead::ReplayAhead(ReplayState& state) : state_(state), members_(state.ranks) {
+  for (Rank rank = 0; rank < state.ranks; ++rank) members_[rank].now = state.called(rank);
+}
+
+bool ReplayAhead::run() {
+  for (Rank rank = 0; rank < state_.ranks && fits_; ++rank) go_on(rank);
+  Ports& ports = state_.ports;
+  RankBatches batches(state_.ranks);
+  while (fits_ && state_.goes_on()) {
+    const std::uint64_t window = ports.first_window();
+    if (window == Calendar<ReplayEvent>::kNone) break;
+    if (ports.heads().first() == window) {
+      std::vector<ReplayEvent> events = ports.heads().take();
+      batches.deal(events, [&](Rank, std::span<ReplayEvent> of_rank) {
+        const auto earlier = [](const ReplayEvent& a, const ReplayEvent& b) { return a.before(b); };
+        if (of_rank.size() > 1 && !std::is_sorted(of_rank.begin(), of_rank.end(), earlier))
+          std::stable_sort(of_rank.begin(), of_rank.end(), earlier);
+        for (const ReplayEvent& event : of_rank) arrive(event);
+      });
+      ports.heads().recycle(std::move(events));
+    }
+    ports.route(window);
+  }
+  for (Rank rank = 0; rank < state_.ranks; ++rank) {
+    const Member& member = members_[rank];
+    ReplayedMember& out = state_.out.members[rank];
+    out.drained = member.now;
+    out.ended = member.ended;
+    out.busy = member.busy;
+  }
+  return fits_;
+}
+
+void ReplayAhead::arrive(const ReplayEvent& head) {
+  const Picoseconds in_place = state_.ports.take(head);
+  if (head.kind == ReplayEvent::Kind::part) return;
+  state_.counter(head.rank, 0, head.counter).add(head.add, in_place);
+  const ReplayState::Lane& lane = state_.lane(head.rank, 0);
+  if (lane.loaded && lane.step.wait_for == head.counter) go_on(head.rank);
+}
+
+/// Runs the lane until it waits for what has not arrived yet.
+void ReplayAhead::go_on(Rank rank) {
+  Member& member = members_[rank];
+  ReplayState::Lane& lane = state_.lane(rank, 0);
+  while (state_.load(rank, 0, lane)) {
+    const Brief& step = lane.step;
+    if (step.wait_for != kNoCounter) {
+      const ReplayState::CounterState& waited = state_.counter(rank, 0, step.wait_for);
+      if (waited.value < step.wait_until) return;
+      if (waited.ready > member.now) {
+        end_look(member, waited.ready);
+        member.now = waited.ready;
+      }
+    }
+    if (!execute(rank, member, step)) return;
+    ReplayState::pass(lane);
+  }
+  if (lane.ended) return;
+  lane.ended = true;
+  member.told = std::min(member.told, member.now);
+  end_look(member, kNever);
+}
+
+/// False: the replay must be stepped, or has failed.
+bool ReplayAhead::execute(Rank rank, Member& member, const Brief& step) {
+  switch (step.kind) {
+    case Step::Kind::put:
+    case Step::Kind::signal:
+      if (state_.in_pieces(step)) break;
+      post(rank, member, step);
+      return true;
+    case Step::Kind::get: break;
+    case Step::Kind::native: state_.fail("a step leaves the operation to the conduit"); return false;
+    case Step::Kind::tell: member.told = std::min(member.told, member.now); return true;
+    case Step::Kind::copy:
+    case Step::Kind::reduce:
+      if (const Picoseconds length = state_.local_time(step); length != 0) {
+        const auto what = step.kind == Step::Kind::copy ? Watcher::What::copy : Watcher::What::reduce;
+        member.now =
+            state_.work(rank, member.busy, member.now, length, what, kNoRank, step.bytes * step.runs);
+      }
+      [[fallthrough]];
+    case Step::Kind::nothing:
+      if (step.done != kNoCounter) state_.counter(rank, 0, step.done).add(1, member.now);
+      return true;
+  }
+  fits_ = false;
+  return false;
+}
+
+void ReplayAhead::post(Rank rank, Member& member, const Brief& step) {
+  const std::uint64_t bytes = step.all_bytes();
+  const Picoseconds overhead = state_.ports.between(rank, step.peer).overhead;
+  member.now = state_.work(rank, member.busy, member.now, overhead, Watcher::What::post, step.peer, bytes);
+  const Picoseconds left = state_.ports.hand_over(rank, member.now, bytes,
+                                                  {.bytes = bytes,
+                                                   .rank = step.peer,
+                                                   .counter = step.raise,
+                                                   .add = step.add,
+                                                   .kind = ReplayEvent::Kind::put});
+  if (bytes > 0) member.sources = std::max(member.sources, left);
+  if (step.done != kNoCounter) state_.counter(rank, 0, step.done).add(1, bytes > 0 ? left : member.now);
+}
+
+/// Convention 10: a look has ended; the next one begins at `next`, or earlier when the last put has left.
+void ReplayAhead::end_look(Member& member, Picoseconds next) noexcept {
+  if (member.told == kNever || member.ended != kNever) return;
+  if (member.sources < next || member.sources <= member.now)
+    member.ended = std::max(member.now, member.sources);
+}
+
+}  // namespace aqueduct::coll

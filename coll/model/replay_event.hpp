@@ -1,0 +1,47 @@
+#pragma once
+
+#include "coll/model/loggp.hpp"
+#include "coll/schedule/step.hpp"
+
+#include <cstdint>
+
+namespace aqueduct::coll {
+
+/// Whatever happens at a rank at a time.
+struct ReplayEvent {
+  enum class Kind : std::uint8_t {
+    // Heads at a port.
+    put,      ///< raises `counter`
+    part,     ///< a packet that is not the last of its message
+    request,  ///< of a get of `bytes` bytes
+    answer,   ///< of a get
+    piece,    ///< of a put in pieces: `counter` is the sender's number of it
+    // What is in place.
+    hand_answer,  ///< the answer of a get goes to the port
+    known,        ///< a piece has arrived at its target
+    over,         ///< a put with bytes has left
+    // Processors.
+    wake,
+    go_on,
+  };
+  Picoseconds time = 0;
+  std::uint64_t bytes = 0;
+  Rank rank = 0;
+  Rank from = 0;
+  Counter counter = kNoCounter;
+  std::uint16_t add = 0;
+  Kind kind = Kind::put;
+  std::uint8_t call = 0;
+
+  /// The order of convention 9.
+  int order() const noexcept { return kind <= Kind::piece ? 0 : kind <= Kind::over ? 1 : 2; }
+  bool before(const ReplayEvent& other) const noexcept {
+    if (time != other.time) return time < other.time;
+    if (order() != other.order()) return order() < other.order();
+    return order() == 0 && from < other.from;
+  }
+  /// The bytes on the wire.
+  std::uint64_t carried() const noexcept { return kind == Kind::request ? 0 : bytes; }
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,145 @@
+// The looks of a stepped replay: conventions 7, 8 and 10 of loggp.hpp.
+
+#include "coll/model/replay_stepped.hpp"
+
+#include <utility>
+
+namespace aqueduct::coll {
+
+/// A post, a copy or a reduction is over, or a look begins.
+void ReplayStepped::go_on(Rank rank, Picoseconds now) {
+  Looking& looking = looking_[rank];
+  if (std::exchange(looking.posting, false)) {
+    if (looking.computing != 0) {
+      looking.calls[std::exchange(looking.computing, 0)].begun = true;
+      looking.lane = kBeginLook;
+    } else if (!end_post(rank, looking, now)) {
+      return;
+    }
+  }
+  while (true) {
+    if (looking.lane == kBeginLook && !begin_look(rank, looking, now)) return;
+    if (!look(rank, looking, now)) return;
+    if (std::exchange(looking.raised, false)) {
+      looking.lane = 0;
+      continue;
+    }
+    looking.lane = kBeginLook;
+    if (!end_calls(rank, looking, now)) return;
+    if (!looking.moved && looking.due.empty()) break;
+  }
+  looking.looking = false;
+}
+
+/// Learns of completions.
+bool ReplayStepped::begin_look(Rank rank, Looking& looking, Picoseconds now) {
+  looking.moved = false;
+  while (!looking.due.empty()) {
+    const Looking::Due due = looking.due.front();
+    looking.due.erase(looking.due.begin());
+    --looking.calls[due.call].own;
+    if (due.done != kNoCounter) state_.counter(rank, due.call, due.done).add(1, now);
+    if (due.pieces >= 0 && !follow(rank, looking, due.pieces, due.call, now)) return false;
+  }
+  looking.lane = 0;
+  return true;
+}
+
+/// Executes steps.
+bool ReplayStepped::look(Rank rank, Looking& looking, Picoseconds now) {
+  for (; looking.lane < state_.lanes_of; ++looking.lane) {
+    const std::uint32_t call = looking.lane / ReplayState::kLanes;
+    if (!looking.calls[call].begun) continue;
+    Lane& lane = state_.lane(rank, looking.lane);
+    while (!lane.ended) {
+      if (!state_.load(rank, looking.lane, lane)) {
+        lane.ended = true;
+        state_.out.members[rank].drained = now;
+        tell(lane, looking.calls[call]);
+        break;
+      }
+      const Brief& step = lane.step;
+      if (step.wait_for != kNoCounter) {
+        const ReplayState::CounterState& waited = state_.counter(rank, call, step.wait_for);
+        if (waited.value < step.wait_until) break;
+        if (waited.ready > now) {
+          push({.time = waited.ready, .rank = rank, .kind = Kind::wake});
+          break;
+        }
+      }
+      looking.moved = true;
+      looking.call = call;
+      if (!execute(rank, looking, lane, now)) return false;
+    }
+  }
+  return true;
+}
+
+void ReplayStepped::tell(Lane& lane, Looking::OfCall& call) noexcept {
+  if (!std::exchange(lane.told, true)) --call.untold;
+}
+
+bool ReplayStepped::execute(Rank rank, Looking& looking, Lane& lane, Picoseconds now) {
+  const Brief& step = lane.step;
+  switch (step.kind) {
+    case Step::Kind::put:
+    case Step::Kind::get:
+    case Step::Kind::signal:
+      looking.piece = 0;
+      return begin_post(rank, looking, step, now) && end_post(rank, looking, now);
+    case Step::Kind::native: state_.fail("a step leaves the operation to the conduit"); return false;
+    case Step::Kind::tell: tell(lane, looking.calls[looking.call]); break;
+    case Step::Kind::copy:
+    case Step::Kind::reduce:
+      if (!work_here(rank, looking, step, now)) return false;
+      break;
+    case Step::Kind::nothing: break;
+  }
+  over_at_once(rank, looking, lane, now);
+  return true;
+}
+
+/// A copy or a reduction. True: it takes no time.
+bool ReplayStepped::work_here(Rank rank, Looking& looking, const Brief& step, Picoseconds now) {
+  const Picoseconds length = state_.local_time(step);
+  if (length == 0) return true;
+  const auto what = step.kind == Step::Kind::copy ? Watcher::What::copy : Watcher::What::reduce;
+  const Picoseconds end =
+      state_.work(rank, state_.out.members[rank].busy, now, length, what, kNoRank, step.bytes * step.runs);
+  looking.posting = true;
+  push({.time = end, .rank = rank, .kind = Kind::go_on});
+  return false;
+}
+
+void ReplayStepped::over_at_once(Rank rank, Looking& looking, Lane& lane, Picoseconds now) {
+  if (lane.step.done != kNoCounter) {
+    state_.counter(rank, looking.call, lane.step.done).add(1, now);
+    looking.raised = true;
+  }
+  ReplayState::pass(lane);
+}
+
+/// Looks which calls have ended, and begins the next. False: the processor computes first.
+bool ReplayStepped::end_calls(Rank rank, Looking& looking, Picoseconds now) {
+  for (std::uint32_t i = 0; i < looking.calls.size(); ++i) {
+    Looking::OfCall& call = looking.calls[i];
+    if (!call.begun || call.ended || call.untold != 0 || call.own != 0) continue;
+    call.ended = true;
+    if (--looking.unfinished == 0) state_.out.members[rank].ended = now;
+    if (state_.options.in_flight || i + 1 == looking.calls.size()) continue;
+    if (state_.options.compute == 0) {
+      looking.calls[i + 1].begun = true;
+      looking.moved = true;
+      continue;
+    }
+    looking.computing = i + 1;
+    looking.posting = true;
+    const Picoseconds end = state_.work(rank, state_.out.members[rank].busy, now, state_.options.compute,
+                                        Watcher::What::compute, kNoRank, 0);
+    push({.time = end, .rank = rank, .kind = Kind::go_on});
+    return false;
+  }
+  return true;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,79 @@
+#include "coll/model/replay_state.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::coll {
+
+ReplayState::ReplayState(std::span<const ReplayedCall> calls_to_do, const Machine& on,
+                         const ReplayOptions& how, std::uint32_t lanes_of_call)
+    : calls(calls_to_do),
+      machine(on),
+      options(how),
+      ranks(calls_to_do.front().shape.ranks),
+      lanes_of(lanes_of_call * static_cast<std::uint32_t>(calls_to_do.size())),
+      ports(on, how, ranks) {
+  ports.begin();
+  schedules_.reserve(calls.size());
+  for (const ReplayedCall& call : calls) {
+    schedules_.emplace_back(*call.algorithm, call.shape);
+    first_counter_.push_back(counters_of_);
+    counters_of_ += Schedule::needs(*call.algorithm, call.shape).counters;
+  }
+  counters_.resize(std::size_t{ranks} * counters_of_);
+  out.members.resize(ranks, {.ended = kNever});
+  lanes_.resize(std::size_t{ranks} * lanes_of);
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    for (std::uint32_t i = 0; i < lanes_of; ++i) {
+      Lane& one = lane(rank, i);
+      const TeamSchedule& schedule = schedules_[i / lanes_of_call];
+      const std::uint32_t number = i % lanes_of_call;
+      const bool exists = number < schedule.lanes(rank);
+      if (exists) one.lengths = schedule.lengths(rank, number);
+      one.told = one.ended = !exists;
+    }
+    out.members[rank].called = called(rank);
+  }
+}
+
+std::uint64_t ReplayState::bytes_of_member(std::span<const ReplayedCall> calls, std::uint32_t lanes_of_call) {
+  std::uint64_t bytes = sizeof(ReplayedMember) + Ports::kBytesOfMember;
+  for (const ReplayedCall& call : calls) {
+    bytes += lanes_of_call * sizeof(Lane) +
+             Schedule::needs(*call.algorithm, call.shape).counters * sizeof(CounterState);
+  }
+  return bytes;
+}
+
+Picoseconds ReplayState::local_time(const Brief& step) const noexcept {
+  const std::uint64_t each = step.kind == Step::Kind::copy     ? machine.copy_femtoseconds_per_byte
+                             : step.kind == Step::Kind::reduce ? machine.reduce_femtoseconds_per_byte
+                                                               : 0;
+  return each == 0 ? 0 : LogGP{.femtoseconds_per_byte = each}.bytes_time(step.bytes * step.runs);
+}
+
+bool ReplayState::goes_on() {
+  if (options.most_messages != 0 && ports.messages() > options.most_messages)
+    fail("it sends more than " + std::to_string(options.most_messages) + " messages");
+  return out.problem.empty();
+}
+
+void ReplayState::finish() {
+  out.messages = ports.messages();
+  out.bytes = ports.bytes();
+  if (!out.problem.empty()) return;
+  Picoseconds first = kNever;
+  Picoseconds last = 0;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    for (std::uint32_t i = 0; i < lanes_of; ++i) {
+      const Lane& one = lane(rank, i);
+      if (one.ended) continue;
+      return fail("member " + std::to_string(rank) + ", lane " + std::to_string(i % kLanes) + ", step " +
+                  std::to_string(one.next) + ": it waits for ever");
+    }
+    first = std::min(first, out.members[rank].called);
+    last = std::max(last, out.members[rank].ended);
+  }
+  out.time = last - std::min(first, last);
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "coll/model/brief.hpp"
+#include "coll/model/ports.hpp"
+#include "coll/model/replay.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::coll {
+
+inline constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
+
+/// What every way of replaying works on: the schedules, ports, counters and lanes of all members, and the result.
+class ReplayState {
+ public:
+  static constexpr std::uint32_t kLanes = 4;
+
+  struct Lane {
+    TeamSchedule::Lengths lengths;
+    std::uint32_t next = 0;
+    bool loaded = false;
+    bool told = false;
+    bool ended = false;
+    Brief step;
+  };
+  struct CounterState {
+    Picoseconds ready = 0;  ///< when the last of what has been added so far is in place
+    std::uint32_t value = 0;
+
+    void add(std::uint32_t amount, Picoseconds at) noexcept {
+      value += amount;
+      if (at > ready) ready = at;
+    }
+  };
+
+  /// `lanes_of_call`: how many lanes of each member and call there are, 1 or kLanes.
+  ReplayState(std::span<const ReplayedCall> calls, const Machine& machine, const ReplayOptions& options,
+              std::uint32_t lanes_of_call);
+
+  /// Bytes of memory for each member.
+  static std::uint64_t bytes_of_member(std::span<const ReplayedCall> calls, std::uint32_t lanes_of_call);
+
+  const std::span<const ReplayedCall> calls;
+  const Machine& machine;
+  const ReplayOptions& options;
+  const Rank ranks;
+  const std::uint32_t lanes_of;  ///< of each member, of all calls
+  Ports ports;
+  Replayed out;
+
+  const TeamSchedule& schedule(std::uint32_t call) const noexcept { return schedules_[call]; }
+  Lane& lane(Rank rank, std::uint32_t index) noexcept { return lanes_[std::size_t{rank} * lanes_of + index]; }
+  CounterState& counter(Rank rank, std::uint32_t call, Counter number) noexcept {
+    return counters_[std::size_t{rank} * counters_of_ + first_counter_[call] + number];
+  }
+  Picoseconds called(Rank rank) const noexcept { return options.calls.empty() ? 0 : options.calls[rank]; }
+
+  /// Reads the next step of a lane. False: there is none.
+  bool load(Rank rank, std::uint32_t index, Lane& lane) const noexcept {
+    if (lane.loaded) return true;
+    if (lane.next == lane.lengths.all) return false;
+    lane.step = brief_of(schedules_[index / kLanes].step(rank, index % kLanes, lane.next, lane.lengths));
+    lane.loaded = true;
+    return true;
+  }
+  static void pass(Lane& lane) noexcept {
+    lane.loaded = false;
+    ++lane.next;
+  }
+
+  /// Keeps a processor busy from `begin` on, which adds to `busy`; returns the end.
+  Picoseconds work(Rank rank, Picoseconds& busy, Picoseconds begin, Picoseconds length, Watcher::What what,
+                   Rank peer, std::uint64_t bytes) {
+    const Picoseconds end =
+        options.detours.period == 0 ? begin + length : options.detours.end_of(rank, begin, length);
+    busy += end - begin;
+    if (options.watcher != nullptr && end != begin)
+      options.watcher->busy(rank, what, begin, end, peer, bytes);
+    return end;
+  }
+  /// How long a copy or reduction takes.
+  Picoseconds local_time(const Brief& step) const noexcept;
+  bool in_pieces(const Brief& step) const noexcept {
+    return machine.strided == Strided::pieces && step.runs > 1 && step.bytes > 0 &&
+           (step.kind == Step::Kind::put || step.kind == Step::Kind::get);
+  }
+
+  void fail(std::string text) {
+    if (out.problem.empty()) out.problem = std::move(text);
+  }
+  /// Whether the replay is to go on: no problem so far, and not too many messages.
+  bool goes_on();
+  /// Sums up. Fails if a lane has not ended.
+  void finish();
+
+ private:
+  std::vector<TeamSchedule> schedules_;       // [call]
+  std::vector<std::uint32_t> first_counter_;  // [call]
+  std::uint32_t counters_of_ = 0;             ///< of each member, of all calls
+  std::vector<Lane> lanes_;                   // [rank][call][lane]
+  std::vector<CounterState> counters_;        // [rank][call][counter]
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,142 @@
+// What happens at the ranks of a stepped replay, in the order of time.
+
+#include "coll/model/replay_stepped.hpp"
+
+#include "coll/model/rank_batches.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace aqueduct::coll {
+
+void ReplayStepped::run() {
+  for (Rank rank = 0; rank < state_.ranks; ++rank) begin_calls(rank);
+  Ports& ports = state_.ports;
+  RankBatches batches(state_.ranks);
+  while (state_.goes_on()) {
+    const std::uint64_t window = ports.first_window();
+    if (window == Calendar<ReplayEvent>::kNone) return;
+    if (ports.heads().first() == window) {
+      window_ = window;
+      std::vector<ReplayEvent> events = ports.heads().take();
+      batches.deal(events, [&](Rank, std::span<ReplayEvent> of_rank) { do_rank(of_rank); });
+      ports.heads().recycle(std::move(events));
+    }
+    ports.route(window);
+  }
+}
+
+void ReplayStepped::begin_calls(Rank rank) {
+  Looking& looking = looking_[rank];
+  const auto count = static_cast<std::uint32_t>(state_.calls.size());
+  looking.calls.resize(count);
+  for (std::uint32_t call = 0; call < count; ++call) {
+    looking.calls[call].untold = state_.schedule(call).lanes(rank);
+    looking.calls[call].begun = call == 0 || state_.options.in_flight;
+  }
+  looking.unfinished = count;
+  push({.time = state_.called(rank), .rank = rank, .kind = Kind::wake});
+}
+
+namespace {
+
+/// Of a heap, whose top is the earliest.
+struct Later {
+  template <class Local>
+  bool operator()(const Local& a, const Local& b) const noexcept {
+    if (a.event.before(b.event)) return false;
+    if (b.event.before(a.event)) return true;
+    return a.number > b.number;
+  }
+};
+
+}  // namespace
+
+/// Does what happens at a rank within the window, and what follows from it there.
+void ReplayStepped::do_rank(std::span<const ReplayEvent> events) {
+  local_.clear();
+  numbers_ = 0;
+  for (const ReplayEvent& event : events) local_.push_back({event, numbers_++});
+  std::make_heap(local_.begin(), local_.end(), Later{});
+  in_window_ = true;
+  while (!local_.empty()) {
+    std::pop_heap(local_.begin(), local_.end(), Later{});
+    const ReplayEvent event = local_.back().event;
+    local_.pop_back();
+    happen(event);
+  }
+  in_window_ = false;
+}
+
+/// Something that happens later at the rank that is being done.
+void ReplayStepped::push(const ReplayEvent& event) {
+  if (in_window_ && state_.ports.window_of(event.time) == window_) {
+    local_.push_back({event, numbers_++});
+    std::push_heap(local_.begin(), local_.end(), Later{});
+  } else {
+    state_.ports.heads().push(event);
+  }
+}
+
+void ReplayStepped::happen(const ReplayEvent& event) {
+  const Rank rank = event.rank;
+  // What follows from the event at this rank, or at the other end, with the rest as in the event.
+  ReplayEvent next = event;
+  switch (event.kind) {
+    case Kind::part: state_.ports.take(event); return;
+    case Kind::put: return arrive(event);
+    case Kind::request:
+      next.time = state_.ports.take(event);
+      next.kind = Kind::hand_answer;
+      return push(next);
+    case Kind::hand_answer:
+      next.rank = event.from;
+      next.kind = Kind::answer;
+      state_.ports.hand_over(rank, event.time, event.bytes, next);
+      return;
+    case Kind::answer:
+      next.time = state_.ports.take(event);
+      next.kind = event.add == kGetInPieces ? Kind::known : Kind::over;
+      return push(next);
+    case Kind::piece:
+      next.time = state_.ports.take(event) + state_.ports.between(event.from, rank).latency;
+      next.rank = event.from;
+      next.kind = Kind::known;
+      state_.ports.heads().push(next);
+      return;
+    case Kind::known: {
+      Looking& looking = looking_[rank];
+      Looking::Pieces& pieces = looking.pieces[event.counter];
+      if (--pieces.left != 0) return;
+      looking.due.push_back({pieces.step.done, pieces.call, event.counter});
+      return wake(rank, event.time);
+    }
+    case Kind::over:
+      looking_[rank].due.push_back({event.counter, event.call, -1});
+      return wake(rank, event.time);
+    case Kind::wake: return wake(rank, event.time);
+    case Kind::go_on: return go_on(rank, event.time);
+  }
+}
+
+/// The head of a put or signal: its counter is raised when it is in place, and lanes that wait for that go on.
+void ReplayStepped::arrive(const ReplayEvent& put) {
+  ReplayState::CounterState& counter = state_.counter(put.rank, put.call, put.counter);
+  counter.add(put.add, state_.ports.take(put));
+  for (std::uint32_t i = 0; i < ReplayState::kLanes; ++i) {
+    const Lane& lane = state_.lane(put.rank, put.call * ReplayState::kLanes + i);
+    if (lane.loaded && lane.step.wait_for == put.counter && counter.value >= lane.step.wait_until)
+      push({.time = counter.ready, .rank = put.rank, .kind = Kind::wake});
+  }
+}
+
+/// Begins a look if the processor is idle.
+void ReplayStepped::wake(Rank rank, Picoseconds now) {
+  Looking& looking = looking_[rank];
+  if (looking.looking || looking.posting) return;
+  looking.looking = true;
+  looking.lane = kBeginLook;
+  push({.time = now, .rank = rank, .kind = Kind::go_on});
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "coll/model/replay_state.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// Replays whatever members do: each post, copy and reduction is an event, and looks are as conventions 7 to 11 of loggp.hpp say.
+class ReplayStepped {
+ public:
+  explicit ReplayStepped(ReplayState& state) : state_(state), looking_(state.ranks) {}
+
+  void run();
+
+ private:
+  static constexpr std::uint32_t kBeginLook = 0xffffffff;
+  static constexpr std::uint16_t kGetInPieces = 0xffff;
+  using Lane = ReplayState::Lane;
+  using Kind = ReplayEvent::Kind;
+
+  /// What a member's processor is at.
+  struct Looking {
+    bool looking = false;
+    bool moved = false;      ///< this look has executed a step
+    bool raised = false;     ///< a step has raised an own counter at once
+    bool posting = false;    ///< busy with a post, a copy, a reduction, or computing
+    bool following = false;  ///< the post is `signal`
+    std::uint32_t lane = 0;
+    std::uint32_t piece = 0;      ///< of a put in pieces: the next
+    std::uint32_t call = 0;       ///< whose step it executes
+    std::uint32_t computing = 0;  ///< the call that begins after computing
+    std::uint32_t unfinished = 0;
+    Brief signal;  ///< the one that follows a put in pieces
+    /// A put or get that is over, of which the member learns when its next look begins.
+    struct Due {
+      Counter done;
+      std::uint8_t call;
+      std::int32_t pieces;  ///< index of a put in pieces, or -1
+    };
+    std::vector<Due> due;
+    struct Pieces {
+      std::uint32_t left;
+      Brief step;
+      std::uint8_t call;
+    };
+    std::vector<Pieces> pieces;
+    struct OfCall {
+      std::uint32_t untold = 0;
+      std::uint32_t own = 0;  ///< puts and gets that are not over
+      bool begun = false;
+      bool ended = false;
+    };
+    std::vector<OfCall> calls;
+  };
+  /// An event of the rank and the window that are being done.
+  struct Local {
+    ReplayEvent event;
+    std::uint64_t number;
+  };
+
+  // Events: replay_stepped.cpp.
+  void begin_calls(Rank rank);
+  void do_rank(std::span<const ReplayEvent> events);
+  void push(const ReplayEvent& event);
+  void happen(const ReplayEvent& event);
+  void arrive(const ReplayEvent& put);
+  void wake(Rank rank, Picoseconds now);
+
+  // Looks: replay_looks.cpp. They return false if the processor is busy from then on.
+  void go_on(Rank rank, Picoseconds now);
+  bool begin_look(Rank rank, Looking& looking, Picoseconds now);
+  bool look(Rank rank, Looking& looking, Picoseconds now);
+  bool execute(Rank rank, Looking& looking, Lane& lane, Picoseconds now);
+  bool work_here(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
+  bool end_calls(Rank rank, Looking& looking, Picoseconds now);
+  void over_at_once(Rank rank, Looking& looking, Lane& lane, Picoseconds now);
+  static void tell(Lane& lane, Looking::OfCall& call) noexcept;
+
+  // Posts: replay_posts.cpp. Likewise.
+  bool begin_post(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
+  bool end_post(Rank rank, Looking& looking, Picoseconds now);
+  void hand_over_put(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
+  void hand_over_piece(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
+  bool follow(Rank rank, Looking& looking, std::int32_t pieces, std::uint32_t call, Picoseconds now);
+
+  ReplayState& state_;
+  std::vector<Looking> looking_;  // [rank]
+  std::uint64_t window_ = 0;
+  bool in_window_ = false;
+  std::vector<Local> local_;  ///< a heap
+  std::uint64_t numbers_ = 0;
+
+ public:
+  static constexpr std::uint64_t kBytesOfMember = sizeof(Looking);
+  static constexpr std::uint64_t kBytesOfCall = sizeof(Looking::OfCall);  ///< of each member
+};
+
+}  // namespace aqueduct::coll

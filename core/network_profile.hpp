@@ -1,0 +1,44 @@
+#pragma once
+
+#include <aqueduct/network_model.hpp>
+#include <aqueduct/rank.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::core {
+
+/// The version of the files that this library writes and reads. docs/network-model.md has their schema.
+inline constexpr std::uint64_t kProfileVersion = 1;
+inline constexpr std::string_view kProfileFormat = "aqueduct-network-profile";
+
+/// What a profile says of a conduit on a machine, by level: how close two ranks are.
+struct NetworkProfile {
+  std::vector<std::pair<std::string, NetworkModel>> levels;
+
+  /// The model of that level. Null: it was not measured.
+  const NetworkModel* find(std::string_view level) const noexcept;
+  /// That of two ranks of one host, or of two hosts, at the most distant level that was measured. Null: none was.
+  const NetworkModel* between(bool same_host) const noexcept;
+};
+
+struct ProfileRead {
+  NetworkProfile profile;
+  std::string problem;  ///< empty; or why the file cannot be used, and what to do
+};
+
+/// Reads the text of a profile of this conduit and machine.
+ProfileRead read_profile(std::string_view text, std::string_view machine, std::string_view conduit);
+
+/// This machine in words: its name, its processor and how many of them: "node7, AMD EPYC 9R14, 2 processors".
+std::string machine_name();
+/// The file in which a folder holds the profile of a conduit and this machine.
+std::string profile_file(std::string_view folder, std::string_view conduit);
+
+/// What is assumed of a conduit without a profile. docs/network-model.md has the numbers and their sources.
+NetworkModel default_network_model(std::string_view conduit, bool same_host) noexcept;
+
+}  // namespace aqueduct::core

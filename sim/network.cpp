@@ -1,0 +1,146 @@
+#include "sim/network_reader.hpp"
+
+#include <fstream>
+#include <sstream>
+
+namespace aqueduct::sim {
+
+namespace {
+
+using nlohmann::json;
+
+coll::LogGP read_link(NetworkReader& reader) {
+  coll::LogGP link{.latency = reader.time("latency_us", 1),
+                   .overhead = reader.time("overhead_us", 0.3),
+                   .gap = reader.time("gap_us", 0.1),
+                   .femtoseconds_per_byte = reader.per_byte("ns_per_byte", 0.1)};
+  if (link.latency == 0) reader.wrong("latency_us", "is at least a picosecond (0.000001)");
+  return link;
+}
+
+LinkSpeed read_speed(const json& value, std::string where, const LinkSpeed& usual) {
+  NetworkReader reader(value, std::move(where));
+  LinkSpeed speed = usual;
+  speed.hop = reader.time("hop_us", static_cast<double>(usual.hop) / 1e6);
+  speed.gap = reader.time("gap_us", static_cast<double>(usual.gap) / 1e6);
+  speed.femtoseconds_per_byte =
+      reader.per_byte("ns_per_byte", static_cast<double>(usual.femtoseconds_per_byte) / 1e6);
+  reader.end();
+  return speed;
+}
+
+struct Built {
+  BuiltIn shown;
+  const char* text;
+};
+
+// The links of the four with a topology: 100 Gbit/s, 0.1 us a switch; measured by nobody, chosen to be usual.
+const std::vector<Built>& built() {
+  static const std::vector<Built> all{
+      {{"ideal", "no shared links; L 1 us, o 0.3 us, g 0.1 us, 10 GB/s"},
+       R"({"version": 1, "levels": [{}]})"},
+      {{"thesis", "the cluster of Nishtala's models: L 2 us, o 0.5 us, g 2 us, 1 GB/s"},
+       R"({"version": 1, "levels": [{"latency_us": 2, "overhead_us": 0.5, "gap_us": 2, "ns_per_byte": 1}]})"},
+      {{"crossbar", "hosts share nothing but their own links"},
+       R"({"version": 1, "levels": [{}], "topology": {"kind": "crossbar"}, "host_link": {"hop_us": 0.05, "ns_per_byte": 0.08}})"},
+      {{"fat-tree", "36-port switches, as many tiers as it takes"},
+       R"({"version": 1, "levels": [{}], "topology": {"kind": "fat-tree"}, "host_link": {"hop_us": 0.05, "ns_per_byte": 0.08}, "link": {"hop_us": 0.1, "ns_per_byte": 0.08}, "packet": 16384})"},
+      {{"torus", "three dimensions"},
+       R"({"version": 1, "levels": [{}], "topology": {"kind": "torus"}, "host_link": {"hop_us": 0.05, "ns_per_byte": 0.08}, "link": {"hop_us": 0.1, "ns_per_byte": 0.08}, "packet": 16384})"},
+      {{"dragonfly", "balanced, minimal routes"},
+       R"({"version": 1, "levels": [{}], "topology": {"kind": "dragonfly"}, "host_link": {"hop_us": 0.05, "ns_per_byte": 0.08}, "link": {"hop_us": 0.1, "ns_per_byte": 0.08}, "packet": 16384})"},
+      {{"dragonfly-valiant", "balanced, Valiant routes"},
+       R"({"version": 1, "levels": [{}], "topology": {"kind": "dragonfly", "routing": "valiant"}, "host_link": {"hop_us": 0.05, "ns_per_byte": 0.08}, "link": {"hop_us": 0.1, "ns_per_byte": 0.08}, "packet": 16384})"},
+  };
+  return all;
+}
+
+}  // namespace
+
+const std::vector<BuiltIn>& built_in_networks() {
+  static const std::vector<BuiltIn> names = [] {
+    std::vector<BuiltIn> out;
+    for (const Built& one : built()) out.push_back(one.shown);
+    return out;
+  }();
+  return names;
+}
+
+Network parse_network(const std::string& text, const std::string& name, Rank ranks) {
+  json root;
+  try {
+    root = json::parse(text);
+  } catch (const json::parse_error& problem) {
+    throw BadInput(fmt::format("{}: it is no JSON: {}", name, problem.what()));
+  }
+  NetworkReader reader(root, name);
+  const json& version = reader.at("version");
+  if (!version.is_number_integer() || version.get<std::int64_t>() < 1)
+    reader.wrong("version", fmt::format("is a whole number from 1 on, but the file has {}", version.dump()));
+  if (version.get<std::int64_t>() > kNetworkVersion) {
+    throw BadInput(fmt::format(
+        "{}: the file has version {}, but this program reads versions up to {}: use a newer aqsim, or write "
+        "the file with an older one",
+        name, version.dump(), kNetworkVersion));
+  }
+  Network out;
+  out.name = reader.word("name", name.c_str());
+  const json& levels = reader.at("levels");
+  if (!levels.is_array() || levels.empty()) reader.wrong("levels", "is a list of at least one object");
+  out.machine.levels.clear();
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    NetworkReader level(levels[i], fmt::format("{}: levels[{}]", name, i));
+    const bool last = i + 1 == levels.size();
+    const std::uint32_t group = level.count("ranks", last ? 1U << 28 : 0);
+    const std::uint32_t inside = i == 0 ? 1 : out.machine.levels.back().group;
+    if (group == 0 || group % inside != 0)
+      level.wrong("ranks",
+                  fmt::format("is how many neighbouring ranks meet at this level: a multiple of {}", inside));
+    out.machine.levels.push_back({group, read_link(level)});
+    level.end();
+  }
+  out.machine.copy_femtoseconds_per_byte = reader.per_byte("copy_ns_per_byte", 0);
+  out.machine.reduce_femtoseconds_per_byte = reader.per_byte("reduce_ns_per_byte", 0);
+  const std::string strided = reader.word("strided", "whole");
+  if (strided != "whole" && strided != "pieces") reader.wrong("strided", "is whole or pieces");
+  out.machine.strided = strided == "whole" ? coll::Strided::whole : coll::Strided::pieces;
+  const std::uint32_t each = reader.count("ranks_per_host", 1);
+  if (each == 0) reader.wrong("ranks_per_host", "is at least 1");
+  out.packet = reader.count("packet", 0);
+  if (reader.has("topology")) {
+    const Host needed = (ranks + each - 1) / each;
+    out.topology = read_topology(reader.at("topology"), reader.way_to("topology"), needed);
+    if (out.topology->hosts() < needed && !(reader.has("placement") && reader.at("placement").is_array())) {
+      throw BadInput(fmt::format("{}: {} ranks need {} hosts with {} on each, but the topology has {} ({})",
+                                 name, ranks, needed, each, out.topology->hosts(), out.topology->name()));
+    }
+    out.places = read_places(reader, ranks, out.topology->hosts(), each);
+  } else if (reader.has("placement")) {
+    reader.wrong("placement", "has no meaning without a topology");
+  }
+  if (reader.has("link")) out.of_switches = read_speed(reader.at("link"), reader.way_to("link"), {});
+  out.of_hosts = out.of_switches;
+  if (reader.has("host_link"))
+    out.of_hosts = read_speed(reader.at("host_link"), reader.way_to("host_link"), out.of_switches);
+  reader.end();
+  return out;
+}
+
+Network load_network(const std::string& name_or_file, Rank ranks) {
+  for (const Built& one : built()) {
+    if (one.shown.name == name_or_file) return parse_network(one.text, name_or_file, ranks);
+  }
+  std::ifstream file(name_or_file);
+  if (!file) {
+    std::string names;
+    for (const BuiltIn& one : built_in_networks())
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
+    throw BadInput(
+        fmt::format("there is no network '{}' and no file of that name; there are: {}", name_or_file, names));
+  }
+  std::stringstream text;
+  text << file.rdbuf();
+  return parse_network(text.str(), name_or_file, ranks);
+}
+
+}  // namespace aqueduct::sim

@@ -1,0 +1,103 @@
+#include "sim/simulate.hpp"
+
+#include "sim/symmetric.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+
+#include <unistd.h>
+
+namespace aqueduct::sim {
+
+namespace {
+
+std::uint64_t free_memory() {
+  const long pages = sysconf(_SC_AVPHYS_PAGES);
+  const long bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) : 0;
+}
+
+std::vector<coll::ReplayedCall> calls_of(const Job& job, Rank ranks) {
+  coll::ReplayedCall call{job.algorithm, job.shape};
+  call.shape.ranks = ranks;
+  return std::vector<coll::ReplayedCall>(job.times, call);
+}
+
+void check_memory(const Job& job) {
+  const std::uint64_t limit = job.most_memory != 0 ? job.most_memory : free_memory();
+  if (limit == 0 || coll::replay_memory(calls_of(job, job.shape.ranks)) <= limit) return;
+  Rank fits = 0;
+  Rank not_fits = job.shape.ranks;
+  while (fits + 1 < not_fits) {
+    const Rank middle = fits + (not_fits - fits) / 2;
+    (coll::replay_memory(calls_of(job, middle)) <= limit ? fits : not_fits) = middle;
+  }
+  throw BadInput(fmt::format("{} ranks need {} MiB, but {} MiB are free: about {} ranks fit", job.shape.ranks,
+                             (coll::replay_memory(calls_of(job, job.shape.ranks)) >> 20) + 1, limit >> 20,
+                             fits));
+}
+
+}  // namespace
+
+const char* word_of(Method method) noexcept {
+  switch (method) {
+    case Method::one_for_all: return "one-for-all";
+    case Method::by_rounds: return "by-rounds";
+    case Method::events: return "events";
+  }
+  return "?";
+}
+
+Outcome simulate(const Job& job, const Network& network) {
+  if (const char* const why = coll::Schedule::refusal(*job.algorithm, job.shape); why != nullptr)
+    throw BadInput(fmt::format("{} cannot do this: {}", job.algorithm->name, why));
+  Outcome out;
+  const auto begin = std::chrono::steady_clock::now();
+  const bool plain = !network.topology && job.detours.period == 0 && job.watcher == nullptr && job.times == 1;
+  if (plain && !job.one_by_one) {
+    if (std::optional<coll::Replayed> replayed =
+            replay_symmetric(*job.algorithm, job.shape, network.machine, job.calls);
+        replayed) {
+      out.replayed = std::move(*replayed);
+      out.method = job.calls.empty() ? Method::one_for_all : Method::by_rounds;
+    }
+  }
+  if (out.replayed.members.empty()) {
+    check_memory(job);
+    const std::uint64_t messages = coll::Schedule::cost(*job.algorithm, job.shape).messages * job.times;
+    if (job.most_messages != 0 && messages > job.most_messages) {
+      throw BadInput(
+          fmt::format("{} sends {} messages, and each would be an event; {} are allowed (--most-messages)",
+                      job.algorithm->name, messages, job.most_messages));
+    }
+    std::optional<SharedLinks> links;
+    if (network.topology)
+      links.emplace(*network.topology, network.places, network.of_hosts, network.of_switches, job.seed);
+    coll::ReplayOptions options;
+    options.calls = job.calls;
+    options.in_flight = job.in_flight;
+    options.compute = job.compute;
+    options.detours = job.detours;
+    options.links = links ? &*links : nullptr;
+    options.packet = network.packet;
+    options.watcher = job.watcher;
+    out.replayed = coll::replay(calls_of(job, job.shape.ranks), network.machine, options);
+    if (!out.replayed.problem.empty()) throw BadInput(out.replayed.problem);
+    if (links) {
+      out.link_bytes = links->bytes();
+      out.hops = links->hops();
+    }
+  }
+  out.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return out;
+}
+
+std::vector<coll::Picoseconds> late_calls(Rank ranks, coll::Picoseconds most, std::uint64_t seed) {
+  std::vector<coll::Picoseconds> calls(ranks);
+  for (Rank rank = 0; rank < ranks; ++rank) calls[rank] = most == 0 ? 0 : by_chance(seed, rank) % (most + 1);
+  return calls;
+}
+
+}  // namespace aqueduct::sim

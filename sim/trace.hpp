@@ -1,0 +1,37 @@
+#pragma once
+
+#include "coll/model/replay.hpp"
+
+#include <cstdio>
+#include <string>
+
+namespace aqueduct::sim {
+
+/// Writes what happens as a Chrome trace (JSON), which Perfetto and chrome://tracing show: a row for each rank with what
+/// its processor does, and an arrow for each message. Times are microseconds.
+///
+/// Errors: a file that cannot be written shows in `end`.
+class Trace final : public coll::Watcher {
+ public:
+  explicit Trace(const std::string& file);
+  ~Trace() override;
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  void busy(Rank rank, What what, coll::Picoseconds begin, coll::Picoseconds end, Rank peer,
+            std::uint64_t bytes) override;
+  void message(Rank from, Rank to, std::uint64_t bytes, coll::Picoseconds entered,
+               coll::Picoseconds in_place) override;
+  /// Adds the calls of the members, and closes the file. Empty, or what went wrong.
+  std::string end(const coll::Replayed& replayed);
+
+ private:
+  void event(const std::string& text);
+
+  std::string name_;
+  std::FILE* file_;
+  bool first_ = true;
+  std::uint64_t messages_ = 0;
+};
+
+}  // namespace aqueduct::sim

@@ -1,0 +1,141 @@
+#include <aqueduct/aqueduct.hpp>
+
+#include "core/network_profile.hpp"
+#include "tests/support/scratch_folder.hpp"
+#include "tools/aqperf/calibrate/calibration.hpp"
+#include "tools/aqperf/calibrate/fit.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::perf {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CalibrationFit, TakesGapsOfLargerSizesWhereTheProcessorIsTheLimit) {
+  // o 200, L 1000, g 50, G 0.1
+  const auto size = [](std::uint64_t bytes) {
+    const double flight = 0.1 * static_cast<double>(bytes);
+    return MeasuredSize{bytes, 200, 1200 + flight, std::max(200.0, 50 + flight)};
+  };
+  const auto costs = fit_costs({size(8), size(1024), size(8192), size(65536)});
+  ASSERT_EQ(costs.size(), 2u);
+  for (const NetworkCost& cost : costs) {
+    EXPECT_NEAR(static_cast<double>(cost.gap.count()), 50'000, 1);
+    EXPECT_NEAR(static_cast<double>(cost.latency.count()), 1'000'000, 1);
+    EXPECT_EQ(cost.overhead.count(), 200'000);
+    EXPECT_EQ(cost.femtoseconds_per_byte, 100'000u);
+  }
+  EXPECT_EQ(costs[0].bytes, 0u);
+  EXPECT_EQ(costs[1].bytes, 8192u);
+}
+
+TEST(CalibrationFit, FindsPeakAndRendezvous) {
+  std::vector<MeasuredSize> sizes;
+  for (std::uint64_t bytes = 1024; bytes <= 262144; bytes *= 2) {
+    const double way = 1000 + 0.1 * static_cast<double>(bytes) + (bytes >= 32768 ? 20'000 : 0);
+    sizes.push_back({bytes, 10, way, 100 + 0.1 * static_cast<double>(bytes)});
+  }
+  EXPECT_EQ(rendezvous_limit(sizes), 32768u);
+  EXPECT_EQ(peak_bytes(sizes), 16384u);
+  for (MeasuredSize& one : sizes) one.one_way = 1000 + 0.1 * static_cast<double>(one.bytes);
+  EXPECT_EQ(rendezvous_limit(sizes), 0u);
+}
+
+Calibration calibrate_sim(const std::vector<std::pair<const char*, const char*>>& settings) {
+  Config config;
+  EXPECT_TRUE(config.set("conduit", "sim"));
+  for (const auto& [name, value] : settings) EXPECT_TRUE(config.set(name, value)) << name;
+  std::vector<std::unique_ptr<Session>> sessions(2);
+  Options options;
+  options.bench = "calibrate";
+  options.threads = 2;
+  auto job = Job::in_process(2, config);
+  EXPECT_TRUE(job) << job.status().text();
+  std::vector<Calibration> found(2);
+  job->run_each([&](Endpoint& ep) {
+    sessions[ep.rank()] = std::make_unique<Session>(ep, options);
+    found[ep.rank()] = calibrate(*sessions[ep.rank()]);
+  });
+  EXPECT_TRUE(job->finish());
+  EXPECT_EQ(found[0].model.by_size, found[1].model.by_size);
+  return found[0];
+}
+
+void expect_near(double measured, double injected, const char* what) {
+  EXPECT_NEAR(measured, injected, 0.03 * injected) << what;
+}
+
+TEST(CalibrationOfSim, RecoversWhatWasInjected) {
+  struct Injected {
+    const char *latency, *overhead, *gap, *per_byte;
+    double l, o, g, fs;
+  };
+  for (const Injected& one : {Injected{"3us", "250ns", "90ns", "100000", 3e6, 250e3, 90e3, 1e5},
+                              Injected{"800ns", "1500ns", "400ns", "640000", 8e5, 1500e3, 400e3, 6.4e5},
+                              Injected{"20us", "40ns", "2us", "33000", 2e7, 40e3, 2e6, 3.3e4}}) {
+    const Calibration found = calibrate_sim({{"sim_latency", one.latency},
+                                             {"sim_overhead", one.overhead},
+                                             {"sim_gap", one.gap},
+                                             {"sim_gap_per_byte", one.per_byte}});
+    EXPECT_EQ(found.conduit, "sim");
+    EXPECT_EQ(found.model.sizes, 4u);
+    for (const NetworkCost& cost : found.model.costs()) {
+      SCOPED_TRACE(std::string(one.latency) + " from " + std::to_string(cost.bytes));
+      expect_near(static_cast<double>(cost.latency.count()), one.l, "L");
+      expect_near(static_cast<double>(cost.overhead.count()), one.o, "o");
+      expect_near(static_cast<double>(cost.gap.count()), one.g, "g");
+      expect_near(static_cast<double>(cost.femtoseconds_per_byte), one.fs, "G");
+    }
+    EXPECT_EQ(found.model.inline_limit, 64u);
+    EXPECT_EQ(found.model.rendezvous_limit, 0u);
+    EXPECT_GT(found.model.copy_femtoseconds_per_byte, 0u);
+  }
+}
+
+TEST(CalibrationProfile, IsMergedAndNotOverwrittenIfForeign) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "profile.json").string();
+  Calibration calibration;
+  calibration.conduit = "udp";
+  calibration.level = "host";
+  calibration.model.by_size[0].latency = Picoseconds(5000);
+  write_profile(file, calibration);
+  calibration.level = "network";
+  calibration.model.by_size[0].latency = Picoseconds(7000);
+  write_profile(file, calibration);
+  calibration.model.by_size[0].latency = Picoseconds(8000);
+  write_profile(file, calibration);
+  const auto text = [&] {
+    std::ifstream in(file);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const core::ProfileRead read = core::read_profile(text(), core::machine_name(), "udp");
+  ASSERT_EQ(read.problem, "");
+  ASSERT_EQ(read.profile.levels.size(), 2u);
+  EXPECT_EQ(read.profile.between(true)->at(0).latency.count(), 5000);
+  EXPECT_EQ(read.profile.between(false)->at(0).latency.count(), 8000);
+
+  calibration.conduit = "smp";
+  const std::string before = text();
+  try {
+    write_profile(file, calibration);
+    FAIL() << "it was written";
+  } catch (const Failure& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("of conduit udp"));
+  }
+  EXPECT_EQ(text(), before);
+  EXPECT_THROW(write_profile((folder / "no" / "such.json").string(), calibration), Failure);
+}
+
+}  // namespace
+}  // namespace aqueduct::perf

@@ -1,0 +1,145 @@
+#include "tests/support/scratch_folder.hpp"
+#include "tools/aqsim/run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <sstream>
+
+namespace aqueduct::aqsim {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<nlohmann::json> lines_of(const std::function<int()>& call) {
+  testing::internal::CaptureStdout();
+  const int status = call();
+  std::fflush(stdout);
+  std::istringstream text(testing::internal::GetCapturedStdout());
+  EXPECT_EQ(status, 0);
+  std::vector<nlohmann::json> out;
+  for (std::string line; std::getline(text, line);) out.push_back(nlohmann::json::parse(line));
+  return out;
+}
+Options options_of(const std::string& operation) {
+  Options options;
+  options.operation = operation;
+  options.json = true;
+  return options;
+}
+std::string complaint_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const sim::BadInput& problem) {
+    return problem.what();
+  }
+  return "nothing was wrong";
+}
+
+TEST(Aqsim, PrintsTheFieldsThatScriptsKnow) {
+  Options options = options_of("all-to-all");
+  options.ranks = {64};
+  options.bytes = {8, 16};
+  options.algorithm = "bruck:8";
+  const auto lines = lines_of([&] { return run(options); });
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[1].at("op"), "all_to_all");
+  EXPECT_EQ(lines[1].at("algorithm"), "bruck:radix=8");
+  EXPECT_EQ(lines[1].at("ranks"), 64);
+  EXPECT_EQ(lines[1].at("bytes"), 16);
+  EXPECT_GT(lines[1].at("virtual_us").get<double>(), lines[0].at("virtual_us").get<double>());
+  // 14 puts of each, and twice 6 signals around them.
+  EXPECT_EQ(lines[0].at("messages"), 64 * (14 + 12));
+  EXPECT_EQ(lines[0].at("bytes_sent"), 64 * 2 * 56 * 8);
+  EXPECT_GT(lines[0].at("messages_per_s").get<double>(), 0);
+  EXPECT_GT(lines[0].at("wall_s").get<double>(), 0);
+}
+
+TEST(Aqsim, SimulatesAllThatCanDoIt) {
+  Options options = options_of("broadcast");
+  options.algorithm = "all";
+  options.network = "torus";
+  options.ranks = {27};
+  const auto lines = lines_of([&] { return run(options); });
+  EXPECT_EQ(lines.size(), 8u);
+  for (const nlohmann::json& line : lines) EXPECT_FALSE(line.at("links").empty());
+}
+
+TEST(Aqsim, WritesPlotsAndTraces) {
+  const support::ScratchFolder folder;
+  Options options = options_of("reduce");
+  options.ranks = {8, 16};
+  options.bytes = {8, 64};
+  options.plot = folder / "plot.html";
+  lines_of([&] { return run(options); });
+  EXPECT_GT(std::filesystem::file_size(options.plot), 1000u);
+  options.trace = folder / "trace.json";
+  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("--trace is for one simulation"));
+  options.plot.clear();
+  options.ranks = {8};
+  options.bytes = {8};
+  lines_of([&] { return run(options); });
+  EXPECT_GT(std::filesystem::file_size(options.trace), 1000u);
+}
+
+TEST(Aqsim, ReadsRangesAndModes) {
+  EXPECT_THAT(read_range("8:64", "bytes", 1000), ElementsAre(8, 16, 32, 64));
+  EXPECT_THAT(read_range("3:20", "bytes", 1000), ElementsAre(3, 6, 12, 20));
+  EXPECT_THAT(read_range("0:2", "bytes", 1000), ElementsAre(0, 1, 2));
+  EXPECT_THAT(read_range("1K", "bytes", 2000), ElementsAre(1024));
+  for (const char* const bad :
+       {"", "a", "8:", ":8", "9:8", "1:2:3", "2000", "1T", "-1", "99999999999999999999"})
+    EXPECT_THAT(complaint_of([&] { read_range(bad, "bytes", 1000); }),
+                HasSubstr("bytes are given as A or A:B"))
+        << bad;
+  Options options;
+  read_sync("none:mine", options);
+  EXPECT_EQ(options.in, coll::Sync::none);
+  EXPECT_EQ(options.out, coll::Sync::mine);
+  EXPECT_THAT(complaint_of([&] { read_sync("some", options); }), HasSubstr("none, mine or all"));
+  read_noise("1000:2.5", options);
+  EXPECT_EQ(options.noise_us, 2.5);
+  for (const char* const bad : {"", "5", "5:5", "a:b", "5:1x", ":1", "1:2"})
+    EXPECT_THAT(complaint_of([&] { read_noise(bad, options); }), HasSubstr("PERIOD:LENGTH")) << bad;
+}
+
+TEST(Aqsim, SaysWhatIsWrong) {
+  EXPECT_THAT(complaint_of([] { run(options_of("allreduce")); }),
+              AllOf(HasSubstr("no operation 'allreduce'"), HasSubstr("all_reduce")));
+  Options options = options_of("broadcast");
+  options.algorithm = "k-nomal";
+  EXPECT_THAT(complaint_of([&] { run(options); }),
+              AllOf(HasSubstr("no such algorithm"), HasSubstr("k-nomial")));
+  options.algorithm = "k-nomial:1000";
+  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("radix may be a whole number from"));
+  options.algorithm = "auto";
+  options.root = 64;
+  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("there are 64 ranks"));
+  options.root = 0;
+  options.element = 16;
+  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("no whole number of elements"));
+  Options ring = options_of("all_gather");
+  ring.algorithm = "ring";
+  ring.ranks = {1000};
+  EXPECT_THAT(complaint_of([&] { run(ring); }), HasSubstr("it needs a counter for each member: too many"));
+}
+
+TEST(Aqsim, CurvesExplainWhatDiffersFromTheSource) {
+  const auto lines = lines_of([] { return curves(true); });
+  EXPECT_GE(lines.size(), 15u);
+  for (const nlohmann::json& line : lines) {
+    EXPECT_TRUE(line.at("agrees").get<bool>() || !line.at("why").get<std::string>().empty()) << line;
+    // Guidelines are no matter of opinion.
+    if (line.at("id") == "guideline") {
+      EXPECT_TRUE(line.at("agrees").get<bool>()) << line;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace aqueduct::aqsim

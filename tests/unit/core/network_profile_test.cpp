@@ -1,0 +1,132 @@
+#include <aqueduct/aqueduct.hpp>
+
+#include "core/json_reader.hpp"
+#include "core/network_profile.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+namespace aqueduct::core {
+namespace {
+
+using testing::HasSubstr;
+
+std::string profile_of(const std::string& machine, int version = 1, const std::string& latency = "1000") {
+  return R"({"format": "aqueduct-network-profile", "version": )" + std::to_string(version) +
+         R"(, "machine": ")" + machine +
+         R"(", "conduit": "loop", "levels": {"later": 7, "host": {"injection_depth": 32,
+    "inline_limit": 64, "peak_bytes": 8192, "rendezvous_limit": 0, "copy_femtoseconds_per_byte": 5,
+    "reduce_femtoseconds_per_byte": 6, "new_member": [true, null], "costs": [
+      {"bytes": 0, "latency_ps": )" +
+         latency + R"(, "overhead_ps": 20, "gap_ps": 3, "femtoseconds_per_byte": 400},
+      {"bytes": 4096, "latency_ps": 2000, "overhead_ps": 30, "gap_ps": 4, "femtoseconds_per_byte": 300}]}}})";
+}
+
+TEST(JsonReader, ReadsValues) {
+  const JsonRead read = read_json(R"( {"a": [1, -2.5e1, "x\"\u0041\n", true, false, null], "b": {}} )");
+  ASSERT_EQ(read.problem, "");
+  const Json* const list = read.value.find("a");
+  ASSERT_NE(list, nullptr);
+  ASSERT_EQ(list->items.size(), 6u);
+  EXPECT_EQ(list->items[0].whole(), 1u);
+  EXPECT_EQ(list->items[1].number, -25);
+  EXPECT_EQ(list->items[1].whole(), std::nullopt);
+  EXPECT_EQ(list->items[2].text, "x\"A\n");
+  EXPECT_TRUE(list->items[3].boolean);
+  EXPECT_EQ(list->items[5].kind, Json::Kind::null);
+  EXPECT_EQ(read.value.find("c"), nullptr);
+}
+
+TEST(JsonReader, SaysWhatIsWrong) {
+  for (const char* text : {"", "{", "[1,", "[1 2]", "{\"a\" 1}", "{a: 1}", "\"x", "\"\\", "\"\\u00e4\"",
+                           "\"\\q\"", "01x", "1 2", "nul", "-", "[1e999]", "\"\n\"", "{\"a\":1,}"}) {
+    EXPECT_NE(read_json(text).problem, "") << text;
+  }
+  EXPECT_THAT(read_json(std::string(10000, '[')).problem, HasSubstr("deeply"));
+}
+
+TEST(NetworkProfile, IsRead) {
+  const ProfileRead read = read_profile(profile_of("here"), "here", "loop");
+  ASSERT_EQ(read.problem, "");
+  const NetworkModel* const model = read.profile.between(true);
+  ASSERT_NE(model, nullptr);
+  EXPECT_EQ(read.profile.between(false), nullptr);
+  EXPECT_EQ(model->origin, NetworkModel::Origin::profile);
+  EXPECT_EQ(model->sizes, 2u);
+  EXPECT_EQ(model->at(4095).latency.count(), 1000);
+  EXPECT_EQ(model->at(4096).latency.count(), 2000);
+  EXPECT_EQ(model->put_time(10).count(), 1000 + 20 + 4);
+  EXPECT_EQ(model->put_interval(10).count(), 20);
+  EXPECT_EQ(model->put_interval(1000).count(), 403);
+  EXPECT_EQ(model->injection_depth, 32u);
+}
+
+TEST(NetworkProfile, OfAnotherMachineConduitOrVersionIsRefused) {
+  const auto problem = [](const std::string& text) { return read_profile(text, "here", "loop").problem; };
+  EXPECT_THAT(problem(profile_of("there")), HasSubstr("another machine (\"there\""));
+  EXPECT_THAT(problem(profile_of("here", 2)), HasSubstr("version 2, and this library reads 1"));
+  EXPECT_THAT(read_profile(profile_of("here"), "here", "udp").problem,
+              HasSubstr("of conduit loop, not of udp"));
+  EXPECT_THAT(problem(profile_of("here", 1, "-1")), HasSubstr("level host: 'latency_ps'"));
+  EXPECT_THAT(problem("{}"), HasSubstr("no network profile"));
+  // Cut off anywhere, it is damaged or lacks something.
+  const std::string whole = profile_of("here");
+  for (std::size_t bytes = 0; bytes < whole.size(); bytes += 7)
+    EXPECT_NE(problem(whole.substr(0, bytes)), "");
+}
+
+class ModelOfAnEndpoint : public testing::Test {
+ protected:
+  static NetworkModel model(const std::string& file, std::string* said) {
+    Config config;
+    EXPECT_TRUE(config.set("conduit", "loop"));
+    EXPECT_TRUE(config.set("near", "off"));
+    EXPECT_TRUE(config.set("segment_bytes", "4K"));
+    EXPECT_TRUE(config.set("network_profile", file));
+    auto job = Job::in_process(2, config);
+    EXPECT_TRUE(job) << job.status().text();
+    testing::internal::CaptureStderr();
+    NetworkModel found = job->endpoint(0).network_model(1);
+    EXPECT_EQ(job->endpoint(0).network_model(1).origin, found.origin);  // says nothing more
+    *said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(job->endpoint(0).network_model(7).by_size[0], NetworkCost{});
+    EXPECT_TRUE(job->finish());
+    return found;
+  }
+  static void write(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
+};
+
+TEST_F(ModelOfAnEndpoint, ComesFromAFileOrAFolderOrTheDefaults) {
+  const support::ScratchFolder folder;
+  const std::string file = profile_file(folder.path(), "loop");
+  write(file, profile_of(machine_name()));
+  std::string said;
+  EXPECT_EQ(model(file, &said).at(0).latency.count(), 1000);
+  EXPECT_EQ(said, "");
+  EXPECT_EQ(model(folder.path(), &said).at(0).latency.count(), 1000);
+  EXPECT_EQ(model("", &said).origin, NetworkModel::Origin::defaults);
+  EXPECT_EQ(said, "");
+}
+
+TEST_F(ModelOfAnEndpoint, OfAWrongFileIsTheDefaultsWithOneWarning) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "wrong.json").string();
+  std::string said;
+  EXPECT_EQ(model(file, &said).origin, NetworkModel::Origin::defaults);
+  EXPECT_THAT(said, HasSubstr("cannot be read"));
+  for (const auto& [text, why] : {std::pair{profile_of("elsewhere"), "another machine"},
+                                  std::pair{profile_of(machine_name(), 9), "version 9"},
+                                  std::pair{std::string("{\"format\""), "damaged"}}) {
+    write(file, text);
+    EXPECT_EQ(model(file, &said).origin, NetworkModel::Origin::defaults);
+    EXPECT_THAT(said, HasSubstr(why));
+    EXPECT_EQ(said.find(why), said.rfind(why)) << said;
+  }
+}
+
+}  // namespace
+}  // namespace aqueduct::core

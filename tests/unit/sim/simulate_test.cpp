@@ -1,0 +1,324 @@
+#include "coll/algorithms/algorithms.hpp"
+#include "sim/closed_forms.hpp"
+#include "sim/plot.hpp"
+#include "sim/simulate.hpp"
+#include "sim/symmetric.hpp"
+#include "sim/trace.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+namespace aqueduct::sim {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+coll::Shape shape_for(const coll::Algorithm& algorithm, Rank ranks, std::uint64_t bytes, coll::Sync sync) {
+  coll::Shape shape;
+  shape.operation = algorithm.operation;
+  shape.in = shape.out = sync;
+  shape.addresses = coll::Addresses::single;
+  shape.ranks = ranks;
+  shape.bytes = shape.pitch = algorithm.operation == coll::Operation::barrier ? 0 : bytes;
+  for (std::size_t i = 0; i < algorithm.parameters.size(); ++i)
+    shape.parameters[i] = algorithm.parameters[i].usual;
+  return shape;
+}
+
+/// What a call throws, as text.
+template <class Call>
+std::string complaint_of(const Call& call) {
+  try {
+    call();
+  } catch (const BadInput& problem) {
+    return problem.what();
+  }
+  return "nothing was wrong";
+}
+
+TEST(Symmetric, IsTheReplayWithEventsToThePicosecond) {
+  const std::uint32_t seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937 chance(seed);
+  int same = 0;
+  int by_rounds = 0;
+  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+    for (const Rank ranks : {2U, 3U, 8U, 13U, 16U, 31U}) {
+      for (const bool late : {false, true}) {
+        const coll::Shape shape =
+            shape_for(*algorithm, ranks, 1 + chance() % 3000, static_cast<coll::Sync>(chance() % 3));
+        coll::Machine machine;
+        machine.levels = {{1,
+                           {.latency = 1 + chance() % 3000,
+                            .overhead = chance() % 500,
+                            .gap = chance() % 3 * (chance() % 700),
+                            .femtoseconds_per_byte = chance() % 3 * (chance() % 5000)}}};
+        machine.reduce_femtoseconds_per_byte = chance() % 2 * 500;
+        const auto calls = late ? late_calls(ranks, 40, chance()) : std::vector<coll::Picoseconds>{};
+        const auto quick = replay_symmetric(*algorithm, shape, machine, calls);
+        if (!quick) continue;
+        coll::ReplayOptions options;
+        options.calls = calls;
+        const coll::Replayed slow = coll::replay(*algorithm, shape, machine, options);
+        ASSERT_EQ(slow.problem, "");
+        EXPECT_EQ(quick->time, slow.time) << algorithm->name << ", " << ranks << " ranks, late " << late;
+        EXPECT_EQ(quick->messages, slow.messages);
+        EXPECT_EQ(quick->bytes, slow.bytes);
+        for (Rank rank = 0; rank < ranks; ++rank) {
+          ASSERT_EQ(quick->members[rank].ended, slow.members[rank].ended)
+              << algorithm->name << ", rank " << rank;
+          ASSERT_EQ(quick->members[rank].drained, slow.members[rank].drained);
+          ASSERT_EQ(quick->members[rank].busy, slow.members[rank].busy);
+        }
+        ++same;
+        by_rounds += late ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(same, 80);
+  EXPECT_GT(by_rounds, 20);
+}
+
+TEST(Symmetric, LooksAtAllMembersThatItLeavesOut) {
+  // What it takes for alike is alike for every member, so the time of each is that of all.
+  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+    if (!is_symmetric(*algorithm)) continue;
+    for (Rank ranks = 2; ranks <= 40; ++ranks) {
+      const coll::Shape shape = shape_for(*algorithm, ranks, 240, coll::Sync::all);
+      coll::Machine machine;
+      machine.levels = {{1, {.latency = 900, .overhead = 30, .gap = 70, .femtoseconds_per_byte = 400}}};
+      const auto quick = replay_symmetric(*algorithm, shape, machine, {});
+      if (!quick) continue;
+      const coll::Replayed slow = coll::replay(*algorithm, shape, machine);
+      ASSERT_EQ(quick->time, slow.time) << algorithm->name << " of " << ranks;
+    }
+  }
+}
+
+TEST(ClosedForms, AreThoseOfTheRequirementsToThreeDigits) {
+  const ClosedForms forms;
+  const auto three = [](double value) {
+    const double scale = std::pow(10, 2 - std::floor(std::log10(value)));
+    return std::round(value * scale) / scale;
+  };
+  const auto expect = [&](const std::vector<double>& table, const auto& form) {
+    std::uint32_t radix = 2;
+    for (const double value : table) {
+      EXPECT_NEAR(form(radix), value, 0.006 * value) << radix;
+      EXPECT_NEAR(three(form(radix)), three(value), 0.0101 * value) << radix;
+      radix *= 2;
+    }
+  };
+  const auto scatter = [&](double bytes) {
+    return [&, bytes](std::uint32_t k) { return forms.scatter(k, bytes); };
+  };
+  const auto broadcast = [&](double bytes) {
+    return [&, bytes](std::uint32_t k) { return forms.broadcast(k, bytes); };
+  };
+  const auto exchange = [&](double bytes) {
+    return [&, bytes](std::uint32_t k) { return forms.exchange(k, bytes); };
+  };
+  expect({68.3, 52.9, 64.8, 77.7, 141.4, 269.3, 525.2, 522.7}, scatter(8));
+  expect({313.1, 216.1, 204.7, 208.3, 267.8, 393.6, 648.6, 645.6}, scatter(128));
+  expect({2141.0, 1434.6, 1249.2, 1183.1, 1211.2, 1322.1, 1569.7, 1563.1}, scatter(1024));
+  expect({16764, 11183, 9605, 8982, 8758, 8750, 8939, 8903}, scatter(8192));
+  expect({52.1, 42.1, 55.7, 69.3, 133.5, 262.0, 519.0, 516.5}, broadcast(8));
+  expect({68.4, 58.4, 80.1, 101.8, 198.5, 392.1, 779.1, 776.6}, broadcast(1024));
+  expect({183.1, 173.1, 252.1, 331.1, 657.3, 1309.6, 2614.2, 2611.7}, broadcast(8192));
+  expect({167.1, 136.3, 118.1, 140.4, 137.9, 202.8, 356.8, 672.1}, exchange(8));
+  expect({1084.6, 824.4, 605.6, 570.5, 410.3, 439.3, 586.1, 900.6}, exchange(64));
+  expect({16813, 12621, 8961, 7943, 5080, 4494, 4518, 4817}, exchange(1024));
+  EXPECT_NEAR(forms.gather_to_all(8), 44.2, 0.05);
+  EXPECT_NEAR(forms.gather_to_all(1024), 1084.6, 0.05);
+  EXPECT_NEAR(forms.gather_to_all(16384), 16813, 1);
+  EXPECT_NEAR(forms.gather_to_all_flat(8), 647.7, 0.05);
+  EXPECT_NEAR(forms.gather_to_all_flat(1024), 1684.0, 0.05);
+  EXPECT_NEAR(forms.gather_to_all_flat(16384), 17351, 1);
+}
+
+Job job_of(const coll::Algorithm& algorithm, Rank ranks, std::uint64_t bytes) {
+  Job job;
+  job.algorithm = &algorithm;
+  job.shape = shape_for(algorithm, ranks, bytes, coll::Sync::all);
+  return job;
+}
+
+TEST(Simulate, TakesTheShortestExactWay) {
+  const Network network = load_network("ideal", 64);
+  Job job = job_of(coll::kBarrierDissemination, 64, 0);
+  const Outcome alike = simulate(job, network);
+  EXPECT_EQ(alike.method, Method::one_for_all);
+  job.one_by_one = true;
+  const Outcome events = simulate(job, network);
+  EXPECT_EQ(events.method, Method::events);
+  EXPECT_EQ(alike.replayed.time, events.replayed.time);
+  EXPECT_EQ(simulate(job_of(coll::kBarrierTree, 64, 0), network).method, Method::events);
+  job.one_by_one = false;
+  job.calls = late_calls(64, 10, 1);
+  EXPECT_EQ(simulate(job, network).method, Method::by_rounds);
+}
+
+TEST(Simulate, HoldsTheLargestTeamsInLittleMemory) {
+  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+    const coll::Shape shape = shape_for(*algorithm, 32768, 8, coll::Sync::all);
+    if (coll::Schedule::refusal(*algorithm, shape) != nullptr) continue;
+    const coll::ReplayedCall call{algorithm, shape};
+    EXPECT_LT(coll::replay_memory({&call, 1}), std::uint64_t{128} << 20) << algorithm->name;
+  }
+}
+
+TEST(Simulate, SaysHowManyRanksFit) {
+  const Network network = load_network("ideal", 100'000'000);
+  Job job = job_of(coll::kBarrierTree, 100'000'000, 0);
+  job.most_memory = std::uint64_t{64} << 20;
+  const std::string text = complaint_of([&] { simulate(job, network); });
+  EXPECT_THAT(text, AllOf(HasSubstr("100000000 ranks need"), HasSubstr("64 MiB are free: about"),
+                          HasSubstr("ranks fit")));
+  const Rank fits = static_cast<Rank>(std::stoul(text.substr(text.find("about ") + 6)));
+  job.shape.ranks = fits;
+  const coll::ReplayedCall call{job.algorithm, job.shape};
+  EXPECT_LE(coll::replay_memory({&call, 1}), job.most_memory);
+  EXPECT_GT(coll::replay_memory({&call, 1}), job.most_memory * 9 / 10);
+}
+
+TEST(Simulate, RefusesTooManyMessages) {
+  const Network network = load_network("crossbar", 1000);
+  Job job = job_of(coll::kAllToAllDirect, 1000, 8);
+  job.most_messages = 1000;
+  EXPECT_THAT(complaint_of([&] { simulate(job, network); }),
+              AllOf(HasSubstr("sends 1019000 messages"), HasSubstr("1000 are allowed (--most-messages)")));
+}
+
+TEST(Network, ReadsAllThatAFileCanSay) {
+  const Network network = parse_network(R"({
+    "version": 1, "name": "ours",
+    "levels": [{"ranks": 2, "latency_us": 0.2, "overhead_us": 0.01, "gap_us": 0, "ns_per_byte": 0.05},
+               {"latency_us": 1.5, "overhead_us": 0.25, "gap_us": 0.5, "ns_per_byte": 0.0805}],
+    "copy_ns_per_byte": 0.1, "reduce_ns_per_byte": 0.2, "strided": "pieces", "ranks_per_host": 2,
+    "topology": {"kind": "torus", "sizes": [2, 2]}, "placement": [3, 3, 0, 0],
+    "link": {"hop_us": 0.1, "gap_us": 0.01, "ns_per_byte": 0.08}, "host_link": {"ns_per_byte": 0.04}, "packet": 4096})",
+                                        "file", 4);
+  EXPECT_EQ(network.name, "ours");
+  ASSERT_EQ(network.machine.levels.size(), 2u);
+  EXPECT_EQ(network.machine.between(0, 1), (coll::LogGP{200'000, 10'000, 0, 50'000}));
+  EXPECT_EQ(network.machine.between(1, 2), (coll::LogGP{1'500'000, 250'000, 500'000, 80'500}));
+  EXPECT_EQ(network.machine.strided, coll::Strided::pieces);
+  EXPECT_EQ(network.places, (std::vector<Host>{3, 3, 0, 0}));
+  EXPECT_EQ(network.of_switches, (LinkSpeed{100'000, 10'000, 80'000}));
+  EXPECT_EQ(network.of_hosts, (LinkSpeed{100'000, 10'000, 40'000}));
+  EXPECT_EQ(network.packet, 4096u);
+}
+
+TEST(Network, PlacesRanks) {
+  const auto places = [](const std::string& placement) {
+    return parse_network(
+               R"({"version": 1, "levels": [{}], "topology": {"kind": "crossbar", "hosts": 4}, "ranks_per_host": 2, "placement": )" +
+                   placement + "}",
+               "file", 6)
+        .places;
+  };
+  EXPECT_EQ(places("\"block\""), (std::vector<Host>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(places("\"round-robin\""), (std::vector<Host>{0, 1, 2, 0, 1, 2}));
+  const auto random = places(R"({"random": 7})");
+  EXPECT_EQ(random, places(R"({"random": 7})"));
+  EXPECT_EQ(random[0], random[1]);
+  EXPECT_NE(random[0], random[2]);
+}
+
+TEST(Network, SaysWhatIsWrongWithAFile) {
+  const auto says = [](const std::string& text) {
+    return complaint_of([&] { parse_network(text, "net.json", 8); });
+  };
+  EXPECT_THAT(says("{"), AllOf(HasSubstr("net.json"), HasSubstr("no JSON")));
+  EXPECT_THAT(says("[]"), HasSubstr("an object is expected"));
+  EXPECT_THAT(says(R"({"levels": [{}]})"), HasSubstr("'version' is missing"));
+  EXPECT_THAT(says(R"({"version": 2, "levels": [{}]})"),
+              AllOf(HasSubstr("has version 2"), HasSubstr("up to 1"), HasSubstr("newer aqsim")));
+  EXPECT_THAT(says(R"({"version": "1", "levels": [{}]})"), HasSubstr("whole number"));
+  EXPECT_THAT(says(R"({"version": 1, "levels": []})"), HasSubstr("at least one"));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{"latncy_us": 1}]})"),
+              AllOf(HasSubstr("levels[0]"), HasSubstr("no 'latncy_us'"), HasSubstr("latency_us")));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{"latency_us": -1}]})"), HasSubstr("a number from 0"));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{"latency_us": 0}]})"), HasSubstr("at least a picosecond"));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{"ranks": 4}, {"ranks": 6}]})"),
+              HasSubstr("a multiple of 4"));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{}], "topology": {"kind": "hypercube"}})"),
+              HasSubstr("'hypercube'"));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{}], "topology": {"kind": "torus", "sizes": [2, 2]}})"),
+              AllOf(HasSubstr("need 8 hosts"), HasSubstr("has 4 (torus of 2 x 2)")));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{}], "topology": {"kind": "torus", "sizes": [2, "a"]}})"),
+              HasSubstr("whole numbers"));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{}], "topology": {"kind": "fat-tree", "ports": 3}})"),
+              HasSubstr("even number of ports"));
+  EXPECT_THAT(
+      says(R"({"version": 1, "levels": [{}], "topology": {"kind": "crossbar"}, "placement": [0, 1]})"),
+      HasSubstr("lists 2 hosts"));
+  EXPECT_THAT(
+      says(
+          R"({"version": 1, "levels": [{}], "topology": {"kind": "crossbar"}, "placement": [0, 1, 2, 3, 4, 5, 6, 8]})"),
+      HasSubstr("has 8 for rank 7"));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{}], "placement": "block"})"),
+              HasSubstr("without a topology"));
+  EXPECT_THAT(complaint_of([] { load_network("nonesuch", 4); }),
+              AllOf(HasSubstr("no network 'nonesuch'"), HasSubstr("torus")));
+}
+
+TEST(Network, HasEachNameForTeamsOfAnySize) {
+  for (const BuiltIn& one : built_in_networks()) {
+    for (const Rank ranks : {1U, 2U, 17U, 1000U, 32768U}) {
+      const Network network = load_network(std::string(one.name), ranks);
+      if (network.topology) {
+        EXPECT_GE(network.topology->hosts(), ranks) << one.name;
+        EXPECT_LE(network.topology->hosts(), std::max(2 * 648U, 20 * ranks)) << one.name;
+      }
+    }
+  }
+}
+
+TEST(Trace, IsJsonWithAnArrowForEachMessage) {
+  const support::ScratchFolder folder;
+  const std::string file = folder / "trace.json";
+  Trace trace(file);
+  Job job = job_of(coll::kBroadcastKNomial, 8, 64);
+  job.watcher = &trace;
+  const Outcome outcome = simulate(job, load_network("ideal", 8));
+  EXPECT_EQ(trace.end(outcome.replayed), "");
+  std::ifstream in(file);
+  const nlohmann::json read = nlohmann::json::parse(in);
+  std::uint64_t begins = 0;
+  std::uint64_t ends = 0;
+  std::uint64_t calls = 0;
+  for (const nlohmann::json& event : read.at("traceEvents")) {
+    begins += event.at("ph") == "s" ? 1 : 0;
+    ends += event.at("ph") == "f" ? 1 : 0;
+    calls += event.at("name") == "call" ? 1 : 0;
+  }
+  EXPECT_EQ(begins, outcome.replayed.messages);
+  EXPECT_EQ(ends, outcome.replayed.messages);
+  EXPECT_EQ(calls, 8u);
+  Trace nowhere("/nonexistent/folder/trace.json");
+  EXPECT_THAT(nowhere.end(outcome.replayed), HasSubstr("cannot be written"));
+}
+
+TEST(Plot, IsAPictureOrAPage) {
+  const support::ScratchFolder folder;
+  const std::string picture = plot_svg("a < b", "bytes", "us", {{"one & two", {{8, 1.5}, {64, 30}}}});
+  EXPECT_THAT(picture, AllOf(HasSubstr("<svg"), HasSubstr("a &lt; b"), HasSubstr("one &amp; two"),
+                             HasSubstr("</svg>")));
+  EXPECT_EQ(write_plots(folder / "plot.svg", "t", {picture}), "");
+  EXPECT_EQ(write_plots(folder / "plot.html", "t", {picture, picture}), "");
+  EXPECT_THAT(write_plots(folder / "plot.png", "t", {picture}), HasSubstr(".svg or .html"));
+  EXPECT_THAT(write_plots(folder / "plot.svg", "t", {picture, picture}), HasSubstr(".html"));
+  EXPECT_THAT(write_plots("/nonexistent/plot.svg", "t", {picture}), HasSubstr("cannot be written"));
+}
+
+}  // namespace
+}  // namespace aqueduct::sim

@@ -1,0 +1,42 @@
+#include "core/network_profile.hpp"
+#include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/calibrate/calibration.hpp"
+#include "tools/aqperf/report/report.hpp"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+namespace aqueduct::perf {
+namespace {
+
+std::string file_for(const Session& session, const Calibration& calibration) {
+  const std::string& out = session.options().out;
+  std::error_code ignored;
+  if (!out.empty() && out.back() != '/' && !std::filesystem::is_directory(out, ignored)) return out;
+  return core::profile_file(out, calibration.conduit);
+}
+
+}  // namespace
+
+void calibrate_network(Session& session, Reporter&) {
+  if (session.ranks() < 2) throw Failure("calibrate needs two ranks", kUsageError);
+  const Calibration found = calibrate(session);
+  if (session.rank() != 0) return;
+  const std::string file = file_for(session, found);
+  write_profile(file, found);
+  fmt::print("conduit {}, level {}: written to {}\n", found.conduit, found.level, file);
+  fmt::print("  from bytes      L ns      o ns      g ns   G ns/KiB\n");
+  for (const NetworkCost& cost : found.model.costs()) {
+    const auto ns = [](Picoseconds time) { return static_cast<double>(time.count()) / 1000; };
+    fmt::print("  {:>10} {:>9.1f} {:>9.1f} {:>9.1f} {:>10.2f}\n", cost.bytes, ns(cost.latency),
+               ns(cost.overhead), ns(cost.gap), static_cast<double>(cost.femtoseconds_per_byte) * 1024 / 1e6);
+  }
+  fmt::print("  injection depth {}, inline limit {}, peak bandwidth from {} bytes, rendezvous from {}\n",
+             found.model.injection_depth, found.model.inline_limit, found.model.peak_bytes,
+             found.model.rendezvous_limit == 0 ? "no size" : std::to_string(found.model.rendezvous_limit));
+  fmt::print("  copy {} fs a byte, sum {} fs a byte\n", found.model.copy_femtoseconds_per_byte,
+             found.model.reduce_femtoseconds_per_byte);
+}
+
+}  // namespace aqueduct::perf

@@ -1,0 +1,219 @@
+#include "tools/aqperf/calibrate/calibration.hpp"
+
+#include <aqueduct/aqueduct.hpp>
+
+#include "core/endpoint_state.hpp"
+#include "kernels/reduce.hpp"
+#include "tools/aqperf/calibrate/fit.hpp"
+#include "tools/aqperf/calibrate/levels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace aqueduct::perf {
+namespace {
+
+// Pairs of sizes, see fit_costs. All of them reach over a page; the last one over what a cache holds.
+constexpr std::array<std::size_t, 8> kSizes{8, 1024, 4096, 16384, 32768, 131072, 262144, kCalibratedBytes};
+constexpr int kTrials = 7;                // chosen: the median of them counts
+constexpr int kTurns = 50;                // of round trips
+constexpr std::size_t kShortStream = 16;  // the two streams whose difference is free of their ends
+constexpr std::size_t kLongStream = 80;
+constexpr std::size_t kMostStreamed = 64 << 20;  // bytes of a stream
+constexpr std::size_t kMostDepth = 256;
+constexpr SignalSlot kSlot = 0;
+
+/// The measurements of one rank; rank 0 begins, and the last one answers.
+class Measuring {
+ public:
+  explicit Measuring(Session& session)
+      : session_(session), ep_(session.ep()), peer_(session.rank() == 0 ? session.ranks() - 1 : 0) {}
+
+  bool begins() const { return session_.rank() == 0; }
+  bool answers() const { return session_.rank() + 1 == session_.ranks(); }
+
+  /// The median of trials. Only rank 0's value means something.
+  template <class Trial>
+  double median(const Trial& trial) {
+    // In virtual time all trials are alike.
+    std::vector<double> samples(ep_.state().own_time ? 1 : kTrials);
+    for (double& sample : samples) {
+      require(ep_.barrier(), "barrier");
+      sample = trial();
+    }
+    const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+    std::nth_element(samples.begin(), middle, samples.end());
+    return *middle;
+  }
+
+  /// Of a processor, for each put.
+  double overhead(std::size_t bytes) {
+    constexpr int kFew = 8;  // so few that no queue is full
+    return median([&] {
+      if (!begins()) return 0.0;
+      const double from = now();
+      for (int i = 0; i < kFew; ++i) post(bytes);
+      const double time = now() - from;
+      require(ep_.wait_implicit(), "wait_implicit");
+      return time / kFew;
+    });
+  }
+  /// From the post of a put with signal to its notice.
+  double one_way(std::size_t bytes) {
+    return median([&] {
+      const double from = now();
+      for (int turn = 0; turn < kTurns; ++turn) {
+        if (begins()) send(bytes);
+        if (begins() || answers()) require(wait_until(ep_, kSlot, ++heard_, peer_), "wait_until");
+        if (answers()) send(bytes);
+      }
+      require(ep_.wait_implicit(), "wait_implicit");
+      return (now() - from) / (2 * kTurns);
+    });
+  }
+  /// Between two puts of a stream.
+  double interval(std::size_t bytes) {
+    const std::size_t most = std::max<std::size_t>(kMostStreamed / bytes, 12);
+    const std::size_t longer = std::min(kLongStream, most);
+    const std::size_t shorter = std::min(kShortStream, longer / 4);
+    return median([&] {
+      if (!begins()) return 0.0;
+      const double first = stream(bytes, shorter);
+      return std::max(0.0, stream(bytes, longer) - first) / static_cast<double>(longer - shorter);
+    });
+  }
+  /// How many puts in flight are as fast as any number of them, up to a tenth.
+  std::uint32_t depth() {
+    constexpr std::size_t kPuts = 1024;
+    const auto with = [&](std::size_t window) {
+      return median([&] {
+        if (!begins()) return 0.0;
+        std::vector<Event> events(window);
+        const double from = now();
+        for (std::size_t i = 0; i < kPuts; ++i) {
+          Event& place = events[i % window];
+          require(ep_.wait(place), "wait");
+          place = put_nb(ep_, session_.target(peer_), std::span<const std::byte>(session_.buffer().first(8)));
+        }
+        for (Event& one : events) require(ep_.wait(one), "wait");
+        return now() - from;
+      });
+    };
+    const double best = with(kMostDepth);
+    for (std::size_t window = 1; window < kMostDepth; window *= 2) {
+      const std::size_t enough = session_.share(with(window) <= 1.1 * best ? window : std::size_t{0});
+      if (enough != 0) return static_cast<std::uint32_t>(enough);
+    }
+    return kMostDepth;
+  }
+  /// The largest put that gives its source back about as soon as the smallest one.
+  std::uint64_t inline_limit(double way) {
+    std::uint64_t limit = 0;
+    for (std::size_t bytes = 8; bytes <= 16384; bytes *= 2) {
+      const double call = median([&] {
+        if (!begins()) return 0.0;
+        PutOptions options;
+        options.source = SourceReuse::at_return;
+        const double from = now();
+        Event event = put_nb(ep_, session_.target(peer_),
+                             std::span<const std::byte>(session_.buffer().first(bytes)), options);
+        const double time = now() - from;
+        require(ep_.wait(event), "wait");
+        return time;
+      });
+      if (!session_.share(call < way)) break;
+      limit = bytes;
+    }
+    return limit;
+  }
+
+ private:
+  double now() const {
+    return std::chrono::duration<double, std::nano>(ep_.state().clock.now().time_since_epoch()).count();
+  }
+  void post(std::size_t bytes) {
+    require(put_nbi(ep_, session_.target(peer_), std::span<const std::byte>(session_.buffer().first(bytes))),
+            "put_nbi");
+  }
+  void send(std::size_t bytes) {
+    require(put_signal_nbi(ep_, session_.target(peer_),
+                           std::span<const std::byte>(session_.buffer().first(bytes)), {kSlot, 1}),
+            "put_signal_nbi");
+  }
+  double stream(std::size_t bytes, std::size_t count) {
+    const double from = now();
+    for (std::size_t i = 0; i < count; ++i) post(bytes);
+    require(ep_.wait_implicit(), "wait_implicit");
+    return now() - from;
+  }
+
+  Session& session_;
+  Endpoint& ep_;
+  Rank peer_;
+  std::uint64_t heard_ = 0;
+};
+
+/// Femtoseconds for a byte, in real time, of what `work` does to so many bytes.
+std::uint64_t per_byte(std::size_t bytes, const std::function<void()>& work) {
+  using Real = std::chrono::steady_clock;
+  double best = 1e30;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const auto from = Real::now();
+    work();
+    best = std::min(best, std::chrono::duration<double, std::nano>(Real::now() - from).count());
+  }
+  return static_cast<std::uint64_t>(best * 1e6 / static_cast<double>(bytes));
+}
+
+}  // namespace
+
+Calibration calibrate(Session& session) {
+  Measuring measuring(session);
+  const Rank last = session.ranks() - 1;
+  std::array<MeasuredSize, kSizes.size()> sizes{};
+  for (std::size_t i = 0; i < kSizes.size(); ++i) {
+    sizes[i].bytes = kSizes[i];
+    sizes[i].overhead = measuring.overhead(kSizes[i]);
+    sizes[i].one_way = measuring.one_way(kSizes[i]);
+    sizes[i].interval = measuring.interval(kSizes[i]);
+    sizes[i] = session.share(sizes[i]);
+  }
+  const std::vector<MeasuredSize> measured(sizes.begin(), sizes.end());
+  Calibration found;
+  found.conduit = session.ep().conduit_of(session.rank() == last ? 0 : last);
+  found.level = level_between(session, 0, last);
+  NetworkModel& model = found.model;
+  model.origin = NetworkModel::Origin::profile;
+  const std::vector<NetworkCost> costs = fit_costs(measured);
+  model.sizes = static_cast<std::uint32_t>(std::min(costs.size(), NetworkModel::kMostCosts));
+  std::copy_n(costs.begin(), model.sizes, model.by_size.begin());
+  model.peak_bytes = peak_bytes(measured);
+  model.rendezvous_limit = rendezvous_limit(measured);
+  model.injection_depth = measuring.depth();
+  model.inline_limit = measuring.inline_limit(measured.front().one_way);
+  // In turns, since the ranks share a processor's caches, and perhaps a processor.
+  if (measuring.begins()) {
+    constexpr std::size_t kBytes = kCalibratedBytes / 4;
+    std::byte* const from = session.buffer().data();
+    std::byte* const to = session.mine().data();
+    model.copy_femtoseconds_per_byte = per_byte(kBytes, [&] { std::memcpy(to, from, kBytes); });
+    std::vector<double> sums(kBytes / sizeof(double), 1.0), terms(sums);
+    const auto combine = kernels::combine_of(ElementType::f64, ReduceOp::sum);
+    model.reduce_femtoseconds_per_byte = per_byte(kBytes, [&] {
+      combine(reinterpret_cast<std::byte*>(sums.data()), reinterpret_cast<const std::byte*>(sums.data()),
+              reinterpret_cast<const std::byte*>(terms.data()), sums.size(), nullptr);
+    });
+  }
+  static_assert(sizeof(std::uint64_t[2]) <= 256);
+  const auto shared =
+      session.share(std::array{model.copy_femtoseconds_per_byte, model.reduce_femtoseconds_per_byte});
+  model.copy_femtoseconds_per_byte = shared[0];
+  model.reduce_femtoseconds_per_byte = shared[1];
+  return found;
+}
+
+}  // namespace aqueduct::perf

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <aqueduct/network_model.hpp>
+
+#include "tools/aqperf/measure/session.hpp"
+
+#include <string>
+
+namespace aqueduct::perf {
+
+/// What was measured of two ranks.
+struct Calibration {
+  std::string conduit;
+  std::string level;  ///< "core", "cache", "domain", "host" or "network"
+  NetworkModel model;
+};
+
+/// Measures what messages from rank 0 to the last rank cost, by their endpoints' clock; copies and sums by the system's.
+/// The result is the same on both. Collective; other ranks only wait.
+///
+/// Requires: at least two ranks, and memory of kCalibratedBytes in the session.
+Calibration calibrate(Session& session);
+
+/// The largest put that is measured.
+inline constexpr std::size_t kCalibratedBytes = 1 << 20;
+
+/// Writes a calibration into a profile: its level replaces that of the same name, and the others stay.
+///
+/// Errors: Failure: the file is of another machine, conduit or version, or damaged; it cannot be written.
+void write_profile(const std::string& file, const Calibration& calibration);
+
+}  // namespace aqueduct::perf

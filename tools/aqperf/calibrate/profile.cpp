@@ -1,0 +1,73 @@
+#include "core/network_profile.hpp"
+#include "tools/aqperf/calibrate/calibration.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace aqueduct::perf {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json level_as_json(const NetworkModel& model) {
+  ordered_json level;
+  level["injection_depth"] = model.injection_depth;
+  level["inline_limit"] = model.inline_limit;
+  level["peak_bytes"] = model.peak_bytes;
+  level["rendezvous_limit"] = model.rendezvous_limit;
+  level["copy_femtoseconds_per_byte"] = model.copy_femtoseconds_per_byte;
+  level["reduce_femtoseconds_per_byte"] = model.reduce_femtoseconds_per_byte;
+  for (const NetworkCost& cost : model.costs()) {
+    level["costs"].push_back({{"bytes", cost.bytes},
+                              {"latency_ps", cost.latency.count()},
+                              {"overhead_ps", cost.overhead.count()},
+                              {"gap_ps", cost.gap.count()},
+                              {"femtoseconds_per_byte", cost.femtoseconds_per_byte}});
+  }
+  return level;
+}
+
+/// The profile that the file holds already; a new one if there is no file.
+ordered_json present(const std::string& file, const Calibration& calibration) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    return {{"format", core::kProfileFormat},
+            {"version", core::kProfileVersion},
+            {"machine", core::machine_name()},
+            {"conduit", calibration.conduit},
+            {"levels", ordered_json::object()}};
+  }
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const core::ProfileRead read = core::read_profile(text, core::machine_name(), calibration.conduit);
+  if (!read.problem.empty())
+    throw Failure(
+        fmt::format("{} is not changed: {}. Remove it, or give another file by --out", file, read.problem),
+        1);
+  return ordered_json::parse(text);
+}
+
+}  // namespace
+
+void write_profile(const std::string& file, const Calibration& calibration) {
+  ordered_json profile = present(file, calibration);
+  profile["levels"][calibration.level] = level_as_json(calibration.model);
+  // Written beside it and renamed, so that a job that starts meanwhile reads the old one or the new one.
+  const std::string fresh = file + ".new";
+  {
+    std::ofstream out(fresh, std::ios::binary);
+    out << profile.dump(2) << '\n';
+    out.flush();
+    if (!out)
+      throw Failure(fmt::format("{} cannot be written: give a file in a folder of yours by --out", fresh), 1);
+  }
+  std::error_code error;
+  std::filesystem::rename(fresh, file, error);
+  if (error) throw Failure(fmt::format("{} cannot be replaced: {}", file, error.message()), 1);
+}
+
+}  // namespace aqueduct::perf

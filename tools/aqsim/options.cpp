@@ -1,0 +1,96 @@
+#include "tools/aqsim/options.hpp"
+
+#include "coll/tune/operation_word.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace aqueduct::aqsim {
+
+using sim::BadInput;
+
+namespace {
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  unsigned shift = 0;
+  if (unit == "K" || unit == "k")
+    shift = 10;
+  else if (unit == "M" || unit == "m")
+    shift = 20;
+  else if (unit == "G" || unit == "g")
+    shift = 30;
+  else if (!unit.empty())
+    return std::nullopt;
+  if (value > (~std::uint64_t{0} >> shift)) return std::nullopt;
+  return value << shift;
+}
+
+std::optional<coll::Sync> sync_of(std::string_view word) {
+  if (word == "none") return coll::Sync::none;
+  if (word == "mine") return coll::Sync::mine;
+  if (word == "all") return coll::Sync::all;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> read_range(const std::string& text, const char* what, std::uint64_t most) {
+  const std::size_t colon = text.find(':');
+  const auto first = number(std::string_view(text).substr(0, colon));
+  const auto last = colon == std::string::npos ? first : number(std::string_view(text).substr(colon + 1));
+  if (!first || !last || *last < *first || *last > most)
+    throw BadInput(
+        fmt::format("{} are given as A or A:B, such as 8:64K, the lower first and at most {}; not as '{}'",
+                    what, most, text));
+  std::vector<std::uint64_t> out{*first};
+  for (std::uint64_t value = std::max<std::uint64_t>(1, *first * 2); value < *last; value *= 2)
+    out.push_back(value);
+  if (*last != *first) out.push_back(*last);
+  return out;
+}
+
+void read_sync(const std::string& text, Options& options) {
+  const std::size_t colon = text.find(':');
+  const auto in = sync_of(std::string_view(text).substr(0, colon));
+  const auto out = colon == std::string::npos ? in : sync_of(std::string_view(text).substr(colon + 1));
+  if (!in || !out) throw BadInput(fmt::format("sync modes are none, mine or all, as IN:OUT; not '{}'", text));
+  options.in = *in;
+  options.out = *out;
+}
+
+void read_noise(const std::string& text, Options& options) {
+  const std::size_t colon = text.find(':');
+  char* end = nullptr;
+  const double period = std::strtod(text.c_str(), &end);
+  const bool has_period = end == text.c_str() + std::min(colon, text.size());
+  const double length = colon == std::string::npos ? 0 : std::strtod(text.c_str() + colon + 1, &end);
+  if (!has_period || colon == std::string::npos || *end != '\0' || !(length > 0) || !(period > length) ||
+      period > 1e9)
+    throw BadInput(fmt::format(
+        "noise is PERIOD:LENGTH in microseconds, such as 1000:25, the length shorter; not '{}'", text));
+  options.noise_period_us = period;
+  options.noise_us = length;
+}
+
+coll::Operation read_operation(const std::string& word) {
+  std::string name = word;
+  std::replace(name.begin(), name.end(), '-', '_');
+  std::string names;
+  for (int i = 0; i <= static_cast<int>(coll::Operation::all_to_all_v); ++i) {
+    const auto operation = static_cast<coll::Operation>(i);
+    if (coll::operation_word(operation) == name) return operation;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", coll::operation_word(operation));
+  }
+  throw BadInput(fmt::format("there is no operation '{}'; there are: {}, and curves", word, names));
+}
+
+}  // namespace aqueduct::aqsim

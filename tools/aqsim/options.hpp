@@ -1,0 +1,48 @@
+#pragma once
+
+#include "sim/simulate.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aqueduct::aqsim {
+
+/// The command line of aqsim, read.
+struct Options {
+  std::string operation;  ///< "curves" for the table of the source's curves
+  std::vector<Rank> ranks{64};
+  std::vector<std::uint64_t> bytes{8};
+  std::string algorithm = "auto";  ///< "all" for all that can do it
+  std::string network = "ideal";
+  coll::Sync in = coll::Sync::all;
+  coll::Sync out = coll::Sync::all;
+  bool single = false;
+  Rank root = 0;
+  std::uint32_t element = 1;
+  std::uint32_t times = 1;
+  bool in_flight = false;
+  double compute_us = 0;
+  double late_us = 0;
+  double noise_period_us = 0;
+  double noise_us = 0;
+  std::uint64_t seed = 1;
+  std::uint64_t most_messages = 200'000'000;
+  bool one_by_one = false;
+  bool idle = false;
+  std::uint32_t links = 0;
+  std::string trace;
+  std::string plot;
+  bool json = false;
+};
+
+/// "A:B" as the powers of two times A up to B, or "A". Units K, M, G. Errors: BadInput.
+std::vector<std::uint64_t> read_range(const std::string& text, const char* what, std::uint64_t most);
+/// "all:none". Errors: BadInput.
+void read_sync(const std::string& text, Options& options);
+/// "1000:25": a stop of 25 us in every 1000. Errors: BadInput.
+void read_noise(const std::string& text, Options& options);
+/// "all_reduce" or "all-reduce". Errors: BadInput.
+coll::Operation read_operation(const std::string& word);
+
+}  // namespace aqueduct::aqsim

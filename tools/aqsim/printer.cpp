@@ -1,0 +1,148 @@
+#include "tools/aqsim/printer.hpp"
+
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/table.hpp"
+#include "sim/plot.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+namespace aqueduct::aqsim {
+
+using sim::BadInput;
+
+namespace {
+
+double microseconds(coll::Picoseconds time) { return static_cast<double>(time) / 1e6; }
+/// Messages in a second of real time.
+double rate_of(const sim::Outcome& outcome) {
+  return outcome.wall_seconds > 0 ? static_cast<double>(outcome.replayed.messages) / outcome.wall_seconds : 0;
+}
+
+struct Idle {
+  double mean_us = 0;
+  double most_us = 0;
+  Rank rank = 0;
+};
+Idle idle_of(const coll::Replayed& replayed) {
+  Idle out;
+  for (Rank rank = 0; rank < replayed.members.size(); ++rank) {
+    const double idle = microseconds(replayed.members[rank].idle());
+    out.mean_us += idle / static_cast<double>(replayed.members.size());
+    if (idle > out.most_us) {
+      out.most_us = idle;
+      out.rank = rank;
+    }
+  }
+  return out;
+}
+
+/// The links that have carried most, the busiest first.
+std::vector<sim::Link> busiest(const std::vector<std::uint64_t>& bytes, std::size_t count) {
+  std::vector<sim::Link> order(bytes.size());
+  std::iota(order.begin(), order.end(), 0U);
+  count = std::min(count, order.size());
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+      [&](sim::Link a, sim::Link b) { return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b; });
+  order.resize(count);
+  return order;
+}
+
+}  // namespace
+
+void Printer::row(const Chosen& chosen, const sim::Network& network, const sim::Outcome& outcome) {
+  const std::string name = coll::name_of(*chosen.algorithm, chosen.shape);
+  lines_[name].push_back({chosen.shape, microseconds(outcome.replayed.time)});
+  if (options_.json)
+    json_row(chosen, name, network, outcome);
+  else
+    text_row(chosen, name, outcome);
+}
+
+void Printer::json_row(const Chosen& chosen, const std::string& name, const sim::Network& network,
+                       const sim::Outcome& outcome) const {
+  const double us = microseconds(outcome.replayed.time);
+  const double rate = rate_of(outcome);
+  const Idle idle = idle_of(outcome.replayed);
+  nlohmann::json line{{"op", coll::operation_word(chosen.shape.operation)},
+                      {"algorithm", name},
+                      {"ranks", chosen.shape.ranks},
+                      {"bytes", chosen.shape.bytes},
+                      {"virtual_us", us},
+                      {"messages", outcome.replayed.messages},
+                      {"bytes_sent", outcome.replayed.bytes},
+                      {"wall_s", outcome.wall_seconds},
+                      {"messages_per_s", rate},
+                      {"network", network.name},
+                      {"method", sim::word_of(outcome.method)},
+                      {"idle_mean_us", idle.mean_us},
+                      {"idle_most_us", idle.most_us}};
+  if (options_.idle) {
+    nlohmann::json all = nlohmann::json::array();
+    for (const coll::ReplayedMember& member : outcome.replayed.members)
+      all.push_back(microseconds(member.idle()));
+    line["idle_us"] = std::move(all);
+  }
+  if (!outcome.link_bytes.empty()) {
+    line["hops"] = outcome.hops;
+    line["links"] = nlohmann::json::array();
+    for (const sim::Link link : busiest(outcome.link_bytes, std::max<std::uint32_t>(1, options_.links)))
+      line["links"].push_back({{"link", link}, {"bytes", outcome.link_bytes[link]}});
+  }
+  fmt::print("{}\n", line.dump());
+}
+
+void Printer::text_row(const Chosen& chosen, const std::string& name, const sim::Outcome& outcome) {
+  const double us = microseconds(outcome.replayed.time);
+  const double rate = rate_of(outcome);
+  const Idle idle = idle_of(outcome.replayed);
+  if (!header_) {
+    fmt::print("{:<34} {:>8} {:>10} {:>14} {:>12} {:>14} {:>9} {:>8}  {}\n", "algorithm", "ranks", "bytes",
+               "time us", "messages", "bytes sent", "wall s", "M/s", "method");
+    header_ = true;
+  }
+  fmt::print("{:<34} {:>8} {:>10} {:>14.3f} {:>12} {:>14} {:>9.4f} {:>8.1f}  {}\n", name, chosen.shape.ranks,
+             chosen.shape.bytes, us, outcome.replayed.messages, outcome.replayed.bytes, outcome.wall_seconds,
+             rate / 1e6, sim::word_of(outcome.method));
+  if (options_.idle) {
+    fmt::print("  idle: {:.3f} us on average, {:.3f} us at most (rank {})\n", idle.mean_us, idle.most_us,
+               idle.rank);
+  }
+  for (const sim::Link link : busiest(outcome.link_bytes, options_.links))
+    fmt::print("  link {}: {} bytes\n", link, outcome.link_bytes[link]);
+}
+
+void Printer::plot() const {
+  std::map<std::string, sim::Series> by_bytes;
+  std::map<std::string, sim::Series> by_ranks;
+  for (const auto& [name, points] : lines_) {
+    for (const auto& [shape, us] : points) {
+      const std::string ranks = fmt::format("{}, {} ranks", name, shape.ranks);
+      by_bytes[ranks].name = ranks;
+      by_bytes[ranks].points.emplace_back(static_cast<double>(std::max<std::uint64_t>(1, shape.bytes)), us);
+      const std::string bytes = fmt::format("{}, {} B", name, shape.bytes);
+      by_ranks[bytes].name = bytes;
+      by_ranks[bytes].points.emplace_back(shape.ranks, us);
+    }
+  }
+  const std::string title = fmt::format("{} on {}", options_.operation, options_.network);
+  const auto picture = [&](const std::map<std::string, sim::Series>& of, const char* axis) {
+    std::vector<sim::Series> all;
+    for (const auto& [name, series] : of) all.push_back(series);
+    return sim::plot_svg(title, axis, "microseconds", all);
+  };
+  std::vector<std::string> pictures;
+  const bool one_file = options_.plot.ends_with(".svg");
+  if (options_.bytes.size() > 1 || options_.ranks.size() == 1) pictures.push_back(picture(by_bytes, "bytes"));
+  if (options_.ranks.size() > 1 && (!one_file || pictures.empty()))
+    pictures.push_back(picture(by_ranks, "ranks"));
+  if (const std::string problem = sim::write_plots(options_.plot, title, pictures); !problem.empty())
+    throw BadInput(problem);
+}
+
+}  // namespace aqueduct::aqsim

@@ -1,0 +1,129 @@
+#include "tools/aqsim/run.hpp"
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/coll_settings.hpp"
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/table.hpp"
+#include "sim/trace.hpp"
+#include "tools/aqsim/printer.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+namespace aqueduct::aqsim {
+
+using sim::BadInput;
+
+namespace {
+
+coll::Picoseconds picoseconds(double us) { return static_cast<coll::Picoseconds>(std::llround(us * 1e6)); }
+
+/// So much scratch that nothing is cut into pieces.
+coll::ScratchLayout ample(Rank ranks) {
+  return coll::ScratchLayout({.banks = 2, .counters = 65535, .bytes = std::uint64_t{1} << 50}, ranks);
+}
+
+Chosen with_parameters(const coll::Algorithm& algorithm, const coll::WantedParameters& wanted,
+                       coll::Shape shape, bool single) {
+  shape.addresses = single || algorithm.direct ? coll::Addresses::single : coll::Addresses::local;
+  coll::TeamTraits team{.ranks = shape.ranks, .one_host = false, .mapped = false};
+  const coll::Fit fit = coll::fit_or_cut(algorithm, wanted, shape, team, ample(shape.ranks));
+  if (fit.refusal != nullptr) {
+    throw BadInput(fmt::format("{} {} of {} ranks and {} bytes: {}", coll::operation_word(shape.operation),
+                               algorithm.name, shape.ranks, shape.bytes, fit.refusal));
+  }
+  return {&algorithm, fit.shape};
+}
+
+sim::Outcome simulate_one(const Options& options, const Chosen& chosen, const sim::Network& network) {
+  sim::Job job;
+  job.algorithm = chosen.algorithm;
+  job.shape = chosen.shape;
+  job.times = options.times;
+  job.in_flight = options.in_flight;
+  job.compute = picoseconds(options.compute_us);
+  if (options.late_us > 0)
+    job.calls = sim::late_calls(chosen.shape.ranks, picoseconds(options.late_us), options.seed);
+  job.detours = {picoseconds(options.noise_period_us), picoseconds(options.noise_us), options.seed};
+  job.seed = options.seed;
+  job.most_messages = options.most_messages;
+  job.one_by_one = options.one_by_one;
+  std::optional<sim::Trace> trace;
+  if (!options.trace.empty()) {
+    trace.emplace(options.trace);
+    job.watcher = &*trace;
+  }
+  sim::Outcome outcome = sim::simulate(job, network);
+  if (trace) {
+    if (const std::string problem = trace->end(outcome.replayed); !problem.empty()) throw BadInput(problem);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+std::vector<Chosen> choose(const Options& options, coll::Shape shape) {
+  shape.addresses = options.single ? coll::Addresses::single : coll::Addresses::local;
+  if (options.algorithm == "all") {
+    std::vector<Chosen> out;
+    for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+      if (algorithm->operation != shape.operation) continue;
+      try {
+        out.push_back(with_parameters(*algorithm, {}, shape, options.single));
+      } catch (const BadInput&) {
+        // It is for other shapes.
+      }
+    }
+    if (out.empty()) throw BadInput("no algorithm can do this");
+    return out;
+  }
+  const coll::ForcedRead read = coll::read_forced(shape.operation, options.algorithm);
+  if (!read.problem.empty())
+    throw BadInput(fmt::format("--algorithm {}: {}", options.algorithm, read.problem));
+  if (read.forced.algorithm != nullptr)
+    return {with_parameters(*read.forced.algorithm, read.forced.wanted, shape, options.single)};
+  const coll::TeamTraits team{.ranks = shape.ranks, .one_host = false, .mapped = false};
+  const coll::Choice choice = coll::TableChooser().choose(shape, team, ample(shape.ranks));
+  if (choice.algorithm == nullptr) throw BadInput(std::string(choice.why));
+  return {{choice.algorithm, choice.shape}};
+}
+
+int run(const Options& options) {
+  const coll::Operation operation = read_operation(options.operation);
+  const bool moves = operation != coll::Operation::barrier;
+  if (!options.trace.empty() &&
+      (options.ranks.size() > 1 || (moves && options.bytes.size() > 1) || options.algorithm == "all"))
+    throw BadInput("--trace is for one simulation: give one number of ranks, one of bytes and one algorithm");
+  Printer printer(options);
+  for (const Rank ranks : options.ranks) {
+    const sim::Network network = sim::load_network(options.network, ranks);
+    for (const std::uint64_t bytes : moves ? options.bytes : std::vector<std::uint64_t>{0}) {
+      coll::Shape shape;
+      shape.operation = operation;
+      shape.in = options.in;
+      shape.out = options.out;
+      shape.ranks = ranks;
+      shape.root = options.root;
+      shape.element = options.element;
+      shape.bytes = shape.pitch = bytes;
+      if (options.root >= ranks)
+        throw BadInput(fmt::format("--root {}: there are {} ranks", options.root, ranks));
+      if (bytes % options.element != 0)
+        throw BadInput(fmt::format("{} bytes are no whole number of elements of {}", bytes, options.element));
+      for (const Chosen& chosen : choose(options, shape)) {
+        try {
+          printer.row(chosen, network, simulate_one(options, chosen, network));
+        } catch (const BadInput& problem) {
+          if (options.algorithm != "all") throw;
+          fmt::print(stderr, "aqsim: {}: {}\n", chosen.algorithm->name, problem.what());
+        }
+      }
+    }
+  }
+  if (!options.plot.empty()) printer.plot();
+  return 0;
+}
+
+}  // namespace aqueduct::aqsim
