@@ -56,14 +56,6 @@ TeamSchedule::TeamSchedule(const Algorithm& algorithm, const Shape& shape) noexc
   finished_ = static_cast<Counter>(entered_ + 1);
 }
 
-std::uint32_t Schedule::own_length(std::uint32_t lane) const noexcept {
-  return announced_ ? announced_->length(position_, lane) : algorithm_.length(shape_, position_, lane);
-}
-Step Schedule::own_step(std::uint32_t lane, std::uint32_t index) const noexcept {
-  return announced_ ? announced_->step(position_, lane, index)
-                    : algorithm_.step(shape_, position_, lane, index);
-}
-
 std::uint32_t TeamSchedule::own_length(Rank position, std::uint32_t lane) const noexcept {
   return announced_ ? announced_->length(position, lane) : algorithm_.length(shape_, position, lane);
 }
