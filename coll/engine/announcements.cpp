@@ -2,7 +2,6 @@
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
-#include "core/signals.hpp"
 
 #include <cstring>
 
@@ -65,7 +64,8 @@ const std::byte* TeamEngine::write_down(Run& run, const Step& step) noexcept {
   if (is_reached(run)) {
     announcement = {run.output_at.offset() + step.with.offset, run.output_at.segment()};
   } else {
-    announcement = {places_[position_].offset + run.portion.offset + step.from.offset, core::kSignalSegment};
+    const MemberPlace& mine = places_[position_];
+    announcement = {mine.offset + run.portion.offset + step.from.offset, mine.segment};
   }
   std::byte* const at = here(run, {Space::temp, step.slot, 0});
   std::memcpy(at, &announcement, sizeof announcement);

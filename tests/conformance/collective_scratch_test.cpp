@@ -63,6 +63,18 @@ TEST_P(CollectiveScratch, OfTheProgramsOwnServesEveryOperation) {
   });
 }
 
+// Members announce room in it where their outputs are in no segment.
+TEST_P(CollectiveScratch, OfTheProgramsOwnCarriesLongBlocksToo) {
+  as_each_of(std::min<Rank>(many(), 3), 1 << 20, [](Endpoint& me) {
+    auto team = me.world().split(0, me.rank());
+    ASSERT_TRUE(team && *team);
+    ASSERT_TRUE(use_scratch(**team, me.segment().last(768 << 10)));
+    ASSERT_NO_FATAL_FAILURE(expect_right_operations(**team, 36 << 10));
+    ASSERT_TRUE((*team)->end());
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
 TEST_P(CollectiveScratch, OfTheTeamOfAllRanksAndOfThoseMadeOfIt) {
   as_each_of(std::min<Rank>(many(), 3), 16 << 10, [](Endpoint& me) {
     ASSERT_TRUE(use_scratch(me.world(), me.segment().first(4096)));
