@@ -8,7 +8,7 @@ using coll::Picoseconds;
 
 void SharedLinks::begin() {
   messages_ = hops_ = 0;
-  free_.assign(topology_.links(), 0);
+  times_ = LinkTimes(topology_.links());
   bytes_.assign(topology_.links(), 0);
 }
 
@@ -28,11 +28,10 @@ Picoseconds SharedLinks::arrival(Picoseconds entered, Rank from, Rank to, std::u
     const bool of_host = topology_.is_of_host(number);
     const LinkSpeed& speed = of_host ? of_hosts_ : of_switches_;
     const Picoseconds length = of_host ? on_host : on_inner;
-    head = std::max(head, free_[number]);
-    free_[number] = head + speed.gap + length;
+    const LinkTimes::Taken taken = times_.take(number, entered, head, speed.gap + length);
     bytes_[number] += bytes;
-    tail = std::max(tail, head + length) + speed.hop;
-    head += speed.hop;
+    tail = std::max(tail, taken.end - speed.gap) + speed.hop;
+    head = taken.begin + speed.hop;
   }
   hops_ += route_.links().size();
   // The port receives at its own speed, so a slower link shows as a later head.

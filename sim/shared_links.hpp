@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/model/replay.hpp"
+#include "sim/link_times.hpp"
 #include "sim/topology.hpp"
 
 #include <cstdint>
@@ -17,11 +18,11 @@ struct LinkSpeed {
   friend bool operator==(const LinkSpeed&, const LinkSpeed&) = default;
 };
 
-/// Links of a topology as messages share them: each carries one message after the other, in the order in which they enter the
-/// network. A head goes on as soon as the next link is free (cut through). Ranks of one host do not use links.
+/// Links of a topology as messages share them: each carries one message at a time, and is idle only while it has none; the one that has
+/// entered the network first goes first. A head goes on as soon as the next link is free (cut through). Ranks of one host do not use links.
 ///
 /// What it leaves out: switches have room for everything, and a message that waits holds up no other.
-/// Cost: O(links on the way) for a message; 16 bytes for a link.
+/// Cost: O(links on the way) for a message; 24 bytes for a link.
 class SharedLinks final : public coll::Links {
  public:
   /// `places`: the host of each rank.
@@ -46,7 +47,7 @@ class SharedLinks final : public coll::Links {
   std::uint64_t seed_;
   std::uint64_t messages_ = 0;
   std::uint64_t hops_ = 0;
-  std::vector<coll::Picoseconds> free_;
+  LinkTimes times_{0};
   std::vector<std::uint64_t> bytes_;
   Route route_;
 };

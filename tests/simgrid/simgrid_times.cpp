@@ -49,18 +49,27 @@ std::vector<s4u::Host*> make_switch(Rank ranks, const Platform& platform) {
   return hosts;
 }
 
-std::vector<s4u::Host*> make_torus(Rank ranks, const Platform& platform) {
+/// A torus or a fat tree.
+std::vector<s4u::Host*> make_cluster(Rank ranks, const Platform& platform) {
   std::vector<s4u::Host*> hosts(ranks);
   const auto make_host = [&hosts](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long id)
       -> std::pair<simgrid::kernel::routing::NetPoint*, simgrid::kernel::routing::NetPoint*> {
     s4u::Host* const host = zone->create_host(std::to_string(id), 1e9)->seal();
-    hosts.at(id) = host;
+    if (id < hosts.size()) hosts[id] = host;
     return {host->get_netpoint(), nullptr};
   };
-  s4u::create_torus_zone("torus", nullptr, platform.torus, s4u::ClusterCallbacks(make_host),
-                         bandwidth_of(platform), platform.latency_us * 1e-6,
-                         s4u::Link::SharingPolicy::SPLITDUPLEX)
-      ->seal();
+  const s4u::ClusterCallbacks callbacks(make_host);
+  const double bandwidth = bandwidth_of(platform);
+  const double latency = platform.latency_us * 1e-6;
+  const auto policy = s4u::Link::SharingPolicy::SPLITDUPLEX;
+  if (platform.ports == 0) {
+    s4u::create_torus_zone("torus", nullptr, platform.torus, callbacks, bandwidth, latency, policy)->seal();
+  } else {
+    const unsigned int half = platform.ports / 2;
+    s4u::create_fatTree_zone("tree", nullptr, {2, {half, platform.ports}, {1, half}, {1, 1}}, callbacks,
+                             bandwidth, latency, policy)
+        ->seal();
+  }
   return hosts;
 }
 
@@ -94,7 +103,9 @@ class Member {
   }
   void post(const Step& step) {
     if (overhead_us_ > 0) s4u::this_actor::sleep_for(overhead_us_ * 1e-6);
-    const std::uint64_t bytes = step.kind == Step::Kind::put ? step.bytes * step.runs : 0;
+    // SimGrid's flows of no bytes take no time at all, not even the latency.
+    const std::uint64_t bytes =
+        std::max<std::uint64_t>(1, step.kind == Step::Kind::put ? step.bytes * step.runs : 0);
     mailbox_of(step.peer, step.raise)->put_init(new std::uint32_t(step.add), bytes)->detach();
   }
 
@@ -111,8 +122,8 @@ double run_here(const coll::Algorithm& algorithm, const coll::Shape& shape, cons
   char* arguments[] = {name.data(), nullptr};
   s4u::Engine engine(&count, arguments);
   configure();
-  const auto hosts =
-      platform.torus.empty() ? make_switch(shape.ranks, platform) : make_torus(shape.ranks, platform);
+  const auto hosts = platform.torus.empty() && platform.ports == 0 ? make_switch(shape.ranks, platform)
+                                                                   : make_cluster(shape.ranks, platform);
   std::vector<double> ended(shape.ranks, std::numeric_limits<double>::infinity());
   const std::uint32_t counters = Schedule::needs(algorithm, shape).counters;
   for (Rank rank = 0; rank < shape.ranks; ++rank) {

@@ -7,12 +7,13 @@
 
 namespace aqueduct::simgrid_tests {
 
-/// What SimGrid simulates: hosts with a link in each direction to a switch that never blocks, or a torus.
+/// What SimGrid simulates: hosts with a link in each direction to a switch that never blocks, a torus, or a fat tree.
 struct Platform {
-  double latency_us = 1;                  ///< from host to host; in a torus, of each link
+  double latency_us = 1;                  ///< from host to host; in a torus or fat tree, of each link
   double overhead_us = 0;                 ///< of each post: SimGrid has none, so the sender sleeps
   double ns_per_byte = 0.1;               ///< of each link
-  std::vector<unsigned long> torus = {};  ///< its sizes; empty: the switch
+  std::vector<unsigned long> torus = {};  ///< its sizes
+  unsigned int ports = 0;                 ///< of the switches of a fat tree of two tiers
 };
 
 /// Microseconds that SimGrid takes for the schedule of an operation: one actor for each member executes its steps.
