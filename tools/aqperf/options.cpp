@@ -53,8 +53,8 @@ std::string problem_of(const Options& options) {
   }
   if (options.bench != "am-threads" && (options.callers > 1 || options.spinners > 0 || options.own_mutex))
     return fmt::format("--callers, --spinners and --own-mutex are for am-threads, not for {}", options.bench);
-  if (options.bench != "calibrate" && !options.out.empty())
-    return fmt::format("--out is for calibrate, not for {}", options.bench);
+  if (options.bench != "calibrate" && !options.profile.empty())
+    return fmt::format("--profile is for calibrate, not for {}", options.bench);
   const bool collective = options.bench.starts_with("coll-");
   if (!collective && options.coll.given()) {
     return fmt::format(
@@ -142,7 +142,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--threads", options.threads, "instead: ranks as threads of this process")
       ->check(CLI::Range(1, 64));
   app.add_option("--conduit", options.conduit, "conduit by name, as AQUEDUCT_CONDUIT");
-  app.add_option("--out", options.out, "calibrate: the profile to write, or a folder of profiles [.]");
+  app.add_option("--profile", options.profile, "calibrate: the profile to write, or a folder of profiles [.]");
   app.add_option("--peers", options.peers, "bandwidth: targets that take turns [1]")
       ->check(CLI::Range(1, 255));
   app.add_option("--window", options.window,

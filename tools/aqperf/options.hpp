@@ -62,7 +62,7 @@ struct Options {
   bool guard = false;  ///< the endpoint guards itself, though one thread uses it
   CollForm coll;
   std::string operation = "add";
-  std::string out;      ///< calibrate: the profile to write, or a folder
+  std::string profile;  ///< calibrate: the profile to write, or a folder
   std::string conduit;  ///< empty: as the environment says
 
   std::size_t largest_bytes() const;

@@ -11,7 +11,7 @@ namespace aqueduct::perf {
 namespace {
 
 std::string file_for(const Session& session, const Calibration& calibration) {
-  const std::string& out = session.options().out;
+  const std::string& out = session.options().profile;
   std::error_code ignored;
   if (!out.empty() && out.back() != '/' && !std::filesystem::is_directory(out, ignored)) return out;
   return core::profile_file(out, calibration.conduit);
