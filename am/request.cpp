@@ -135,9 +135,25 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
 
 namespace detail {
 
+namespace {
+
+/// send_message on an endpoint that guards itself: the same, within one Entry.
+[[gnu::noinline]] bool send_message_guarded(Endpoint& ep, Rank to, MessageName name, std::uint64_t* head,
+                                            Bytes payload) noexcept {
+  EndpointState& state = ep.state();
+  const core::Entry entry(state);
+  if (to >= ep.ranks() || state.polling || state.order.active()) [[unlikely]]
+    return false;
+  return state.messages->request_quickly(to, name, head, payload);
+}
+
+}  // namespace
+
 bool send_message(Endpoint& ep, Rank to, MessageName name, std::uint64_t* head, Bytes payload) noexcept {
   EndpointState& state = ep.state();
-  if (to >= ep.ranks() || state.guard.guards() || state.polling || state.order.active()) [[unlikely]]
+  if (state.guard.guards()) [[unlikely]]
+    return send_message_guarded(ep, to, name, head, payload);
+  if (to >= ep.ranks() || state.polling || state.order.active()) [[unlikely]]
     return false;
   return state.messages->request_quickly(to, name, head, payload);
 }

@@ -4,6 +4,7 @@
 
 #include "core/descriptors.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <utility>
 
@@ -25,12 +26,15 @@ constexpr bool kFindsOverlaps = false;
 
 // Chosen: looks at a lock that another thread holds, before this thread yields; a call takes 0.1 to 1 us.
 constexpr int kGuardSpins = 200;
+// Chosen: the longest pause between two such looks, in single pauses. Each look takes the lock's cache line away from the
+// thread that has it.
+constexpr int kGuardLongestPause = 32;
 // Chosen: yields before it naps. A handler may hold the lock for long.
 constexpr int kGuardYields = 200;
 constexpr long kGuardNap = 50'000;  // ns
 // Chosen: after so many calls of one thread another thread that waits is let in. Fewer move the lock's cache lines, and
 // the endpoint's, between cores more often.
-constexpr std::uint32_t kMostPassedBy = 16;
+constexpr std::uint32_t kMostPassedBy = 64;
 
 /// The address of this thread's own is its name: no two threads that live have the same.
 [[gnu::tls_model("initial-exec")]] constinit thread_local char mark = 0;
@@ -85,6 +89,7 @@ void Guard::enter_slowly(Thread me) noexcept {
       "two threads are in calls on one endpoint of a job with Threads::serialized: the program must "
       "let in one at a time, or start the job with Threads::multiple");
   wanted_.fetch_add(1, std::memory_order_relaxed);
+  int pause = 1;
   for (int looks = 0;; ++looks) {
     Thread none = nullptr;
     if (owner_.load(std::memory_order_relaxed) == nullptr &&
@@ -92,7 +97,9 @@ void Guard::enter_slowly(Thread me) noexcept {
       break;
     }
     if (looks < kGuardSpins) {
-      relax_guard();
+      for (int i = 0; i < pause; ++i) relax_guard();
+      looks += pause - 1;
+      pause = std::min(2 * pause, kGuardLongestPause);
     } else if (looks < kGuardSpins + kGuardYields) {
       ::sched_yield();
     } else {
