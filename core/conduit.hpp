@@ -293,6 +293,8 @@ class CrossMap {
     bool fenced = false;
   };
   virtual Sleeper sleeper(Rank /*peer*/) const noexcept { return {}; }
+  /// Whether a neighbour is in this process, so that its addresses are this rank's too.
+  virtual bool in_this_process(Rank /*peer*/) const noexcept { return false; }
 };
 
 /// A conduit's barrier over a fixed set of ranks. Its phases are numbered 1, 2, …

@@ -72,6 +72,40 @@ const char* dissemination_refusal(const Shape& shape) noexcept {
   return nullptr;
 }
 
+// Of large operations. `bytes` are those that a member copies, or reads to combine them.
+
+Cost mapped_cost(const Shape& shape) noexcept {
+  const std::uint64_t ranks = shape.ranks;
+  const std::uint64_t pairs = is_rooted(shape) ? ranks - 1 : ranks * (ranks - 1);
+  return {.messages = 2 * pairs, .bytes = pairs * shape.bytes, .depth = 2, .depth_is_limit = true};
+}
+Cost two_stage_cost(const Shape& shape) noexcept {
+  const std::uint64_t ranks = shape.ranks;
+  return {.messages = 3 * ranks * (ranks - 1),
+          .bytes = (ranks - 1) * shape.bytes,
+          .depth = 3,
+          .depth_is_limit = true};
+}
+/// Each contribution is read once, and of an all-reduce each result copied to all others.
+Cost tiles_cost(const Shape& shape) noexcept {
+  const std::uint64_t ranks = shape.ranks;
+  const std::uint64_t blocks = shape.operation == Operation::reduce_scatter ? ranks : 1;
+  const std::uint64_t copies = shape.operation == Operation::all_reduce ? ranks - 1 : 0;
+  return {.messages = 2 * ranks * (ranks - 1),
+          .bytes = (ranks * blocks + copies) * shape.bytes,
+          .depth = 2,
+          .depth_is_limit = true};
+}
+Cost claims_cost(const Shape& shape) noexcept {
+  Cost cost = tiles_cost(shape);
+  cost.messages = shape.ranks * (std::uint64_t{shape.ranks} - 1) + 2 * shape.ranks;
+  return cost;
+}
+
+const char* tiles_refusal(const Shape& shape) noexcept {
+  return shape.element > 4096 ? "an element is longer than what it combines at once" : nullptr;
+}
+
 constexpr std::array kTreeParameters{
     Parameter{.name = "radix", .least = 2, .most = 64, .usual = 4},
     Parameter{.name = "up", .least = 1, .most = 2, .usual = 1},
@@ -115,15 +149,73 @@ constexpr Algorithm dissemination(Operation operation) noexcept {
   return algorithm;
 }
 
+constexpr Algorithm mapped(Operation operation) noexcept {
+  Algorithm algorithm = flat(operation);
+  algorithm.name = "mapped";
+  algorithm.board = BoardMethod::mapped;
+  algorithm.cost = mapped_cost;
+  return algorithm;
+}
+constexpr Algorithm two_stage(Operation operation) noexcept {
+  Algorithm algorithm = flat(operation);
+  algorithm.name = "mapped-two-stage";
+  algorithm.board = BoardMethod::two_stage;
+  algorithm.cost = two_stage_cost;
+  return algorithm;
+}
+constexpr Algorithm tiles(Operation operation) noexcept {
+  Algorithm algorithm = flat(operation);
+  algorithm.name = "mapped-tiles";
+  algorithm.board = BoardMethod::tiles;
+  algorithm.refusal = tiles_refusal;
+  algorithm.cost = tiles_cost;
+  return algorithm;
+}
+constexpr Algorithm claims(Operation operation) noexcept {
+  Algorithm algorithm = tiles(operation);
+  algorithm.name = "mapped-claims";
+  algorithm.board = BoardMethod::claims;
+  algorithm.cost = claims_cost;
+  return algorithm;
+}
+
 constexpr std::array kBoards{
-    flat(Operation::broadcast),      tree(Operation::broadcast),      last(Operation::broadcast),
-    flat(Operation::scatter),        last(Operation::scatter),        flat(Operation::gather),
-    last(Operation::gather),         flat(Operation::all_gather),     last(Operation::all_gather),
-    flat(Operation::all_to_all),     last(Operation::all_to_all),     flat(Operation::reduce),
-    tree(Operation::reduce),         last(Operation::reduce),         flat(Operation::all_reduce),
-    tree(Operation::all_reduce),     last(Operation::all_reduce),     dissemination(Operation::all_reduce),
-    flat(Operation::reduce_scatter), last(Operation::reduce_scatter), flat(Operation::scan),
-    last(Operation::scan),           flat(Operation::exscan),         last(Operation::exscan),
+    flat(Operation::broadcast),
+    tree(Operation::broadcast),
+    last(Operation::broadcast),
+    mapped(Operation::broadcast),
+    two_stage(Operation::broadcast),
+    flat(Operation::scatter),
+    last(Operation::scatter),
+    mapped(Operation::scatter),
+    flat(Operation::gather),
+    last(Operation::gather),
+    mapped(Operation::gather),
+    flat(Operation::all_gather),
+    last(Operation::all_gather),
+    mapped(Operation::all_gather),
+    flat(Operation::all_to_all),
+    last(Operation::all_to_all),
+    mapped(Operation::all_to_all),
+    flat(Operation::reduce),
+    tree(Operation::reduce),
+    last(Operation::reduce),
+    tiles(Operation::reduce),
+    claims(Operation::reduce),
+    flat(Operation::all_reduce),
+    tree(Operation::all_reduce),
+    last(Operation::all_reduce),
+    dissemination(Operation::all_reduce),
+    tiles(Operation::all_reduce),
+    claims(Operation::all_reduce),
+    flat(Operation::reduce_scatter),
+    last(Operation::reduce_scatter),
+    tiles(Operation::reduce_scatter),
+    claims(Operation::reduce_scatter),
+    flat(Operation::scan),
+    last(Operation::scan),
+    flat(Operation::exscan),
+    last(Operation::exscan),
 };
 
 }  // namespace

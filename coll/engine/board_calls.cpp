@@ -39,7 +39,19 @@ bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
   const bool wide = combiner.wide_element != 0;
   call.combiner = {combiner.combine, combiner.context, wide ? combiner.widen : nullptr,
                    wide ? combiner.narrow : nullptr};
-  make_plan(call.plan, *call.method->algorithm, call.run, position_);
+  if (!is_large(call.method->algorithm->board)) {
+    make_plan(call.plan, *call.method->algorithm, call.run, position_, traits_.board);
+    return true;
+  }
+  // Members combine what is in the users' buffers.
+  Shape shape = call.run;
+  shape.bytes = shape.pitch = call.request.shape.bytes;
+  shape.element = call.request.shape.element;
+  make_plan(call.plan, *call.method->algorithm, shape, position_, traits_.board);
+  call.combiner.fold =
+      call.request.description.op == ReduceOp::user
+          ? kernels::Fold::of(UserOperator{combiner.combine, combiner.context, shape.element, false})
+          : kernels::Fold::of(call.request.description.type, call.request.description.op);
   return true;
 } catch (const std::bad_alloc&) {
   return false;
@@ -47,6 +59,10 @@ bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
 
 void TeamEngine::set_board_op(BoardOp& op, const KnownCall& call, CallMemory memory) const noexcept {
   op.plan = &call.plan;
+  if (is_large(call.plan.method)) {
+    op.notes.in = board_->access().note(memory.in, bytes_in(call.plan));
+    op.notes.out = board_->access().note(memory.out, bytes_out(call.plan));
+  }
   op.combiner = &call.combiner;
   op.in = memory.in;
   op.out = memory.out;
@@ -113,8 +129,9 @@ Event TeamEngine::wait_on_board(BoardOp op) noexcept {
   const Status status =
       core::wait_until(state_, ended, kNoRank, [] { return std::string("a collective operation"); });
   if (status && broken_.ok() && board_->access().failed()) fail({ErrorCode::no_memory, state_.rank}, 0);
-  if (!status) return Event(status);
-  return broken_.ok() ? Event() : Event(broken_);
+  if (status && broken_.ok()) return {};
+  board_->leave();
+  return Event(status ? broken_ : status);
 }
 
 void TeamEngine::prepare_board_run(Run& run) noexcept {
@@ -143,12 +160,12 @@ void TeamEngine::open_on_board(Run& run) noexcept {
 
 void TeamEngine::look_at_board(Run& run) noexcept {
   if (run.complete || !board_->may_step(run.board)) return;
-  const std::uint32_t movement = run.board.movement;
+  const std::uint64_t ended = board_->ended();
   if (board_->step(run.board)) {
     ++state_.moves;
     return completed(run);
   }
-  if (run.board.movement != movement) ++state_.moves;
+  if (board_->ended() != ended) ++state_.moves;
   if (board_->access().failed()) [[unlikely]]
     return fail_and_tell({ErrorCode::no_memory, state_.rank});
   if (board_->disagrees()) [[unlikely]]

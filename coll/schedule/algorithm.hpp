@@ -32,8 +32,19 @@ struct Parameter {
   std::uint32_t usual = 0;  ///< the value if nobody chooses
 };
 
-/// How an algorithm on a team's board goes (coll/shared): `none`, it is a schedule.
-enum class BoardMethod : std::uint8_t { none, flat, tree, last, dissemination };
+/// How an algorithm on a team's board goes (coll/shared): `none`, it is a schedule. From `mapped` on, members access each
+/// other's buffers.
+enum class BoardMethod : std::uint8_t {
+  none,
+  flat,
+  tree,
+  last,
+  dissemination,
+  mapped,
+  two_stage,
+  tiles,
+  claims
+};
 
 /// An algorithm for one collective operation, as data.
 ///

@@ -3,12 +3,17 @@
 #include "core/mapping.hpp"
 #include "core/signals.hpp"
 
+#include <chrono>
+
 namespace aqueduct::coll {
 
 namespace {
 
 /// Stands for a part that cannot be mapped: nobody has published anything there.
 alignas(kBoardLine) std::byte nowhere[BoardRoom{.slots = kMostSlots, .bulk = kMostBulk}.bytes()];
+
+/// Specified in issue 19: how soon the loss of a member is known.
+constexpr std::chrono::seconds kLossIsKnown{2};
 
 }  // namespace
 
@@ -29,6 +34,7 @@ MappedBoards::MappedBoards(aqueduct::detail::EndpointState& state, std::span<con
     const core::CrossMap::Sleeper sleeper =
         map != nullptr ? map->sleeper(ranks[i]) : core::CrossMap::Sleeper{};
     members_[i].sleeping = sleeper.word;
+    one_process_ = one_process_ && map != nullptr && map->in_this_process(ranks[i]);
     fenced_ = fenced_ && sleeper.fenced;
   }
 }
@@ -38,9 +44,61 @@ std::byte* MappedBoards::map(Rank member) noexcept {
   one.part = core::find_mapped(*state_, {one.rank, one.offset, core::kSignalSegment}, bytes_);
   if (one.part != nullptr) return one.part;
   // The operation waits, until the engine has seen this.
-  failed_ = true;
+  unreachable(member);
   one.part = nowhere;
   return one.part;
+}
+
+/// Whether the bytes lie in a segment that all members can map. Keeps it.
+bool MappedBoards::find_segment(const std::byte* memory, std::uint64_t bytes) noexcept {
+  const auto holds = [&](std::span<std::byte> part) {
+    return !part.empty() && memory >= part.data() &&
+           static_cast<std::uint64_t>(memory - part.data()) <= part.size() &&
+           bytes <= part.size() - static_cast<std::uint64_t>(memory - part.data());
+  };
+  const auto& segments = state_->segments;
+  if (holds(mine_) && segment_ < segments.size() && segments[segment_].mine.data() == mine_.data())
+    return true;
+  for (SegmentId id = 0; id < segments.size(); ++id) {
+    const core::SegmentRecord& record = segments[id];
+    // Attached memory can be mapped only inside its own process.
+    if (record.released || record.attached || !holds(record.mine)) continue;
+    for (const Member& member : members_) {
+      const core::SegmentPart* const part = record.part(member.rank);
+      if (part == nullptr || part->reach == core::SegmentPart::Reach::none) return false;
+    }
+    segment_ = id;
+    mine_ = record.mine;
+    return true;
+  }
+  return false;
+}
+
+BufferNote MappedBoards::note(const std::byte* memory, std::uint64_t bytes) noexcept {
+  if (memory == nullptr || bytes == 0) return {};
+  if (one_process_)
+    return {.at = reinterpret_cast<std::uintptr_t>(memory), .segment = 0, .kind = BufferNote::address};
+  if (!find_segment(memory, bytes)) return {};
+  return {.at = static_cast<std::uint64_t>(memory - mine_.data()),
+          .segment = segment_,
+          .kind = BufferNote::in_segment};
+}
+
+std::byte* MappedBoards::reach(Rank member, const BufferNote& note, std::uint64_t bytes) noexcept {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer of this process
+  if (note.kind == BufferNote::address) return reinterpret_cast<std::byte*>(note.at);
+  std::byte* const found = core::find_mapped(*state_, {members_[member].rank, note.at, note.segment}, bytes);
+  if (found == nullptr) unreachable(member);
+  return found;
+}
+
+/// The memory of a process that has died cannot be mapped any more, and nobody may know of its death yet.
+void MappedBoards::unreachable(Rank member) noexcept {
+  if (!state_->lost[members_[member].rank] && !unreached_) unreached_ = state_->clock.now();
+}
+
+bool MappedBoards::waited_for_loss() const noexcept {
+  return state_->clock.now() - *unreached_ >= kLossIsKnown;
 }
 
 void MappedBoards::wake_slowly(Rank member) noexcept {

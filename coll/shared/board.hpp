@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,9 @@ class MappedBoards {
   BoardHead& head(Rank member) noexcept { return *reinterpret_cast<BoardHead*>(part(member)); }
   BoardCounts& counts(Rank member) noexcept {
     return *reinterpret_cast<BoardCounts*>(part(member) + kBoardLine);
+  }
+  BoardTiles& tiles(Rank member) noexcept {
+    return *reinterpret_cast<BoardTiles*>(part(member) + 2 * kBoardLine);
   }
   BoardSlot& own(Rank member, const BoardRoom& room, std::uint32_t slot) noexcept {
     return *reinterpret_cast<BoardSlot*>(part(member) + room.own_at(slot));
@@ -47,12 +51,26 @@ class MappedBoards {
   static std::uint64_t add(std::atomic<std::uint64_t>& word, std::uint64_t value) noexcept {
     return word.fetch_add(value, std::memory_order_acq_rel) + value;
   }
+  /// Sets a word that still has the value `before`. False: it has another one.
+  static bool swap(std::atomic<std::uint64_t>& word, std::uint64_t before, std::uint64_t value) noexcept {
+    return word.compare_exchange_strong(before, value, std::memory_order_acq_rel, std::memory_order_relaxed);
+  }
+  /// A load that is not before this member's earlier loads of plain memory.
+  static std::uint64_t load_behind(const std::atomic<std::uint64_t>& word) noexcept {
+#if defined(__x86_64__) || defined(__SANITIZE_THREAD__)
+    std::atomic_signal_fence(std::memory_order_acquire);  // the processor keeps the order of loads
+#else
+    std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+    return word.load(std::memory_order_acquire);
+  }
   static std::uint32_t relaxed(const std::atomic<std::uint32_t>& word) noexcept {
     return word.load(std::memory_order_relaxed);
   }
   static void relaxed(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
     word.store(value, std::memory_order_relaxed);
   }
+  static void prefetch(const void* line) noexcept { __builtin_prefetch(line); }
   static void reads(const std::byte*, std::uint64_t) noexcept {}
   static void writes(const std::byte*, std::uint64_t) noexcept {}
 
@@ -68,8 +86,14 @@ class MappedBoards {
       if (i != me_) wake(i);
     }
   }
-  /// A member's part could not be mapped: the board is of no use any more.
-  bool failed() const noexcept { return failed_; }
+  /// Where the other members find a buffer of this one.
+  BufferNote note(const std::byte* memory, std::uint64_t bytes) noexcept;
+  /// Where a member's buffer is here; null: it cannot be mapped. Either the member is lost, which its team learns, or `failed`
+  /// says so after some time.
+  std::byte* reach(Rank member, const BufferNote& note, std::uint64_t bytes) noexcept;
+
+  /// A live member's memory cannot be mapped: the board is of no use any more.
+  bool failed() const noexcept { return unreached_.has_value() && waited_for_loss(); }
 
  private:
   struct Member {
@@ -83,14 +107,21 @@ class MappedBoards {
     return at != nullptr ? at : map(member);
   }
   [[gnu::cold]] std::byte* map(Rank member) noexcept;
+  [[gnu::cold]] void unreachable(Rank member) noexcept;
+  [[gnu::cold]] bool waited_for_loss() const noexcept;
   [[gnu::cold]] void wake_slowly(Rank member) noexcept;
+  bool find_segment(const std::byte* memory, std::uint64_t bytes) noexcept;
 
   aqueduct::detail::EndpointState* state_;
   std::vector<Member> members_;
   Rank me_;
   std::uint64_t bytes_;
   bool fenced_ = false;  ///< a sleeper makes all others execute a barrier: plain stores will do
-  bool failed_ = false;
+  std::optional<core::Clock::time_point> unreached_;  ///< since when a member's memory cannot be mapped
+  bool one_process_ = true;                           ///< all members are in this process
+  // The segment in which the latest buffer was.
+  SegmentId segment_ = 0;
+  std::span<std::byte> mine_;
 };
 
 using Board = BoardOf<MappedBoards>;

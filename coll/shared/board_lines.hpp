@@ -13,8 +13,8 @@ inline constexpr std::size_t kBoardLine = 128;
 /// Bytes of a payload that travels in the line of its number.
 inline constexpr std::uint64_t kInlinePayload = 48;
 inline constexpr std::uint32_t kMostSlots = 8;
-/// The most bytes of a payload that is copied into a slot of its own.
-inline constexpr std::uint32_t kMostBulk = 4096;
+/// The most bytes of a payload that is copied into a slot of its own. Chosen: all slots fit into a second cache.
+inline constexpr std::uint32_t kMostBulk = 32768;
 
 /// What one member says in one movement. Number, mark and payload share a line of 64 bytes: who sees the number has the
 /// payload.
@@ -34,6 +34,7 @@ struct alignas(kBoardLine) BoardHead {
   std::atomic<std::uint64_t> done;  ///< it reads nothing of movements up to this one any more
   std::atomic<std::uint64_t>
       said;  ///< its latest call of the team: the number's lower half, and the fingerprint
+  std::atomic<std::uint64_t> left;  ///< not 0: it has given up, so its buffers are the program's again
 };
 
 /// Counters that others raise. Each raise adds 1, and above that the mark of its call, so that a sum tells whether all
@@ -42,17 +43,44 @@ struct alignas(kBoardLine) BoardCounts {
   std::atomic<std::uint64_t> pushed[kMostSlots];  ///< by children of a tree
   std::atomic<std::uint64_t> last[kMostSlots];    ///< by all members; only of member 0
 };
-static_assert(sizeof(BoardHead) == kBoardLine && sizeof(BoardCounts) == kBoardLine);
+
+/// The tiles of a large operation that members claim; only member 0's counts. Each word has the operation's number above
+/// kTileBits, and below it a number of tiles. Whoever first needs it for a later operation sets it anew.
+struct alignas(kBoardLine) BoardTiles {
+  std::atomic<std::uint64_t> claimed;
+  alignas(64) std::atomic<std::uint64_t> done;
+};
+inline constexpr std::uint32_t kTileBits = 20;
+inline constexpr std::uint64_t kMostTiles = std::uint64_t{1} << (kTileBits - 1);
+static_assert(sizeof(BoardHead) == kBoardLine && sizeof(BoardCounts) == kBoardLine &&
+              sizeof(BoardTiles) == kBoardLine);
+
+/// Where a member's buffer is, for the other members.
+struct BufferNote {
+  /// `nowhere`: there is none, or others do not reach it. `address`: all members are in one process.
+  enum Kind : std::uint32_t { nowhere, in_segment, address };
+  std::uint64_t at = 0;  ///< the offset in the member's part, or the address
+  std::uint32_t segment = 0;
+  Kind kind = nowhere;
+
+  bool ok() const noexcept { return kind != nowhere; }
+};
+/// What a member publishes before others access its buffers: the payload of a movement.
+struct BoardNotes {
+  BufferNote in;
+  BufferNote out;
+};
+static_assert(sizeof(BoardNotes) <= kInlinePayload);
 
 /// How much of a board each member has. The same on all members of a team.
 ///
-/// In order: BoardHead, BoardCounts, `slots` BoardSlots that the member writes, as many that others write to it (a parent
+/// In order: BoardHead, BoardCounts, BoardTiles, `slots` BoardSlots that the member writes, as many that others write to it (a parent
 /// in a tree, or in member 0's the last to arrive), and for each of its own slots `bulk` bytes.
 struct BoardRoom {
   std::uint32_t slots = 0;  ///< a power of two; 0: the team has no board
   std::uint32_t bulk = 0;   ///< bytes of a payload that does not fit into a line; 0: no such payloads
 
-  constexpr std::uint64_t own_at(std::uint64_t slot) const noexcept { return (2 + slot) * kBoardLine; }
+  constexpr std::uint64_t own_at(std::uint64_t slot) const noexcept { return (3 + slot) * kBoardLine; }
   constexpr std::uint64_t inbox_at(std::uint64_t slot) const noexcept { return own_at(slots + slot); }
   constexpr std::uint64_t bulk_at(std::uint64_t slot) const noexcept {
     return own_at(std::uint64_t{2} * slots) + slot * bulk;

@@ -7,9 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
+
+struct BoardPiece;
 
 /// An operation of a board on one member, as far as it has come.
 struct BoardOp {
@@ -23,9 +26,16 @@ struct BoardOp {
   std::uint32_t at = 0;        ///< how far it has come there
   bool shown = false;          ///< this member has published its part
   bool is_last = false;        ///< in a `last`: this member was it
+  // Of a large operation.
+  BoardNotes notes{};         ///< of this member's buffers
+  std::uint32_t piece = 0;    ///< the one under way, of those that go through the board
+  std::uint64_t tile = 0;     ///< how far this member has come in its direct work
+  std::uint64_t claimed = 0;  ///< tiles that it has combined, and not told yet
+  /// How bytes move: decided when the buffers are known, alike on all members.
+  enum class Way : std::uint8_t { unknown, direct, push, through_board } way = Way::unknown;
 
-  std::uint64_t number() const noexcept { return first + movement; }
-  std::uint64_t last_number() const noexcept { return first + plan->movements - 1; }
+  std::uint64_t number() const noexcept { return first + movement + piece; }
+  std::uint64_t last_number() const noexcept { return first + plan->movements + plan->pieces - 2; }
 };
 
 /// A team's board, as one member uses it. One operation at a time; `step` goes on with it until it has to wait.
@@ -46,7 +56,10 @@ class BoardOf {
         me_(me),
         done_(ranks),
         here_(room.payload()),
-        there_(room.payload()) {}
+        there_(room.payload()),
+        notes_(ranks),
+        places_(ranks),
+        sources_(ranks) {}
 
   const BoardRoom& room() const noexcept { return room_; }
   Access& access() noexcept { return access_; }
@@ -62,12 +75,14 @@ class BoardOf {
   /// Gives the operation its numbers. In the team's order.
   void begin(BoardOp& op) noexcept {
     op.first = given_ + 1;
-    given_ += op.plan->movements;
-    op.movement = op.at = 0;
+    given_ += op.plan->movements + op.plan->pieces - 1;
+    op.movement = op.at = op.piece = 0;
     op.shown = op.is_last = false;
+    op.tile = op.claimed = 0;
+    op.way = BoardOp::Way::unknown;
   }
   /// Whether it is the operation's turn: those before it have ended here.
-  bool may_step(const BoardOp& op) const noexcept { return op.first + op.movement == ended_ + 1; }
+  bool may_step(const BoardOp& op) const noexcept { return op.number() == ended_ + 1; }
   /// Goes on until the operation has to wait. True: it has ended. Requires: may_step(op).
   bool step(BoardOp& op) {
     const BoardPlan& plan = *op.plan;
@@ -83,6 +98,11 @@ class BoardOf {
       op.shown = op.is_last = false;
     }
     return true;
+  }
+  /// This member gives up: what others read of its buffers from now on may be anything, and they must not write there.
+  void leave() {
+    access_.store(access_.head(me_).left, 1);
+    access_.wake_all();
   }
   /// For models: what this member knows of the others.
   std::uint64_t digest() const noexcept {
@@ -108,6 +128,9 @@ class BoardOf {
   }
   std::byte* place_in(BoardSlot& slot, Rank whose, std::uint64_t number, std::uint64_t bytes) noexcept {
     return bytes <= kInlinePayload ? slot.payload : access_.bulk(whose, room_, slot_of(number));
+  }
+  std::byte* place_of_piece(Rank whose, std::uint64_t number) noexcept {
+    return place_in(own(whose, number), whose, number, room_.payload());
   }
   static std::uint64_t unit_of(const BoardOp& op) noexcept {
     return std::uint64_t{1} | std::uint64_t{op.mark} << 16;
@@ -167,6 +190,9 @@ class BoardOf {
   bool look(const BoardOp& op, Rank member) {
     if (!look(op, own(member, op.number()), member)) return false;
     done_[member] = op.number() - 1;
+    // If the member is ahead, its next line comes while this member does other things. If not, the line is still in this
+    // member's cache, and the prefetch does nothing.
+    access_.prefetch(&own(member, op.number() + 1));
     return true;
   }
   const std::byte* payload_of(const BoardOp& op, Rank member, std::uint64_t bytes) {
@@ -274,6 +300,7 @@ class BoardOf {
       case Move::tree_down: return tree_down(op, plan, movement);
       case Move::last: return last(op, plan, movement);
       case Move::round: return round(op, plan, movement);
+      case Move::work: return work(op, plan, movement);
     }
     return true;
   }
@@ -281,6 +308,7 @@ class BoardOf {
   bool exchange(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
     if (!op.shown) {
       if (!may_publish(op.number())) return false;
+      if (movement.notes) show(op, plan);
       if (movement.data) contribute(op, my_payload(op, plan.payload));
       publish(op);
       access_.wake_all();
@@ -288,6 +316,7 @@ class BoardOf {
     }
     for (const Rank end = last_read(plan, movement); op.at < end; ++op.at) {
       if (op.at != me_ && !look(op, op.at)) return false;
+      if (movement.notes) learn(op, op.at);
       if (movement.data) take(op, op.at);
     }
     return true;
@@ -324,14 +353,17 @@ class BoardOf {
   bool down(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
     if (me_ == plan.root) {
       if (!may_publish(op.number())) return false;
+      if (movement.notes) show(op, plan);
       if (movement.data) contribute(op, my_payload(op, plan.payload));
       publish(op);
       access_.wake_all();
+      if (movement.notes) learn(op, me_);
       if (movement.data)
         copy(op.out, op.in + (plan.operation == Operation::scatter ? me_ * plan.bytes : 0), plan.bytes);
       return true;
     }
     if (!look(op, plan.root)) return false;
+    if (movement.notes) learn(op, plan.root);
     if (!movement.data) return true;
     const std::byte* const its = payload_of(op, plan.root, plan.payload);
     copy(op.out, its + (plan.operation == Operation::scatter ? me_ * plan.bytes : 0), plan.bytes);
@@ -504,6 +536,25 @@ class BoardOf {
     return true;
   }
 
+  // board_large.hpp: members access each other's buffers.
+  void show(BoardOp& op, const BoardPlan& plan);
+  void learn(const BoardOp& op, Rank member);
+  BoardOp::Way way_of(const BoardPlan& plan) const noexcept;
+  bool reach_all(const BoardPlan& plan);
+  bool anybody_left();
+  bool work(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool move_directly(BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
+  void copy_own(const BoardOp& op, const BoardPlan& plan) noexcept;
+  bool stage_broadcast(const BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
+  void fold_tile(const BoardOp& op, const BoardPlan& plan, Rank block, std::uint64_t tile);
+  bool combine_tiles(BoardOp& op, const BoardPlan& plan);
+  bool claim_tiles(BoardOp& op, const BoardPlan& plan);
+  std::uint64_t add_to_tiles(std::atomic<std::uint64_t>& word, std::uint64_t number, std::uint64_t add,
+                             std::uint64_t most);
+  bool go_through_board(BoardOp& op, const BoardPlan& plan);
+  void fill_piece(const BoardOp& op, const BoardPlan& plan, const BoardPiece& piece);
+  void take_piece(const BoardOp& op, const BoardPlan& plan, const BoardPiece& piece);
+
   /// Whether a count has what `raises` members add to it in this movement.
   bool count_is(const BoardOp& op, std::atomic<std::uint64_t>* counts,
                 const std::array<std::uint64_t, kMostSlots>& before, std::uint32_t raises) {
@@ -539,6 +590,17 @@ class BoardOf {
       done_;                      ///< [member] it has ended the movements up to this one, as far as is known
   std::vector<std::byte> here_;   ///< this member's contribution, or what it has combined
   std::vector<std::byte> there_;  ///< partial results that travel in another type
+  // Of a large operation.
+  /// Where a member's buffers are here.
+  struct Places {
+    std::byte* in = nullptr;
+    std::byte* out = nullptr;
+  };
+  std::vector<BoardNotes> notes_;     ///< [member]
+  std::vector<Places> places_;        ///< [member]
+  std::vector<const void*> sources_;  ///< what is combined, in team order
 };
 
 }  // namespace aqueduct::coll
+
+#include "coll/shared/board_large.hpp"

@@ -1,6 +1,8 @@
 #include "coll/shared/board_plan.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace aqueduct::coll {
 
@@ -19,6 +21,10 @@ class Planner {
       case BoardMethod::last: return single(Move::last);
       case BoardMethod::dissemination: return rounds_only();
       case BoardMethod::tree: return tree();
+      case BoardMethod::mapped:
+      case BoardMethod::two_stage:
+      case BoardMethod::tiles:
+      case BoardMethod::claims: return large();
       default: return flat();
     }
   }
@@ -28,8 +34,10 @@ class Planner {
   bool out_all() const noexcept { return shape_.out == Sync::all; }
 
   void add(Move move, bool data, std::uint8_t heard, std::uint32_t level = 0) noexcept {
-    plan_.movement[plan_.movements++] = {move, data && plan_.payload != 0, static_cast<std::uint8_t>(level),
-                                         heard};
+    plan_.movement[plan_.movements++] = {.move = move,
+                                         .data = data && plan_.payload != 0,
+                                         .level = static_cast<std::uint8_t>(level),
+                                         .heard = heard};
   }
   /// Ends when all have begun it.
   void everybody(bool data = false) noexcept {
@@ -85,6 +93,33 @@ class Planner {
       default: return single(Move::exchange);
     }
   }
+  /// Members tell where their buffers are, move bytes, and wait until nobody needs their buffers any more.
+  void large() {
+    const bool from_root = method_ == BoardMethod::mapped && has_root(shape_.operation);
+    if (from_root) {
+      if (in_all()) add(Move::up, false, Movement::kNothing);
+      add(Move::down, false, in_all() ? 1 : Movement::kNothing);
+    } else {
+      add(Move::exchange, false, 0);
+    }
+    plan_.movement[plan_.movements - 1].notes = true;
+    add(Move::work, false, Movement::kNothing, 0);
+    if (from_root) {
+      add(Move::up, false, Movement::kNothing);
+      // Also with two members: the root may be copying its own block.
+      if (out_all()) add(Move::down, false, 1);
+      return;
+    }
+    // The last claimed tile ends the operation, and the pieces of one that goes through the board need no end.
+    if (method_ == BoardMethod::claims) {
+      if (out_all()) everybody();
+      return;
+    }
+    everybody();
+    if (method_ != BoardMethod::two_stage) return;
+    add(Move::work, false, Movement::kNothing, 1);
+    everybody();
+  }
   void tree() {
     plan_tree(shape_.parameters[0]);
     plan_.push_up = shape_.parameters[1] == 2;
@@ -117,9 +152,37 @@ class Planner {
   const Shape& shape_;
 };
 
+/// Bytes that tiles are a multiple of: whole elements, and whole lines.
+std::uint64_t unit_of(std::uint64_t element) noexcept { return std::lcm(element, std::uint64_t{64}); }
+
+// Chosen: several tiles for each member, of which sources and result stay in its caches.
+constexpr std::uint64_t kLeastTile = 4096;
+constexpr std::uint64_t kMostTile = 65536;
+
+void plan_tiles(BoardPlan& plan, const Shape& shape) noexcept {
+  const std::uint64_t unit = unit_of(shape.element);
+  const bool claims = plan.method == BoardMethod::claims;
+  std::uint64_t tile = shape.bytes / plan.ranks;
+  if (claims) tile = shape.bytes / 16;
+  tile = std::clamp(tile, kLeastTile, kMostTile);
+  const std::uint64_t blocks = shape.operation == Operation::reduce_scatter ? plan.ranks : 1;
+  tile = std::max(tile, shape.bytes / (kMostTiles / blocks));
+  plan.tile = (tile + unit - 1) / unit * unit;
+  plan.tiles = (shape.bytes + plan.tile - 1) / plan.tile;
+}
+
 }  // namespace
 
-void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, Rank position) {
+std::uint64_t piece_through(const Shape& shape, const BoardRoom& room) noexcept {
+  const std::uint64_t blocks = payload_of(shape) == shape.bytes ? 1 : shape.ranks;
+  const std::uint64_t room_of_block = room.payload() / blocks;
+  const std::uint64_t unit = unit_of(shape.element);
+  if (room_of_block >= unit) return room_of_block / unit * unit;
+  return room_of_block / shape.element * shape.element;
+}
+
+void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, Rank position,
+               const BoardRoom& room) {
   plan.operation = shape.operation;
   plan.ranks = shape.ranks;
   plan.me = position;
@@ -131,6 +194,19 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
   plan.movements = 0;
   plan.parent = kNoRank;
   plan.children.clear();
+  plan.method = algorithm.board;
+  plan.element = shape.element;
+  plan.pieces = 1;
+  plan.twice = false;
+  if (is_large(plan.method)) {
+    plan.piece = piece_through(shape, room);
+    if (shape.bytes != 0) plan.pieces = static_cast<std::uint32_t>((shape.bytes - 1) / plan.piece + 1);
+    // Two members combine all that there is. Of more, each combines a part.
+    plan.twice = shape.operation == Operation::all_reduce && shape.ranks > 2;
+    if (plan.twice) plan.pieces *= 2;
+    plan.unit = unit_of(shape.element);
+    plan_tiles(plan, shape);
+  }
   Planner(plan, algorithm, shape).run();
 }
 

@@ -2,6 +2,7 @@
 
 #include "coll/schedule/algorithm.hpp"
 #include "coll/shared/board_lines.hpp"
+#include "kernels/reduce.hpp"
 
 #include <array>
 #include <cstdint>
@@ -17,11 +18,13 @@ namespace aqueduct::coll {
 /// tree_up, tree_down  along the edges of a k-nomial tree
 /// last                everybody publishes and counts itself; the last one combines, in team order, and says so
 /// round               a round of a dissemination: reads what the member 2^level before it has published
-enum class Move : std::uint8_t { up, down, exchange, tree_up, tree_down, last, round };
+/// work                of a large operation: members access each other's buffers; `level` is its stage (board_large.hpp)
+enum class Move : std::uint8_t { up, down, exchange, tree_up, tree_down, last, round, work };
 
 struct Movement {
   Move move = Move::exchange;
   bool data = false;       ///< carries the payload; else it only synchronises
+  bool notes = false;      ///< carries BoardNotes in place of a payload: of up, down and exchange
   std::uint8_t level = 0;  ///< of a round
   /// When this member has ended it, it knows that all have begun the movement that is this many before.
   std::uint8_t heard = kNothing;
@@ -43,6 +46,15 @@ struct BoardPlan {
   bool push_down = false;
   std::uint32_t movements = 0;
   std::array<Movement, kMostMovements> movement{};
+  // Of a large operation.
+  BoardMethod method = BoardMethod::none;
+  std::uint32_t element = 1;
+  std::uint32_t pieces = 1;  ///< if bytes go through the board: how many; each has a number of its own
+  bool twice = false;  ///< and each of these twice: first what members have, then what they have combined
+  std::uint64_t piece = 0;     ///< bytes of each block in one of them
+  std::uint64_t unit = 1;      ///< bytes of which tiles are multiples
+  std::uint64_t tile = 0;      ///< bytes that a member combines at once, as one of them
+  std::uint64_t tiles = 0;     ///< of a block
   Rank parent = kNoRank;       ///< in the tree; kNoRank: the root, or no tree
   std::vector<Rank> children;  ///< in the order of their subtrees
 };
@@ -53,6 +65,7 @@ struct BoardCombiner {
   void* context = nullptr;
   void (*widen)(void* to, const void* from, std::size_t count) = nullptr;  ///< null: as they are
   void (*narrow)(void* to, const void* from, std::size_t count) = nullptr;
+  kernels::Fold fold{};  ///< of a large operation: the elements as they are in the user's buffers
 };
 
 /// The bytes that a member publishes at once.
@@ -62,8 +75,16 @@ constexpr std::uint64_t payload_of(const Shape& shape) noexcept {
   return all ? shape.bytes * shape.ranks : shape.bytes;
 }
 
+/// Whether members access each other's buffers.
+constexpr bool is_large(BoardMethod method) noexcept { return method >= BoardMethod::mapped; }
+
+/// What a large operation needs of its shape: bytes of each block in one piece, if bytes go through the board. 0: the board
+/// is too small.
+std::uint64_t piece_through(const Shape& shape, const BoardRoom& room) noexcept;
+
 /// Makes the plan. Requires: the algorithm is one of a board and does not refuse the shape, and payload_of(shape) fits.
 /// May throw std::bad_alloc.
-void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, Rank position);
+void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, Rank position,
+               const BoardRoom& room);
 
 }  // namespace aqueduct::coll

@@ -16,6 +16,8 @@ namespace {
 // reads what all have published.
 constexpr std::uint64_t kMostOfTwo = 4096;
 constexpr std::uint64_t kMostOfMany = 1024;
+/// Chosen: pieces of what must go through the board are at least so long.
+constexpr std::uint32_t kLeastBulk = 1024;
 /// Chosen: more members than this do not all look at all.
 constexpr Rank kMostFlat = 8;
 
@@ -28,6 +30,12 @@ BoardMethod method_for(const Shape& shape, const TeamTraits& team) noexcept {
   if (team.crowded) return BoardMethod::last;
   if (shape.ranks > kMostFlat && shape.operation == Operation::all_reduce) return BoardMethod::tree;
   return shape.ranks > kMostFlat ? BoardMethod::last : BoardMethod::flat;
+}
+
+/// Of what is longer.
+BoardMethod large_method_for(const Shape& shape, const TeamTraits& team) noexcept {
+  if (!reduces(shape.operation)) return BoardMethod::mapped;
+  return team.crowded ? BoardMethod::claims : BoardMethod::tiles;
 }
 
 }  // namespace
@@ -45,6 +53,9 @@ Fit fit_board(const Algorithm& algorithm, const WantedParameters& wanted, const 
   if (team.board.slots == 0) {
     out.refusal =
         "the team has no board: its members do not share memory, or it was made when little was left";
+  } else if (is_large(algorithm.board)) {
+    if (piece_through(shape, team.board) == 0)
+      out.refusal = "the team's board is too small for what cannot be read where it is";
   } else if (payload_of(shape) > team.board.payload()) {
     out.refusal = "what a member publishes is longer than its slot of the team's board";
   }
@@ -53,8 +64,11 @@ Fit fit_board(const Algorithm& algorithm, const WantedParameters& wanted, const 
 
 Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept {
   Choice none;
-  if (team.board.slots == 0 || payload_of(shape) > (shape.ranks == 2 ? kMostOfTwo : kMostOfMany)) return none;
-  for (const BoardMethod method : {method_for(shape, team), BoardMethod::flat}) {
+  if (team.board.slots == 0) return none;
+  const bool is_short = payload_of(shape) <= (shape.ranks == 2 ? kMostOfTwo : kMostOfMany);
+  if (!is_short && team.board.bulk < kLeastBulk) return none;
+  const BoardMethod wanted = is_short ? method_for(shape, team) : large_method_for(shape, team);
+  for (const BoardMethod method : {wanted, is_short ? BoardMethod::flat : wanted}) {
     const Algorithm* const algorithm = board_algorithm(shape.operation, method);
     if (algorithm == nullptr) continue;
     const Fit how = fit_board(*algorithm, {}, shape, team);
@@ -66,6 +80,13 @@ Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept {
 
 std::string board_lines(const Choice& choice) {
   const Cost cost = Schedule::cost(*choice.algorithm, choice.shape);
+  if (is_large(choice.algorithm->board)) {
+    return fmt::format(
+        "  members access each other's buffers where these lie in segments; else bytes go through the "
+        "board\n  "
+        "moves {} bytes, {} signals, {} deep, beside those of Sync::all\n",
+        cost.bytes, cost.messages, cost.depth);
+  }
   const std::uint64_t payload = payload_of(choice.shape);
   return fmt::format(
       "  on the team's board; a member publishes {} bytes, {}\n  moves at most {} lines, {} deep, beside "

@@ -82,4 +82,6 @@ core::CrossMap::Sleeper MappedSegments::sleeper(Rank peer) const noexcept {
   return {&arena_->block(local).sleeping, network_.has_membarrier()};
 }
 
+bool MappedSegments::in_this_process(Rank peer) const noexcept { return network_.in_this_process(peer); }
+
 }  // namespace aqueduct::conduits::smp

@@ -35,6 +35,7 @@ class MappedSegments final : public core::CrossMap {
   void unmap(Rank peer, std::byte* at) noexcept override;
   void wake(Rank peer) noexcept override;
   Sleeper sleeper(Rank peer) const noexcept override;
+  bool in_this_process(Rank peer) const noexcept override;
 
  private:
   SmpNetwork& network_;

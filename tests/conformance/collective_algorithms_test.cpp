@@ -133,7 +133,7 @@ constexpr std::uint32_t kForcedMaps = 39;  // the operator's number
 class ForcedCalls {
  public:
   ForcedCalls(Endpoint& me, Team& team, CollMemory& memory, Collective operation, const ForcedChoice& choice)
-      : most_on_board_(board_of(team)),
+      : board_(board_of(team)),
         me_(me),
         team_(team),
         memory_(memory),
@@ -168,10 +168,10 @@ class ForcedCalls {
   std::uint64_t carried_out() const { return carried_out_; }
 
  private:
-  /// The most bytes that a member can publish on the team's board at once; 0: the team has none.
-  static std::uint64_t board_of(Team& team) {
+  /// No slots: the team has none.
+  static coll::BoardRoom board_of(Team& team) {
     coll::TeamEngine* const engine = coll::Collectives::engine_of(team.state());
-    return engine != nullptr ? engine->board().payload() : 0;
+    return engine != nullptr ? engine->board() : coll::BoardRoom{};
   }
   /// Whether the algorithm itself cannot do it. What its scratch allows is another matter.
   bool cannot(const CollectiveCall& call, std::uint32_t element, bool commutative) const {
@@ -192,8 +192,12 @@ class ForcedCalls {
       shape.parameters[i] =
           choice_.parameters[i] != 0 ? choice_.parameters[i] : choice_.algorithm->parameters[i].usual;
     if (choice_.algorithm->board != coll::BoardMethod::none) {
-      // What a member publishes at once must fit into its slot; without a board there is no slot.
-      if (most_on_board_ == 0 || coll::payload_of(shape) > most_on_board_) return true;
+      if (board_.slots == 0) return true;
+      // What a member publishes at once must fit into its slot, of large operations some of it.
+      const bool fits = coll::is_large(choice_.algorithm->board)
+                            ? coll::piece_through(shape, board_) != 0
+                            : coll::payload_of(shape) <= board_.payload();
+      if (!fits) return true;
     }
     return coll::Schedule::refusal(*choice_.algorithm, shape) != nullptr;
   }
@@ -283,7 +287,7 @@ class ForcedCalls {
         << text_of(call);
   }
 
-  std::uint64_t most_on_board_;
+  coll::BoardRoom board_;
   Endpoint& me_;
   Team& team_;
   CollMemory& memory_;

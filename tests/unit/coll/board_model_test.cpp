@@ -17,7 +17,7 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr Rank kMost = 3;
-constexpr std::size_t kStack = 64 << 10;
+constexpr std::size_t kStack = 32 << 10;
 constexpr std::uint64_t kPart = 2048;
 
 struct ModelMemory {
@@ -27,7 +27,7 @@ struct ModelMemory {
 /// A member's program, on a stack of its own. It stops before each access to the common memory, and after a step in vain.
 struct ModelFiber {
   ucontext_t here{};
-  std::unique_ptr<std::byte[]> stack = std::make_unique<std::byte[]>(kStack);
+  std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStack);
   std::uint64_t accesses = 0;  ///< since the step began
   std::uint64_t seen = 0;      ///< a hash of what they have read
   std::uint64_t waits_at = 0;  ///< the version of the memory of a step in vain; 0: none
@@ -45,6 +45,7 @@ struct ModelAccess {
 
   BoardHead& head(Rank r) const { return *reinterpret_cast<BoardHead*>(memory->part[r]); }
   BoardCounts& counts(Rank r) const { return *reinterpret_cast<BoardCounts*>(memory->part[r] + kBoardLine); }
+  BoardTiles& tiles(Rank r) const { return *reinterpret_cast<BoardTiles*>(memory->part[r] + 2 * kBoardLine); }
   BoardSlot& own(Rank r, const BoardRoom& room, std::uint32_t slot) const {
     return *reinterpret_cast<BoardSlot*>(memory->part[r] + room.own_at(slot));
   }
@@ -57,11 +58,17 @@ struct ModelAccess {
   std::uint64_t load(const std::atomic<std::uint64_t>& word);
   void store(std::atomic<std::uint64_t>& word, std::uint64_t value);
   std::uint64_t add(std::atomic<std::uint64_t>& word, std::uint64_t value);
+  bool swap(std::atomic<std::uint64_t>& word, std::uint64_t before, std::uint64_t value);
+  std::uint64_t load_behind(const std::atomic<std::uint64_t>& word) { return load(word); }
+  static std::byte* reach(Rank, const BufferNote& note, std::uint64_t) {
+    return reinterpret_cast<std::byte*>(note.at);
+  }
   // In the line of a number, which is what matters.
   static std::uint32_t relaxed(const std::atomic<std::uint32_t>& word) { return word.load(); }
   static void relaxed(std::atomic<std::uint32_t>& word, std::uint32_t value) { word.store(value); }
   void reads(const std::byte*, std::uint64_t);
   void writes(const std::byte*, std::uint64_t);
+  static void prefetch(const void*) {}
   static void wake(Rank) {}
   static void wake_all() {}
 };
@@ -75,7 +82,10 @@ void combine_model(void* to, const void* left, const void* right, std::size_t co
     std::memcpy(static_cast<std::byte*>(to) + 4 * i, &a, 4);
   }
 }
-const BoardCombiner kCombiner{.combine = combine_model};
+const BoardCombiner kCombiner{
+    .combine = combine_model,
+    .fold = kernels::Fold::of(UserOperator{combine_model, nullptr, sizeof(std::uint32_t), false})};
+constexpr std::size_t kWords = 2;  ///< the most of a block
 
 struct ModelCall {
   const Algorithm* algorithm;
@@ -88,6 +98,7 @@ struct ModelCase {
   BoardRoom room;
   std::vector<ModelCall> calls;
   bool careless = false;
+  bool reached = true;  ///< of large operations: members reach each other's buffers
 };
 
 /// One execution, as far as a list of choices goes.
@@ -99,8 +110,13 @@ struct ModelRun {
       boards.push_back(std::make_unique<BoardOf<ModelAccess>>(ModelAccess{memory.get(), r, what.careless},
                                                               what.room, what.ranks, r));
       plans.emplace_back(what.calls.size());
-      for (std::size_t c = 0; c < what.calls.size(); ++c)
-        make_plan(plans[r][c], *what.calls[c].algorithm, what.calls[c].shape, r);
+      for (std::size_t c = 0; c < what.calls.size(); ++c) {
+        BoardPlan& plan = plans[r][c];
+        make_plan(plan, *what.calls[c].algorithm, what.calls[c].shape, r, what.room);
+        // One tile an element.
+        plan.tile = 4;
+        plan.tiles = plan.count;
+      }
       ModelFiber& fiber = *fibers.emplace_back(std::make_unique<ModelFiber>());
       getcontext(&fiber.here);
       fiber.here.uc_stack.ss_sp = fiber.stack.get();
@@ -122,13 +138,16 @@ struct ModelRun {
     for (std::size_t c = 0; c < what.calls.size(); ++c) {
       fiber.call = static_cast<std::uint32_t>(c);
       const BoardPlan& plan = plans[me][c];
-      std::uint32_t in = value(me, c);
-      std::uint32_t out = 0;
+      for (std::uint32_t i = 0; i < kWords; ++i) {
+        buffers.in[me][i] = value(me, c) + i;
+        buffers.out[me][i] = 0;
+      }
       BoardOp& op = ops[me];
       op.plan = &plan;
       op.combiner = &kCombiner;
-      op.in = reinterpret_cast<const std::byte*>(&in);
-      op.out = reinterpret_cast<std::byte*>(&out);
+      op.in = reinterpret_cast<const std::byte*>(buffers.in[me]);
+      op.out = reinterpret_cast<std::byte*>(buffers.out[me]);
+      op.notes = {note(buffers.in[me]), note(buffers.out[me])};
       op.mark = 7 + static_cast<std::uint32_t>(c);
       boards[me]->begin(op);
       while (true) {
@@ -140,21 +159,27 @@ struct ModelRun {
         swapcontext(&fiber.here, &scheduler);
         fiber.waits_at = 0;
       }
-      check(me, c, plan, out);
+      for (std::uint32_t i = 0; i < plan.count; ++i) check(me, c, plan, i, buffers.out[me][i]);
+      // They are the program's again.
+      for (std::uint32_t i = 0; i < kWords; ++i) buffers.in[me][i] = buffers.out[me][i] = 77;
     }
     fiber.ended = true;
   }
-  void check(Rank me, std::size_t c, const BoardPlan& plan, std::uint32_t out) {
+  BufferNote note(const void* memory) const {
+    if (!what.reached) return {};
+    return {.at = reinterpret_cast<std::uintptr_t>(memory), .segment = 0, .kind = BufferNote::address};
+  }
+  void check(Rank me, std::size_t c, const BoardPlan& plan, std::uint32_t i, std::uint32_t out) {
     std::uint32_t all = 0;
-    for (Rank r = 0; r < what.ranks; ++r) all = all * 10 + value(r, c);
+    for (Rank r = 0; r < what.ranks; ++r) all = all * 10 + value(r, c) + i;
     const bool has =
         plan.operation == Operation::all_reduce || (plan.operation == Operation::reduce && me == plan.root);
     std::uint32_t turned = 0;  // a dissemination keeps no order
-    for (Rank r = what.ranks; r-- > 0;) turned = turned * 10 + value(r, c);
+    for (Rank r = what.ranks; r-- > 0;) turned = turned * 10 + value(r, c) + i;
     const bool either = what.calls[c].algorithm->board == BoardMethod::dissemination && out == turned;
     if (has && out != all && !either)
       wrong = "call " + std::to_string(c) + ": a wrong sum " + std::to_string(out);
-    if (plan.operation == Operation::broadcast && out != value(plan.root, c))
+    if (plan.operation == Operation::broadcast && out != value(plan.root, c) + i)
       wrong = "call " + std::to_string(c) + ": a wrong broadcast " + std::to_string(out);
   }
 
@@ -174,7 +199,7 @@ struct ModelRun {
     return true;
   }
   std::string state() const {
-    std::string text;
+    std::string text(reinterpret_cast<const char*>(&buffers), sizeof buffers);
     for (Rank r = 0; r < what.ranks; ++r) {
       text.append(reinterpret_cast<const char*>(memory->part[r]), what.room.bytes());
       const ModelFiber& fiber = *fibers[r];
@@ -182,6 +207,7 @@ struct ModelRun {
           fiber.call,          fiber.accesses,
           fiber.seen,          ops[r].movement,
           ops[r].at,           ops[r].shown + 2u * ops[r].is_last,
+          ops[r].piece,        ops[r].tile * 16 + ops[r].claimed * 4 + static_cast<unsigned>(ops[r].way),
           boards[r]->digest(), fiber.waits_at == 0 ? 0u : fiber.waits_at == version ? 1u : 2u,
           fiber.ended};
       text.append(reinterpret_cast<const char*>(numbers), sizeof numbers);
@@ -191,6 +217,10 @@ struct ModelRun {
 
   const ModelCase& what;
   std::unique_ptr<ModelMemory> memory;
+  struct {
+    std::uint32_t in[kMost][kWords];
+    std::uint32_t out[kMost][kWords];
+  } buffers{};
   std::uint64_t version = 1;
   std::vector<std::unique_ptr<BoardOf<ModelAccess>>> boards;
   std::vector<std::vector<BoardPlan>> plans;
@@ -204,7 +234,7 @@ std::uint64_t ModelAccess::load(const std::atomic<std::uint64_t>& word) {
   the_run->stop(me);
   std::uint64_t value = word.load();
   for (Rank r = 0; careless && r < kMost; ++r) {
-    if (&word == &head(r).done) value = ~std::uint64_t{0} >> 1;
+    if (&word == &head(r).done || &word == &tiles(r).done) value = ~std::uint64_t{0} >> 1;
   }
   the_run->fibers[me]->seen = the_run->fibers[me]->seen * 1'000'003 + value;
   return value;
@@ -218,6 +248,14 @@ std::uint64_t ModelAccess::add(std::atomic<std::uint64_t>& word, std::uint64_t v
   the_run->stop(me);
   ++the_run->version;
   return word.fetch_add(value) + value;
+}
+bool ModelAccess::swap(std::atomic<std::uint64_t>& word, std::uint64_t before, std::uint64_t value) {
+  the_run->stop(me);
+  const bool is_so = word.load() == before;
+  the_run->fibers[me]->seen = the_run->fibers[me]->seen * 1'000'003 + (is_so ? 1 : 0);
+  if (is_so) word.store(value);
+  the_run->version += is_so ? 1 : 0;
+  return is_so;
 }
 void ModelAccess::reads(const std::byte*, std::uint64_t) { the_run->stop(me); }
 void ModelAccess::writes(const std::byte*, std::uint64_t) {
@@ -332,6 +370,46 @@ TEST_F(BoardModel, AllReducesOfThreeMembersInEveryOrder) {
       what.calls.push_back(call_of(Operation::all_reduce, method, 3, 0, Sync::none, Sync::none, 1, 2));
     all_are_right(what);
   }
+}
+
+/// A large operation of two words.
+ModelCall large_call(Operation operation, BoardMethod method, Rank ranks, Rank root, Sync sync) {
+  ModelCall call = call_of(operation, method, ranks, root, sync, sync);
+  call.shape.bytes = call.shape.pitch = 8;
+  return call;
+}
+constexpr BoardRoom kPiecesOfAWord{.slots = 1, .bulk = 4};
+
+TEST_F(BoardModel, LargeOperationsInEveryOrder) {
+  for (const bool reached : {true, false}) {
+    for (const Sync sync : {Sync::mine, Sync::all}) {
+      for (const BoardMethod method : {BoardMethod::tiles, BoardMethod::claims}) {
+        for (const Operation operation : {Operation::all_reduce, Operation::reduce}) {
+          ModelCase what{2, kPiecesOfAWord, {}, false, reached};
+          for (int i = 0; i < 2; ++i) what.calls.push_back(large_call(operation, method, 2, 1, sync));
+          all_are_right(what);
+        }
+      }
+      for (const BoardMethod method : {BoardMethod::mapped, BoardMethod::two_stage}) {
+        ModelCase what{2, kPiecesOfAWord, {}, false, reached};
+        for (Rank root = 0; root < 2; ++root)
+          what.calls.push_back(large_call(Operation::broadcast, method, 2, root, sync));
+        all_are_right(what);
+      }
+    }
+  }
+}
+
+TEST_F(BoardModel, ClaimsOfThreeMembersInEveryOrder) {
+  ModelCase what{3, kPiecesOfAWord, {}};
+  what.calls.push_back(call_of(Operation::all_reduce, BoardMethod::claims, 3, 0));
+  all_are_right(what);
+}
+
+TEST_F(BoardModel, FindsTilesThatAreNotWaitedFor) {
+  ModelCase what{2, kPiecesOfAWord, {}, /*careless=*/true};
+  what.calls.push_back(large_call(Operation::all_reduce, BoardMethod::claims, 2, 0, Sync::mine));
+  EXPECT_NE(explore(what).wrong, "");
 }
 
 TEST_F(BoardModel, FindsASlotThatIsWrittenTooEarly) {

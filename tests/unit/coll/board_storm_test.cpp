@@ -27,6 +27,7 @@ struct StormAccess {
   std::byte* at(Rank r, std::uint64_t offset) const { return memory->part[r].data() + offset; }
   BoardHead& head(Rank r) const { return *reinterpret_cast<BoardHead*>(at(r, 0)); }
   BoardCounts& counts(Rank r) const { return *reinterpret_cast<BoardCounts*>(at(r, kBoardLine)); }
+  BoardTiles& tiles(Rank r) const { return *reinterpret_cast<BoardTiles*>(at(r, 2 * kBoardLine)); }
   BoardSlot& own(Rank r, const BoardRoom& room, std::uint32_t slot) const {
     return *reinterpret_cast<BoardSlot*>(at(r, room.own_at(slot)));
   }
@@ -45,6 +46,13 @@ struct StormAccess {
   static std::uint64_t add(std::atomic<std::uint64_t>& word, std::uint64_t value) {
     return word.fetch_add(value, std::memory_order_acq_rel) + value;
   }
+  static bool swap(std::atomic<std::uint64_t>& word, std::uint64_t before, std::uint64_t value) {
+    return word.compare_exchange_strong(before, value, std::memory_order_acq_rel);
+  }
+  static std::uint64_t load_behind(const std::atomic<std::uint64_t>& word) { return load(word); }
+  static std::byte* reach(Rank, const BufferNote& note, std::uint64_t) {
+    return reinterpret_cast<std::byte*>(note.at);
+  }
   static std::uint32_t relaxed(const std::atomic<std::uint32_t>& word) {
     return word.load(std::memory_order_relaxed);
   }
@@ -53,6 +61,7 @@ struct StormAccess {
   }
   static void reads(const std::byte*, std::uint64_t) {}
   static void writes(const std::byte*, std::uint64_t) {}
+  static void prefetch(const void*) {}
   static void wake(Rank) {}
   static void wake_all() {}
 };
@@ -71,6 +80,8 @@ void add_words(void* to, const void* left, const void* right, std::size_t count,
 struct StormCall {
   const Algorithm* algorithm = nullptr;
   Shape shape;
+  std::uint32_t reached = 0;
+  bool can = false;
 
   StormCall(std::uint32_t number, const BoardRoom& room) {
     std::mt19937 dice(number);
@@ -86,7 +97,21 @@ struct StormCall {
       shape.root = has_root(shape.operation) ? roll(kMembers) : 0;
       shape.bytes = shape.pitch = 4 * (roll(3) == 0 ? 20 + roll(20) : roll(12));
       shape.parameters = {2 + roll(3), 1 + roll(2), 1 + roll(2)};
-    } while (algorithm->refusal(shape) != nullptr || payload_of(shape) > room.payload());
+      if (is_large(algorithm->board)) {
+        // Several tiles and pieces, and a rest.
+        shape.bytes = shape.pitch = 4 * roll(roll(2) == 0 ? 9000 : 300);
+        reached = roll(3);
+        can = piece_through(shape, room) != 0;
+      } else {
+        can = payload_of(shape) <= room.payload();
+      }
+    } while (algorithm->refusal(shape) != nullptr || !can);
+  }
+  /// Whether others reach a member's buffer: those of all members, of some, or of none.
+  BufferNote note(std::uint32_t number, Rank member, const void* memory) const {
+    const bool ok = reached == 0 || (reached == 1 && (number + member) % kMembers != 0);
+    if (!ok) return {};
+    return {.at = reinterpret_cast<std::uintptr_t>(memory), .segment = 0, .kind = BufferNote::address};
   }
 
   static std::uint32_t value(std::uint32_t number, Rank member, std::uint64_t i) {
@@ -121,11 +146,13 @@ void storm(const BoardRoom& room, std::uint32_t calls) {
   for (Rank me = 0; me < kMembers; ++me) {
     members.emplace_back([&, me] {
       BoardOf<StormAccess> board(StormAccess{memory.get()}, room, kMembers, me);
-      const BoardCombiner combiner{.combine = add_words};
+      const BoardCombiner combiner{
+          .combine = add_words,
+          .fold = kernels::Fold::of(UserOperator{add_words, nullptr, sizeof(std::uint32_t), true})};
       for (std::uint32_t number = 1; number <= calls; ++number) {
         const StormCall call(number, room);
         BoardPlan plan;
-        make_plan(plan, *call.algorithm, call.shape, me);
+        make_plan(plan, *call.algorithm, call.shape, me, room);
         const std::uint64_t count = call.shape.bytes / 4;
         std::vector<std::uint32_t> in(kMembers * count + 1);
         std::vector<std::uint32_t> out(kMembers * count + 1);
@@ -136,6 +163,7 @@ void storm(const BoardRoom& room, std::uint32_t calls) {
         op.in = reinterpret_cast<const std::byte*>(in.data());
         op.out = reinterpret_cast<std::byte*>(out.data());
         op.mark = number;
+        op.notes = {call.note(number, me, in.data()), call.note(number + 1, me, out.data())};
         board.begin(op);
         while (!board.step(op)) std::this_thread::yield();
         for (Rank b = 0; b < blocks_out(call.shape, me); ++b) {

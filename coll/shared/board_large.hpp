@@ -1,0 +1,414 @@
+#pragma once
+
+#include "coll/shared/board_of.hpp"
+
+// Large operations: members tell each other where their buffers are, and then move and combine bytes without a copy in
+// between. If somebody's buffer is out of reach, bytes go through the board in pieces, each of them a movement of its own.
+
+namespace aqueduct::coll {
+
+/// What a member combines at once, before it copies the result to the others. Chosen: the result stays in the first cache.
+inline constexpr std::uint64_t kFoldedAtOnce = 8192;
+
+/// Whose bytes an operation takes, and who takes them.
+constexpr bool gives(const BoardPlan& plan, Rank member) noexcept {
+  switch (plan.operation) {
+    case Operation::broadcast:
+    case Operation::scatter: return member == plan.root;
+    case Operation::gather:
+    case Operation::reduce: return member != plan.root;
+    default: return true;
+  }
+}
+constexpr bool takes(const BoardPlan& plan) noexcept {
+  switch (plan.operation) {
+    case Operation::broadcast:
+    case Operation::scatter: return plan.me != plan.root;
+    case Operation::gather:
+    case Operation::reduce: return plan.me == plan.root;
+    default: return true;
+  }
+}
+/// Bytes of the buffers of a member that has them.
+constexpr std::uint64_t bytes_in(const BoardPlan& plan) noexcept {
+  const bool all = plan.operation == Operation::scatter || plan.operation == Operation::all_to_all ||
+                   plan.operation == Operation::reduce_scatter;
+  return all ? plan.ranks * plan.bytes : plan.bytes;
+}
+constexpr std::uint64_t bytes_out(const BoardPlan& plan) noexcept {
+  const bool all = plan.operation == Operation::gather || plan.operation == Operation::all_gather ||
+                   plan.operation == Operation::all_to_all;
+  return all ? plan.ranks * plan.bytes : plan.bytes;
+}
+
+/// Tells the others where this member's buffers are. A contribution out of their reach moves to the output, if they reach
+/// that and it has a place there.
+template <class Access>
+void BoardOf<Access>::show(BoardOp& op, const BoardPlan& plan) {
+  BoardNotes& notes = op.notes;
+  if (plan.operation == Operation::all_gather) {
+    copy(op.out + me_ * plan.bytes, op.in, plan.bytes);
+    if (notes.out.ok()) {
+      notes.in = notes.out;
+      notes.in.at += me_ * plan.bytes;
+    }
+  } else if (plan.operation == Operation::all_reduce && !notes.in.ok() && notes.out.ok()) {
+    notes.in = notes.out;
+    if (plan.method == BoardMethod::tiles) {
+      // Those that others combine.
+      for (std::uint64_t tile = 0; tile < plan.tiles; ++tile) {
+        const std::uint64_t at = tile * plan.tile;
+        if (tile % ranks_ != me_) copy(op.out + at, op.in + at, std::min(plan.tile, plan.bytes - at));
+      }
+    } else {
+      copy(op.out, op.in, plan.bytes);
+      op.in = op.out;
+    }
+  }
+  std::byte* const place = own(me_, op.number()).payload;
+  access_.writes(place, sizeof notes);
+  std::memcpy(place, &notes, sizeof notes);
+}
+
+template <class Access>
+void BoardOf<Access>::learn(const BoardOp& op, Rank member) {
+  const std::byte* const place = own(member, op.number()).payload;
+  access_.reads(place, sizeof(BoardNotes));
+  std::memcpy(&notes_[member], place, sizeof(BoardNotes));
+}
+
+/// The same on all members: by what they have all been told.
+template <class Access>
+BoardOp::Way BoardOf<Access>::way_of(const BoardPlan& plan) const noexcept {
+  using Way = BoardOp::Way;
+  const auto all_in = [&] {
+    return std::all_of(notes_.begin(), notes_.end(), [](const BoardNotes& one) { return one.in.ok(); });
+  };
+  const auto all_out = [&] {
+    return std::all_of(notes_.begin(), notes_.end(), [](const BoardNotes& one) { return one.out.ok(); });
+  };
+  const BoardNotes& root = notes_[plan.root];
+  const auto if_so = [](bool direct) { return direct ? Way::direct : Way::through_board; };
+  switch (plan.operation) {
+    case Operation::broadcast: {
+      bool all = root.in.ok();
+      for (Rank i = 0; i < ranks_ && plan.method == BoardMethod::two_stage; ++i)
+        all = all && (i == plan.root || notes_[i].out.ok());
+      return if_so(all);
+    }
+    case Operation::scatter: return if_so(root.in.ok());
+    case Operation::gather: return if_so(root.out.ok());
+    case Operation::all_gather: return if_so(all_in());
+    case Operation::all_to_all: return all_in() ? Way::direct : all_out() ? Way::push : Way::through_board;
+    case Operation::reduce: return if_so(all_in() && root.out.ok());
+    case Operation::all_reduce: return if_so(all_in() && all_out());
+    case Operation::reduce_scatter:
+      return if_so(all_in() && (plan.method != BoardMethod::claims || all_out()));
+    default: return Way::through_board;
+  }
+}
+
+/// Finds the buffers of all members. False: one of them cannot be mapped.
+template <class Access>
+bool BoardOf<Access>::reach_all(const BoardPlan& plan) {
+  const bool one = plan.method == BoardMethod::mapped && plan.root < ranks_ && has_root(plan.operation);
+  for (Rank i = 0; i < ranks_; ++i) {
+    if (i == me_) continue;
+    places_[i] = {};
+    if (one && i != plan.root) continue;
+    const BoardNotes& notes = notes_[i];
+    if (notes.in.ok() && (places_[i].in = access_.reach(i, notes.in, bytes_in(plan))) == nullptr)
+      return false;
+    if (notes.out.ok() && (places_[i].out = access_.reach(i, notes.out, bytes_out(plan))) == nullptr)
+      return false;
+  }
+  return true;
+}
+
+/// Whether a member has given up, so that its buffers are its program's again. Asked after bytes were read, and before they are
+/// written.
+template <class Access>
+bool BoardOf<Access>::anybody_left() {
+  for (Rank i = 0; i < ranks_; ++i) {
+    if (i != me_ && access_.load_behind(access_.head(i).left) != 0) {
+      waits_for_ = i;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// This member's own bytes, of operations that only move them.
+template <class Access>
+void BoardOf<Access>::copy_own(const BoardOp& op, const BoardPlan& plan) noexcept {
+  const std::uint64_t shift = me_ * plan.bytes;
+  switch (plan.operation) {
+    case Operation::broadcast:
+      if (me_ == plan.root) copy(op.out, op.in, plan.bytes);
+      return;
+    case Operation::scatter:
+      if (me_ == plan.root) copy(op.out, op.in + shift, plan.bytes);
+      return;
+    case Operation::gather:
+      if (me_ == plan.root) copy(op.out + shift, op.in, plan.bytes);
+      return;
+    case Operation::all_to_all: return copy(op.out + shift, op.in + shift, plan.bytes);
+    default: return;
+  }
+}
+
+template <class Access>
+bool BoardOf<Access>::work(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
+  using Way = BoardOp::Way;
+  if (op.way == Way::unknown) {
+    const Way way = way_of(plan);
+    if (way != Way::through_board) {
+      places_[me_] = {const_cast<std::byte*>(op.in), op.out};
+      if (!reach_all(plan)) return false;
+    }
+    op.way = way;
+    // Behind the others' first bytes: they may wait for these.
+    if (way == Way::through_board && gives(plan, me_) && !takes(plan)) op.tile = 1;
+    if (op.tile == 0) copy_own(op, plan);
+  }
+  if (op.way == Way::through_board) {
+    if (movement.level != 0) return true;
+    if (!go_through_board(op, plan)) return false;
+    if (std::exchange(op.tile, 0) != 0) copy_own(op, plan);
+    return true;
+  }
+  if (!move_directly(op, plan, movement.level)) return false;
+  op.piece = plan.pieces - 1;
+  // All is done when the last tile is.
+  if (plan.method == BoardMethod::claims) op.movement = plan.movements - 1;
+  return true;
+}
+
+template <class Access>
+bool BoardOf<Access>::move_directly(BoardOp& op, const BoardPlan& plan, std::uint32_t stage) {
+  if (plan.method == BoardMethod::claims) return claim_tiles(op, plan);
+  if (reduces(plan.operation)) return combine_tiles(op, plan);
+  if (plan.method == BoardMethod::two_stage) return stage_broadcast(op, plan, stage);
+  const std::uint64_t shift = me_ * plan.bytes;
+  const Places& root = places_[plan.root];
+  const bool writes = plan.operation == Operation::gather || op.way == BoardOp::Way::push;
+  if (writes && anybody_left()) return false;
+  access_.reads(op.out, plan.bytes);
+  switch (plan.operation) {
+    case Operation::broadcast:
+      if (me_ != plan.root) copy(op.out, root.in, plan.bytes);
+      break;
+    case Operation::scatter:
+      if (me_ != plan.root) copy(op.out, root.in + shift, plan.bytes);
+      break;
+    case Operation::gather:
+      if (me_ != plan.root) copy(root.out + shift, op.in, plan.bytes);
+      break;
+    default:
+      // Each begins with another one.
+      for (Rank i = 1; i < ranks_; ++i) {
+        const Rank other = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
+        if (plan.operation == Operation::all_gather)
+          copy(op.out + other * plan.bytes, places_[other].in, plan.bytes);
+        else if (op.way == BoardOp::Way::push)
+          copy(places_[other].out + shift, op.in + other * plan.bytes, plan.bytes);
+        else
+          copy(op.out + other * plan.bytes, places_[other].in + shift, plan.bytes);
+      }
+  }
+  return writes || !anybody_left();
+}
+
+/// First each member takes a part from the root, then the other parts from those who have them.
+template <class Access>
+bool BoardOf<Access>::stage_broadcast(const BoardOp& op, const BoardPlan& plan, std::uint32_t stage) {
+  if (me_ == plan.root) return true;
+  const std::uint64_t lines = (plan.bytes + 63) / 64;
+  const auto border = [&](std::uint64_t part) {
+    return std::min(plan.bytes, (lines * part + ranks_ - 1) / ranks_ * 64);
+  };
+  for (Rank i = 0; i < ranks_; ++i) {
+    const Rank part = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
+    if ((stage == 0) != (part == me_)) continue;
+    const std::byte* const from = stage == 0 || part == plan.root ? places_[plan.root].in : places_[part].out;
+    copy(op.out + border(part), from + border(part), border(part + 1) - border(part));
+  }
+  return !anybody_left();
+}
+
+/// Combines a tile of all members' contributions, in team order, and puts the result where it belongs.
+template <class Access>
+void BoardOf<Access>::fold_tile(const BoardOp& op, const BoardPlan& plan, Rank block, std::uint64_t tile) {
+  const bool blocks = plan.operation == Operation::reduce_scatter;
+  const std::uint64_t end = std::min(plan.bytes, (tile + 1) * plan.tile);
+  const std::uint64_t at_once = std::max<std::uint64_t>(kFoldedAtOnce / plan.element, 1) * plan.element;
+  const std::uint64_t shift = blocks ? block * plan.bytes : 0;
+  const Rank receiver = blocks ? block : plan.operation == Operation::reduce ? plan.root : me_;
+  for (std::uint64_t at = tile * plan.tile; at < end; at += at_once) {
+    const std::uint64_t bytes = std::min(at_once, end - at);
+    for (Rank i = 0; i < ranks_; ++i) sources_[i] = places_[i].in + shift + at;
+    std::byte* const to = places_[receiver].out + at;
+    access_.reads(to, bytes);
+    op.combiner->fold(to, sources_, bytes / plan.element);
+    if (plan.operation != Operation::all_reduce) continue;
+    for (Rank i = 0; i < ranks_; ++i) {
+      if (i != me_) copy(places_[i].out + at, to, bytes);
+    }
+  }
+}
+
+/// Tiles in turn: tile t is that of member t modulo the number of members. Of a reduce-scatter, each its own block.
+template <class Access>
+bool BoardOf<Access>::combine_tiles(BoardOp& op, const BoardPlan& plan) {
+  const bool blocks = plan.operation == Operation::reduce_scatter;
+  for (; op.tile * (blocks ? 1 : ranks_) < plan.tiles; ++op.tile) {
+    const std::uint64_t tile = blocks ? op.tile : op.tile * ranks_ + me_;
+    if (tile >= plan.tiles) break;
+    if (anybody_left()) return false;
+    fold_tile(op, plan, me_, tile);
+  }
+  return !anybody_left();
+}
+
+/// Adds to a word of tiles, whose number this may be the first to use. Returns what was there before; `most`: there is nothing
+/// left to add.
+template <class Access>
+std::uint64_t BoardOf<Access>::add_to_tiles(std::atomic<std::uint64_t>& word, std::uint64_t number,
+                                            std::uint64_t add, std::uint64_t most) {
+  constexpr std::uint64_t kMask = (std::uint64_t{1} << kTileBits) - 1;
+  while (true) {
+    const std::uint64_t value = access_.load(word);
+    const std::uint64_t whose = value >> kTileBits;
+    if (whose > number) return most;
+    const std::uint64_t before = whose == number ? value & kMask : 0;
+    if (before >= most) return most;
+    if (access_.swap(word, value, number << kTileBits | (before + add))) return before;
+  }
+}
+
+/// Whoever runs takes the next tile, until none is left; then waits until all are combined.
+template <class Access>
+bool BoardOf<Access>::claim_tiles(BoardOp& op, const BoardPlan& plan) {
+  const std::uint64_t number = op.number();
+  const std::uint64_t all = plan.tiles * (plan.operation == Operation::reduce_scatter ? ranks_ : 1);
+  BoardTiles& tiles = access_.tiles(0);
+  while (op.tile == 0) {
+    if (anybody_left()) return false;
+    const std::uint64_t mine = add_to_tiles(tiles.claimed, number, 1, all);
+    if (mine == all) {
+      op.tile = 1;  // there are no more
+      break;
+    }
+    fold_tile(op, plan, static_cast<Rank>(mine / plan.tiles), mine % plan.tiles);
+    ++op.claimed;
+  }
+  if (op.claimed != 0) {
+    const std::uint64_t before = add_to_tiles(tiles.done, number, op.claimed, all);
+    const bool last = before + std::exchange(op.claimed, 0) == all;
+    if (last) access_.wake_all();
+  }
+  waits_for_ = kNoRank;
+  return access_.load(tiles.done) >= (number << kTileBits | all);
+}
+
+/// The part of a piece that a member combines, if pieces go through the board twice: where it begins.
+inline std::uint64_t part_of_piece(const BoardPlan& plan, std::uint64_t bytes, Rank member) noexcept {
+  const std::uint64_t units = (bytes + plan.unit - 1) / plan.unit;
+  return std::min(bytes, units * member / plan.ranks * plan.unit);
+}
+
+/// A piece on its way through the board.
+struct BoardPiece {
+  std::uint64_t offset = 0;  ///< in each block
+  std::uint64_t bytes = 0;   ///< of each block
+  bool results = false;      ///< what members have combined, of a piece that goes twice
+};
+inline BoardPiece piece_of(const BoardPlan& plan, std::uint32_t index) noexcept {
+  BoardPiece piece;
+  piece.results = plan.twice && index % 2 == 1;
+  piece.offset = (plan.twice ? index / 2 : index) * plan.piece;
+  piece.bytes = std::min(plan.piece, plan.bytes - piece.offset);
+  return piece;
+}
+
+template <class Access>
+void BoardOf<Access>::fill_piece(const BoardOp& op, const BoardPlan& plan, const BoardPiece& piece) {
+  const std::uint64_t blocks = bytes_in(plan) == plan.bytes ? 1 : ranks_;
+  std::byte* const to = place_of_piece(me_, op.number());
+  access_.writes(to, blocks * piece.bytes);
+  if (piece.results) {
+    const std::uint64_t begin = part_of_piece(plan, piece.bytes, me_);
+    return copy(to, op.out + piece.offset + begin, part_of_piece(plan, piece.bytes, me_ + 1) - begin);
+  }
+  for (std::uint64_t i = 0; i < blocks; ++i)
+    copy(to + i * piece.bytes, op.in + i * plan.bytes + piece.offset, piece.bytes);
+}
+
+/// Takes a piece that a member has published: the one at which the operation has looked last.
+template <class Access>
+void BoardOf<Access>::take_piece(const BoardOp& op, const BoardPlan& plan, const BoardPiece& piece) {
+  const Rank from = op.at;
+  const bool blocks = bytes_in(plan) != plan.bytes;
+  const std::byte* its = nullptr;
+  if (from != me_) {
+    its = place_of_piece(from, op.number());
+    access_.reads(its, piece.bytes);
+    if (blocks) its += me_ * piece.bytes;
+  }
+  std::byte* const to = op.out + piece.offset;
+  if (piece.results) {
+    const std::uint64_t begin = part_of_piece(plan, piece.bytes, from);
+    if (from != me_) copy(to + begin, its, part_of_piece(plan, piece.bytes, from + 1) - begin);
+    return;
+  }
+  if (reduces(plan.operation)) {
+    const std::uint64_t begin = plan.twice ? part_of_piece(plan, piece.bytes, me_) : 0;
+    const std::uint64_t end = plan.twice ? part_of_piece(plan, piece.bytes, me_ + 1) : piece.bytes;
+    sources_[from] = (from == me_ ? op.in + (blocks ? me_ * plan.bytes : 0) + piece.offset : its) + begin;
+    if (from + 1 == ranks_) op.combiner->fold(to + begin, sources_, (end - begin) / plan.element);
+    return;
+  }
+  if (from == me_) return;
+  copy(to + (bytes_out(plan) != plan.bytes ? from * plan.bytes : 0), its, piece.bytes);
+}
+
+template <class Access>
+bool BoardOf<Access>::go_through_board(BoardOp& op, const BoardPlan& plan) {
+  const bool up = plan.operation == Operation::gather || plan.operation == Operation::reduce;
+  const bool down = plan.operation == Operation::broadcast || plan.operation == Operation::scatter;
+  while (true) {
+    const BoardPiece piece = piece_of(plan, op.piece);
+    if (!op.shown && gives(plan, me_)) {
+      if (!may_publish(op.number())) return false;
+      fill_piece(op, plan, piece);
+      publish(op, up ? plan.root : kNoRank);
+      if (up)
+        access_.wake(plan.root);
+      else
+        access_.wake_all();
+      op.shown = true;
+    }
+    for (; takes(plan) && op.at < ranks_; ++op.at) {
+      if (op.at != me_) {
+        if (!gives(plan, op.at)) continue;
+        if (!look(op, op.at)) return false;
+      }
+      take_piece(op, plan, piece);
+    }
+    if (op.piece + 1 == plan.pieces) return true;
+    ended_ = op.number();
+    access_.store(access_.head(me_).done, ended_);
+    // They may wait for a slot.
+    if (takes(plan)) {
+      if (down)
+        access_.wake(plan.root);
+      else
+        access_.wake_all();
+    }
+    ++op.piece;
+    op.at = 0;
+    op.shown = false;
+  }
+}
+
+}  // namespace aqueduct::coll
