@@ -75,7 +75,8 @@ const Table& HostTopology::table() {
   Reading reading = read_shared(memory, core::HiddenLayout::kTable, [&] { return read_machine(source_); });
   table_ = std::move(reading.table);
   problem_ = std::move(reading.problem);
-  pretend(std::move(table_), places());
+  std::vector<CpuSet> cpus = places();  // reads the table, which the call below takes
+  pretend(std::move(table_), std::move(cpus));
   if (!problem_.empty()) state_.log.info("collective operations know no levels of memory here: {}", problem_);
   return table_;
 }

@@ -161,10 +161,13 @@ void multiply(void* to, const void* left, const void* right, std::size_t count, 
     const Matrix a = static_cast<const Matrix*>(left)[i];
     const Matrix b = static_cast<const Matrix*>(right)[i];
     Matrix c;
+    // Without a sign, since the product of two cells may pass what an int holds.
+    const auto times = [](std::uint32_t x, std::uint32_t y) { return x * y; };
     for (int row = 0; row < 2; ++row) {
       for (int column = 0; column < 2; ++column) {
-        c.cells[2 * row + column] = static_cast<std::uint16_t>(a.cells[2 * row] * b.cells[column] +
-                                                               a.cells[2 * row + 1] * b.cells[2 + column]);
+        c.cells[2 * row + column] =
+            static_cast<std::uint16_t>(times(a.cells[2 * row], b.cells[column]) +
+                                       times(a.cells[2 * row + 1], b.cells[2 + column]));
       }
     }
     static_cast<Matrix*>(to)[i] = c;

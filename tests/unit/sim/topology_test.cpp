@@ -171,8 +171,9 @@ TEST(SharedLinks, AreTakenOneAfterTheOther) {
   links.begin();
   const coll::LogGP link = machine().levels.front().link;
   EXPECT_EQ(links.arrival(0, 0, 2, 500, link), 1000u + 2 * 10);
-  // Behind it: the link from 1 to 2 is taken until 1010 + 500.
-  EXPECT_EQ(links.arrival(0, 1, 3, 500, link), 1510u + 2 * 10);
+  // The link from 1 to 2 is idle from 1000 to 1010, which is 10 of the second one's 500 bytes; the others go
+  // behind the first one, which is through at 1510.
+  EXPECT_EQ(links.arrival(0, 1, 3, 500, link), 1510u - 10 + 2 * 10);
 }
 
 TEST(SharedLinks, SlowLinksDelayTheLastByte) {
