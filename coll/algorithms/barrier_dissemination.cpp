@@ -24,21 +24,21 @@ std::uint32_t hops_in(const Shape& shape, std::uint64_t width) noexcept {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(shape.parameters[0] - 1, (shape.ranks - 1) / width));
 }
-Hop hop_of(const Shape& shape, std::uint32_t index) noexcept {
-  Hop hop;
-  for (std::uint32_t in_round = hops_in(shape, 1); index >= in_round; in_round = hops_in(shape, hop.width)) {
-    index -= in_round;
-    hop.width *= shape.parameters[0];
-    ++hop.round;
-  }
-  hop.number = index;
-  return hop;
+/// radix to the power of `round`.
+std::uint64_t width_of(const Shape& shape, std::uint32_t round) noexcept {
+  std::uint64_t width = 1;
+  for (; round > 0; --round) width *= shape.parameters[0];
+  return width;
 }
-std::uint32_t all_hops(const Shape& shape) noexcept {
-  std::uint32_t all = 0;
-  for (std::uint64_t width = 1; width < shape.ranks; width *= shape.parameters[0])
-    all += hops_in(shape, width);
-  return all;
+// All rounds but the last have radix - 1 hops: the width of the next one is less than P.
+Hop hop_of(const Shape& shape, std::uint32_t index) noexcept {
+  const std::uint32_t in_round = shape.parameters[0] - 1;
+  const std::uint32_t round = in_round == 1 ? index : index / in_round;
+  return {round, width_of(shape, round), index - round * in_round};
+}
+/// The signals of a member in all of its `rounds` rounds, which are 1 or more.
+std::uint32_t all_hops(const Shape& shape, std::uint32_t rounds) noexcept {
+  return (rounds - 1) * (shape.parameters[0] - 1) + hops_in(shape, width_of(shape, rounds - 1));
 }
 
 Needs barrier_dissemination_needs(const Shape& shape) noexcept {
@@ -46,27 +46,25 @@ Needs barrier_dissemination_needs(const Shape& shape) noexcept {
 }
 
 std::uint32_t barrier_dissemination_length(const Shape& shape, Rank, std::uint32_t) noexcept {
-  return shape.ranks == 1 ? 0 : all_hops(shape) + 1;
+  return shape.ranks == 1 ? 0 : all_hops(shape, rounds_of(shape.ranks, shape.parameters[0])) + 1;
 }
 
 Step barrier_dissemination_step(const Shape& shape, Rank position, std::uint32_t,
                                 std::uint32_t index) noexcept {
   const std::uint32_t rounds = rounds_of(shape.ranks, shape.parameters[0]);
-  if (index == all_hops(shape)) {
-    std::uint64_t width = 1;
-    for (std::uint32_t round = 1; round < rounds; ++round) width *= shape.parameters[0];
-    return wait_only(static_cast<Counter>(rounds - 1), hops_in(shape, width));
-  }
+  if (index == all_hops(shape, rounds))
+    return wait_only(static_cast<Counter>(rounds - 1), hops_in(shape, width_of(shape, rounds - 1)));
   const Hop hop = hop_of(shape, index);
   const Step step = signal_to(static_cast<Rank>((position + (hop.number + 1) * hop.width) % shape.ranks),
                               static_cast<Counter>(hop.round));
   if (hop.round == 0 || hop.number > 0) return step;
-  return after(step, static_cast<Counter>(hop.round - 1), hops_in(shape, hop.width / shape.parameters[0]));
+  return after(step, static_cast<Counter>(hop.round - 1), shape.parameters[0] - 1);
 }
 
 Cost barrier_dissemination_cost(const Shape& shape) noexcept {
-  return {.messages = std::uint64_t{all_hops(shape)} * shape.ranks,
-          .depth = rounds_of(shape.ranks, shape.parameters[0])};
+  const std::uint32_t rounds = rounds_of(shape.ranks, shape.parameters[0]);
+  if (rounds == 0) return {};
+  return {.messages = std::uint64_t{all_hops(shape, rounds)} * shape.ranks, .depth = rounds};
 }
 
 }  // namespace

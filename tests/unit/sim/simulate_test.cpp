@@ -208,8 +208,8 @@ TEST(Network, ReadsAllThatAFileCanSay) {
                                         "file", 4);
   EXPECT_EQ(network.name, "ours");
   ASSERT_EQ(network.machine.levels.size(), 2u);
-  EXPECT_EQ(network.machine.between(0, 1), (coll::LogGP{200'000, 10'000, 0, 50'000}));
-  EXPECT_EQ(network.machine.between(1, 2), (coll::LogGP{1'500'000, 250'000, 500'000, 80'500}));
+  EXPECT_EQ(network.machine.between(0, 1, 0), (coll::LogGP{200'000, 10'000, 0, 50'000}));
+  EXPECT_EQ(network.machine.between(1, 2, 0), (coll::LogGP{1'500'000, 250'000, 500'000, 80'500}));
   EXPECT_EQ(network.machine.strided, coll::Strided::pieces);
   EXPECT_EQ(network.places, (std::vector<Host>{3, 3, 0, 0}));
   EXPECT_EQ(network.of_switches, (LinkSpeed{100'000, 10'000, 80'000}));

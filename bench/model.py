@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Compares what algorithms take here with what the model of messages predicts for them.
+
+  bench/model.py [--conduit smp|udp] [--ranks N] [--bin DIR]
+
+Measures a fresh profile (aqperf calibrate), then every algorithm of some collective operations, forced by its setting, in
+turns; predicts each with `aqsim --profile`. Prints both, the median error, and Kendall's tau over the pairs of algorithms of one
+operation and size whose measured difference exceeds the noise. The noise is what the same algorithm differs from itself: each is
+measured twice in every turn. Nothing else should run at the same time.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "all_to_all", "reduce", "all_reduce", "reduce_scatter", "scan")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--conduit", default="smp", choices=("smp", "udp"))
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", help="has aqperf and aqsim")
+    parser.add_argument("--operations", nargs="+", default=OPERATIONS, choices=OPERATIONS, metavar="OP")
+    parser.add_argument("--bytes", nargs="+", type=int, default=(8, 2048, 65536), metavar="N", help="of a block")
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.05, help="of each measurement")
+    parser.add_argument("--profile", type=pathlib.Path, help="a profile of this machine and conduit, instead of a fresh one")
+    parser.add_argument("--json", type=pathlib.Path, help="also writes every figure to this file")
+    return parser.parse_args()
+
+
+def lines_of(command, **environment):
+    """The JSON lines that a command prints. A command that fails prints none."""
+    done = subprocess.run([str(part) for part in command], env={**os.environ, **environment}, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True, timeout=300, check=False)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def calibrate(how, folder):
+    """Writes a profile: between two cores, and, where ranks share cores, on one core."""
+    file = folder / "profile.json"
+    command = [how.bin / "aqperf", "calibrate", "--conduit", how.conduit, "--profile", file]
+    environment = dict(os.environ, AQUEDUCT_CONDUIT=how.conduit, AQUEDUCT_NEAR="on" if how.conduit == "smp" else "off")
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL, timeout=120)
+    if how.ranks > cores():
+        subprocess.run(["taskset", "-c", "0", *command], check=True, env=environment, stdout=subprocess.DEVNULL, timeout=120)
+    return file
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def predictions(how, profile, operation, size):
+    """[algorithm as a setting names it] → microseconds of one call of many."""
+    command = [how.bin / "aqsim", operation, "--ranks", how.ranks, "--bytes", size, "--element", 8, "--algorithm", "all",
+               "--single", "--times", 16, "--profile", profile, "--cores", cores(), "--json"]
+    return {line["algorithm"]: line["virtual_us"] / 16 for line in lines_of(command)}
+
+
+def measure(how, operation, size, algorithm):
+    """Microseconds; None if the engine does not run this algorithm as it is named."""
+    command = [how.bin / "aqperf", "coll-" + operation.replace("_", "-"), "--ranks", how.ranks, "--bytes", size, "--single",
+               "--seconds", how.seconds, "--repeat", 1, "--json"]
+    near = "on" if how.conduit == "smp" else "off"
+    lines = lines_of(command, AQUEDUCT_CONDUIT=how.conduit, AQUEDUCT_NEAR=near, AQUEDUCT_LOG="off",
+                     **{"AQUEDUCT_COLL_" + operation.upper(): algorithm})
+    if len(lines) != 1 or lines[0].get("algorithm") != algorithm:
+        return None
+    return lines[0]["median"] / 1000
+
+
+def measured_in_turns(how, cases):
+    """[case] → two lists of microseconds, one figure of a turn in each."""
+    found = {case: ([], []) for case in cases}
+    order = random.Random(1)
+    for _ in range(how.turns):
+        turn = [(case, half) for case in cases for half in (0, 1)]
+        order.shuffle(turn)
+        for case, half in turn:
+            if case not in found:
+                continue
+            time = measure(how, *case)
+            if time is None:
+                del found[case]
+            else:
+                found[case][half].append(time)
+    return found
+
+
+def distance(a, b):
+    return abs(math.log(a / b))
+
+
+def tau(rows, noise):
+    """Kendall's tau over pairs of one operation and size that differ by more than the noise, and how many these are."""
+    agree = pairs = 0
+    for _, group in itertools.groupby(rows, key=lambda row: row["case"][:2]):
+        for a, b in itertools.combinations(list(group), 2):
+            if distance(a["measured"], b["measured"]) <= noise:
+                continue
+            pairs += 1
+            same = (a["measured"] < b["measured"]) == (a["predicted"] < b["predicted"])
+            agree += 1 if same and a["predicted"] != b["predicted"] else -1
+    return (agree / pairs if pairs else math.nan), pairs
+
+
+def main():
+    how = arguments()
+    for name in ("aqperf", "aqsim"):
+        if not (how.bin / name).exists():
+            sys.exit(f"model.py: there is no {name} in {how.bin}: build first (./aq build), or give --bin")
+    with tempfile.TemporaryDirectory() as folder:
+        profile = how.profile or calibrate(how, pathlib.Path(folder))
+        predicted = {(operation, size, name): us for operation in how.operations for size in how.bytes
+                     for name, us in predictions(how, profile, operation, size).items()}
+    found = measured_in_turns(how, list(predicted))
+    rows = [{"case": case, "measured": statistics.median(a + b), "again": (statistics.median(a), statistics.median(b)),
+             "predicted": predicted[case]} for case, (a, b) in found.items()]
+    if not rows:
+        sys.exit("model.py: nothing could be measured")
+    noise = statistics.quantiles([distance(*row["again"]) for row in rows], n=20)[-1] if len(rows) > 1 else 0
+    print(f"{'operation':<15}{'bytes':>8}  {'algorithm':<34}{'measured us':>12}{'predicted us':>13}{'error':>8}")
+    for row in rows:
+        row["error"] = row["predicted"] / row["measured"] - 1
+        operation, size, name = row["case"]
+        print(f"{operation:<15}{size:>8}  {name:<34}{row['measured']:>12.2f}{row['predicted']:>13.2f}{row['error']:>8.0%}")
+    error = statistics.median(abs(row["error"]) for row in rows)
+    rank, pairs = tau(rows, noise)
+    print(f"{how.conduit}, {how.ranks} ranks on {cores()} cores: median error {error:.0%}; Kendall's tau {rank:.2f} over {pairs} "
+          f"pairs beyond the noise of {math.expm1(noise):.0%}; {len(rows)} of {len(predicted)} algorithms ran")
+    if how.json:
+        how.json.write_text(json.dumps({"rows": rows, "noise": noise, "error": error, "tau": rank, "pairs": pairs}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
