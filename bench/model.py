@@ -115,6 +115,37 @@ def tau(rows, noise):
     return (agree / pairs if pairs else math.nan), pairs
 
 
+def fastest(rows, operation, size):
+    return min((row["measured"] for row in rows if row["case"][:2] == (operation, size)), default=math.nan)
+
+
+def library_choice(how, operation, ranks):
+    """Microseconds of 64 bytes with the algorithm that the library chooses: the median of the turns."""
+    command = [how.bin / "aqperf", "coll-" + operation.replace("_", "-"), "--ranks", ranks, "--bytes", 64, "--seconds", how.seconds,
+               "--repeat", 1, "--json"]
+    near = "on" if how.conduit == "smp" else "off"
+    lines = [line for _ in range(how.turns) for line in lines_of(command, AQUEDUCT_CONDUIT=how.conduit, AQUEDUCT_NEAR=near)]
+    return statistics.median(line["median"] for line in lines) / 1000
+
+
+def print_guidelines(how, rows, noise):
+    """What must hold whatever the network, of what was measured here. The simulator holds the same (aqsim curves)."""
+    allowed = math.exp(noise)
+    by_algorithm = sorted(rows, key=lambda row: (row["case"][0], row["case"][2].split(":")[0], row["case"][1]))
+    pairs = [(a, b) for a, b in itertools.pairwise(by_algorithm)
+             if a["case"][0] == b["case"][0] and a["case"][2].split(":")[0] == b["case"][2].split(":")[0]]
+    falls = [b for a, b in pairs if b["measured"] * allowed < a["measured"]]
+    print(f"guideline: more bytes, less time beyond the noise: {len(falls)} of {len(pairs)}")
+    ratios = [fastest(rows, "all_reduce", size) / (fastest(rows, "reduce", size) + fastest(rows, "broadcast", size))
+              for size in how.bytes]
+    ratios = [ratio for ratio in ratios if not math.isnan(ratio)]
+    if ratios:
+        print(f"guideline: T(all-reduce) / (T(reduce) + T(broadcast)), at most 1: {max(ratios):.2f}")
+    for operation in set(how.operations) & {"broadcast", "all_gather", "all_reduce"}:
+        ratio = library_choice(how, operation, how.ranks + 1) / library_choice(how, operation, how.ranks)
+        print(f"guideline: T({how.ranks + 1}) / T({how.ranks}) of {operation}, 64 B, at most 1.3 or the ratio of rounds: {ratio:.2f}")
+
+
 def main():
     how = arguments()
     for name in ("aqperf", "aqsim"):
@@ -139,6 +170,7 @@ def main():
     rank, pairs = tau(rows, noise)
     print(f"{how.conduit}, {how.ranks} ranks on {cores()} cores: median error {error:.0%}; Kendall's tau {rank:.2f} over {pairs} "
           f"pairs beyond the noise of {math.expm1(noise):.0%}; {len(rows)} of {len(predicted)} algorithms ran")
+    print_guidelines(how, rows, noise)
     if how.json:
         how.json.write_text(json.dumps({"rows": rows, "noise": noise, "error": error, "tau": rank, "pairs": pairs}))
     return 0

@@ -32,14 +32,16 @@ std::vector<coll::Machine::Longer> read_longer(NetworkReader& level, const std::
     NetworkReader row(rows[i], fmt::format("{}: longer[{}]", where, i));
     const std::uint32_t bytes = row.count("bytes", 0);
     if (bytes <= (i == 0 ? 0 : out.back().bytes))
-      row.wrong("bytes", "is the smallest message to which the row applies: rows have rising ones, from 1 on");
+      row.wrong("bytes",
+                "is the smallest message to which the row applies: rows have rising ones, from 1 on");
     out.push_back({bytes, read_link(row, usual)});
     row.end();
   }
   return out;
 }
 
-coll::Machine::Level read_level(const json& value, const std::string& where, std::uint32_t inside, bool last) {
+coll::Machine::Level read_level(const json& value, const std::string& where, std::uint32_t inside,
+                                bool last) {
   constexpr coll::LogGP kUsual{
       .latency = 1'000'000, .overhead = 300'000, .gap = 100'000, .femtoseconds_per_byte = 100'000};
   NetworkReader level(value, where);

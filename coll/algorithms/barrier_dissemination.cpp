@@ -26,6 +26,7 @@ std::uint32_t hops_in(const Shape& shape, std::uint64_t width) noexcept {
 }
 /// radix to the power of `round`.
 std::uint64_t width_of(const Shape& shape, std::uint32_t round) noexcept {
+  if (shape.parameters[0] == 2) return std::uint64_t{1} << round;
   std::uint64_t width = 1;
   for (; round > 0; --round) width *= shape.parameters[0];
   return width;

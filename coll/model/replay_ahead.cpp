@@ -26,10 +26,8 @@ bool ReplayAhead::run() {
           std::stable_sort(of_rank.begin(), of_rank.end(), earlier);
         for (const ReplayEvent& event : of_rank) arrive(event);
       };
-      batches.deal(events, arrive_all, [&](const ReplayEvent& event) {
-        state_.prefetch(event);
-        __builtin_prefetch(&members_[event.rank]);
-      });
+      batches.deal(events, arrive_all,
+                   [&](const ReplayEvent& event) { return state_.touched(event, &members_[event.rank]); });
       ports.heads().recycle(std::move(events));
     }
     ports.route(window);

@@ -56,7 +56,8 @@ Picoseconds ReplayState::local_time(const Brief& step) const noexcept {
 Picoseconds ReplayState::wait_for_core(Rank rank, Picoseconds ready, Picoseconds& length) noexcept {
   Core* const first = &cores_[std::size_t{rank / machine.host} * machine.cores];
   Core* const end = first + machine.cores;
-  Core* best = std::find_if(first, end, [&](const Core& core) { return core.last == rank && core.free <= ready; });
+  Core* best =
+      std::find_if(first, end, [&](const Core& core) { return core.last == rank && core.free <= ready; });
   if (best == end)
     best = std::min_element(first, end, [](const Core& a, const Core& b) { return a.free < b.free; });
   if (best->last != rank && best->last != kNoRank) length += machine.turn;

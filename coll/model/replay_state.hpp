@@ -4,6 +4,8 @@
 #include "coll/model/ports.hpp"
 #include "coll/model/replay.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -58,11 +60,12 @@ class ReplayState {
   CounterState& counter(Rank rank, std::uint32_t call, Counter number) noexcept {
     return counters_[std::size_t{rank} * counters_of_ + first_counter_[call] + number];
   }
-  /// Brings into the cache what the arrival of a put at its target touches.
-  void prefetch(const ReplayEvent& put) const noexcept {
-    ports.prefetch(put.rank);
-    __builtin_prefetch(&lanes_[std::size_t{put.rank} * lanes_of]);
-    __builtin_prefetch(&counters_[std::size_t{put.rank} * counters_of_ + first_counter_[put.call] + put.counter]);
+  /// What the arrival of a put at its target touches, for a cache.
+  std::array<const void*, 5> touched(const ReplayEvent& put, const void* more) const noexcept {
+    const auto* const lane = reinterpret_cast<const char*>(&lanes_[std::size_t{put.rank} * lanes_of]);
+    const std::size_t first = put.kind == ReplayEvent::Kind::put ? first_counter_[put.call] + put.counter : 0;
+    return {ports.touched(put.rank), lane, lane + sizeof(Lane) - 1,
+            counters_.data() + std::size_t{put.rank} * counters_of_ + first, more};
   }
   Picoseconds called(Rank rank) const noexcept { return options.calls.empty() ? 0 : options.calls[rank]; }
 

@@ -22,10 +22,7 @@ void ReplayStepped::run() {
       std::vector<ReplayEvent> events = ports.heads().take();
       batches.deal(
           events, [&](std::span<ReplayEvent> of_rank) { do_together(of_rank); },
-          [&](const ReplayEvent& event) {
-            if (event.kind == Kind::put) state_.prefetch(event);
-            __builtin_prefetch(&looking_[event.rank]);
-          });
+          [&](const ReplayEvent& event) { return state_.touched(event, &looking_[event.rank]); });
       ports.heads().recycle(std::move(events));
     }
     ports.route(window);

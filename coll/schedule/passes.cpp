@@ -2,6 +2,8 @@
 
 #include "coll/schedule/tree.hpp"
 
+#include <bit>
+
 namespace aqueduct::coll {
 
 namespace {
@@ -10,6 +12,11 @@ namespace {
 constexpr std::uint32_t kPassRadix = 4;
 
 Tree pass_tree(Rank ranks) noexcept { return {Tree::Kind::k_nomial, kPassRadix, ranks}; }
+
+/// rounds_of(ranks, 2), which each step of a dissemination asks for. Requires: ranks > 1.
+std::uint32_t doublings_to(Rank ranks) noexcept {
+  return static_cast<std::uint32_t>(std::bit_width(ranks - 1));
+}
 
 Step waiting(Counter counter, std::uint32_t value) noexcept {
   Step step;
@@ -29,12 +36,12 @@ Step signalling(Rank peer, Counter counter) noexcept {
 
 std::uint32_t Pass::counters() const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
-  return kind == Kind::everybody ? rounds_of(ranks, 2) : 1;
+  return kind == Kind::everybody ? doublings_to(ranks) : 1;
 }
 
 std::uint32_t Pass::length(Rank position) const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
-  if (kind == Kind::everybody) return rounds_of(ranks, 2) + 1;
+  if (kind == Kind::everybody) return doublings_to(ranks) + 1;
   if (kind == Kind::to_root) return 1;
   // A leaf has a step that only waits.
   const std::uint32_t children = pass_tree(ranks).children(relative(position, root, ranks));
@@ -43,7 +50,7 @@ std::uint32_t Pass::length(Rank position) const noexcept {
 
 Step Pass::step(Rank position, std::uint32_t index) const noexcept {
   if (kind == Kind::everybody) {
-    const std::uint32_t rounds = rounds_of(ranks, 2);
+    const std::uint32_t rounds = doublings_to(ranks);
     Step step;
     if (index < rounds) {
       const auto peer = static_cast<Rank>((std::uint64_t{position} + (std::uint64_t{1} << index)) % ranks);
@@ -77,12 +84,12 @@ Step Pass::step(Rank position, std::uint32_t index) const noexcept {
 
 std::uint64_t Pass::messages() const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
-  return kind == Kind::everybody ? std::uint64_t{rounds_of(ranks, 2)} * ranks : ranks - 1;
+  return kind == Kind::everybody ? std::uint64_t{doublings_to(ranks)} * ranks : ranks - 1;
 }
 
 std::uint32_t Pass::depth() const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
-  return kind == Kind::everybody ? rounds_of(ranks, 2) : pass_tree(ranks).depth();
+  return kind == Kind::everybody ? doublings_to(ranks) : pass_tree(ranks).depth();
 }
 
 }  // namespace aqueduct::coll

@@ -34,14 +34,14 @@ struct Compared {
   std::map<std::string, int> by_name;
   int late = 0;
   int of_several_lanes = 0;
-  int with_parameters = 0;             ///< other ones than the usual
+  int with_parameters = 0;  ///< other ones than the usual
   std::map<std::pair<Sync, Sync>, int> by_sync;
 };
 
 inline std::string text_of(const ReplayedCall& call, Rank member, const SimOptions& options) {
-  return std::string(operation_word(call.shape.operation)) + " " + name_of(*call.algorithm, call.shape) + ", " +
-         std::to_string(call.shape.bytes) + " bytes, root " + std::to_string(call.shape.root) + ", member " +
-         std::to_string(member) + " of " + std::to_string(call.shape.ranks) + ", sync " +
+  return std::string(operation_word(call.shape.operation)) + " " + name_of(*call.algorithm, call.shape) +
+         ", " + std::to_string(call.shape.bytes) + " bytes, root " + std::to_string(call.shape.root) +
+         ", member " + std::to_string(member) + " of " + std::to_string(call.shape.ranks) + ", sync " +
          std::to_string(static_cast<int>(call.shape.in)) + std::to_string(static_cast<int>(call.shape.out)) +
          ", L " + std::to_string(options.latency) + ", o " + std::to_string(options.overhead);
 }
@@ -49,8 +49,9 @@ inline std::string text_of(const ReplayedCall& call, Rank member, const SimOptio
 inline void count(const SimCall& made, const ReplayedCall& call, Compared& compared) {
   const Algorithm& algorithm = *call.algorithm;
   const std::string operation(operation_word(made.call.operation));
-  ++compared.by_name[made.call.operation == Collective::barrier ? operation
-                                                                : operation + " " + std::string(algorithm.name)];
+  ++compared
+        .by_name[made.call.operation == Collective::barrier ? operation
+                                                            : operation + " " + std::string(algorithm.name)];
   compared.late += made.most_late != 0 ? 1 : 0;
   ++compared.by_sync[{call.shape.in, call.shape.out}];
   for (Rank member = 0; member < call.shape.ranks; ++member) {

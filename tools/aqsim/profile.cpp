@@ -45,12 +45,14 @@ sim::Network network_of_profile(std::string_view text, const std::string& file) 
   if (!read.problem.empty()) throw BadInput(fmt::format("{}: {}", file, read.problem));
   const NetworkModel* model = read.profile.between(/*same_host=*/true);
   if (model == nullptr) model = read.profile.between(/*same_host=*/false);
-  if (model == nullptr) throw BadInput(fmt::format("{}: no level was measured; run `aqperf calibrate`", file));
+  if (model == nullptr)
+    throw BadInput(fmt::format("{}: no level was measured; run `aqperf calibrate`", file));
   sim::Network out;
   out.name = file;
   coll::Machine& machine = out.machine;
   coll::Machine::Level level{.group = 1U << 28, .link = link_of(model->at(0))};
-  for (const NetworkCost& cost : model->costs().subspan(1)) level.longer.push_back({cost.bytes, link_of(cost)});
+  for (const NetworkCost& cost : model->costs().subspan(1))
+    level.longer.push_back({cost.bytes, link_of(cost)});
   machine.levels = {std::move(level)};
   machine.copy_femtoseconds_per_byte = model->copy_femtoseconds_per_byte;
   machine.reduce_femtoseconds_per_byte = model->reduce_femtoseconds_per_byte;
