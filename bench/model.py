@@ -3,10 +3,11 @@
 
   bench/model.py [--conduit smp|udp] [--ranks N] [--bin DIR]
 
-Measures a fresh profile (aqperf calibrate), then every algorithm of some collective operations, forced by its setting, in
+Measures a fresh profile (aqperf calibrate), and what a call costs the engine itself: how much longer a flat broadcast of 8 B between
+two ranks takes than its message. That one is not judged. Then measures every algorithm of some collective operations, forced by its setting, in
 turns; predicts each with `aqsim --profile`. Prints both, the median error, and Kendall's tau over the pairs of algorithms of one
-operation and size whose measured difference exceeds the noise. The noise is what the same algorithm differs from itself: each is
-measured twice in every turn. Nothing else should run at the same time.
+operation and size whose measured difference exceeds the noise. The noise is what the same algorithm differs from itself, as each is
+measured twice in every turn: of a pair that of either one, and at least the median of all. Nothing else should run at the same time.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+YARDSTICK = ("broadcast", 8, "flat:segments=1")  # tells what a call costs beside its messages
 OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "all_to_all", "reduce", "all_reduce", "reduce_scatter", "scan")
 
 
@@ -61,16 +63,26 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
-def predictions(how, profile, operation, size):
+def predictions(how, profile, operation, size, call_us, ranks):
     """[algorithm as a setting names it] → microseconds of one call of many."""
-    command = [how.bin / "aqsim", operation, "--ranks", how.ranks, "--bytes", size, "--element", 8, "--algorithm", "all",
-               "--single", "--times", 16, "--profile", profile, "--cores", cores(), "--json"]
-    return {line["algorithm"]: line["virtual_us"] / 16 for line in lines_of(command)}
+    command = [how.bin / "aqsim", operation, "--ranks", ranks, "--bytes", size, "--element", 8, "--algorithm", "all",
+               "--single", "--times", 17, "--compute", call_us, "--profile", profile, "--cores", cores(), "--json"]
+    once = [*command[:command.index("--times")], *command[command.index("--profile"):]]
+    first = {line["algorithm"]: line["virtual_us"] for line in lines_of(once)}
+    return {line["algorithm"]: (line["virtual_us"] - first[line["algorithm"]]) / 16 for line in lines_of(command)}
 
 
-def measure(how, operation, size, algorithm):
+def cost_of_a_call(how, profile):
+    """Microseconds of the engine, for each call."""
+    operation, size, algorithm = YARDSTICK
+    predicted = predictions(how, profile, operation, size, 0, 2)[algorithm]
+    times = [measure(how, *YARDSTICK, ranks=2) for _ in range(how.turns)]
+    return max(0.0, statistics.median(time for time in times if time is not None) - predicted)
+
+
+def measure(how, operation, size, algorithm, ranks=None):
     """Microseconds; None if the engine does not run this algorithm as it is named."""
-    command = [how.bin / "aqperf", "coll-" + operation.replace("_", "-"), "--ranks", how.ranks, "--bytes", size, "--single",
+    command = [how.bin / "aqperf", "coll-" + operation.replace("_", "-"), "--ranks", ranks or how.ranks, "--bytes", size, "--single",
                "--seconds", how.seconds, "--repeat", 1, "--json"]
     near = "on" if how.conduit == "smp" else "off"
     lines = lines_of(command, AQUEDUCT_CONDUIT=how.conduit, AQUEDUCT_NEAR=near, AQUEDUCT_LOG="off",
@@ -107,7 +119,7 @@ def tau(rows, noise):
     agree = pairs = 0
     for _, group in itertools.groupby(rows, key=lambda row: row["case"][:2]):
         for a, b in itertools.combinations(list(group), 2):
-            if distance(a["measured"], b["measured"]) <= noise:
+            if distance(a["measured"], b["measured"]) <= max(noise, distance(*a["again"]), distance(*b["again"])):
                 continue
             pairs += 1
             same = (a["measured"] < b["measured"]) == (a["predicted"] < b["predicted"])
@@ -134,7 +146,7 @@ def print_guidelines(how, rows, noise):
     by_algorithm = sorted(rows, key=lambda row: (row["case"][0], row["case"][2].split(":")[0], row["case"][1]))
     pairs = [(a, b) for a, b in itertools.pairwise(by_algorithm)
              if a["case"][0] == b["case"][0] and a["case"][2].split(":")[0] == b["case"][2].split(":")[0]]
-    falls = [b for a, b in pairs if b["measured"] * allowed < a["measured"]]
+    falls = [b for a, b in pairs if b["measured"] * max(allowed, math.exp(distance(*b["again"]))) < a["measured"]]
     print(f"guideline: more bytes, less time beyond the noise: {len(falls)} of {len(pairs)}")
     ratios = [fastest(rows, "all_reduce", size) / (fastest(rows, "reduce", size) + fastest(rows, "broadcast", size))
               for size in how.bytes]
@@ -153,14 +165,16 @@ def main():
             sys.exit(f"model.py: there is no {name} in {how.bin}: build first (./aq build), or give --bin")
     with tempfile.TemporaryDirectory() as folder:
         profile = how.profile or calibrate(how, pathlib.Path(folder))
+        call_us = cost_of_a_call(how, profile)
         predicted = {(operation, size, name): us for operation in how.operations for size in how.bytes
-                     for name, us in predictions(how, profile, operation, size).items()}
+                     for name, us in predictions(how, profile, operation, size, call_us, how.ranks).items()
+                     if (operation, size, name) != YARDSTICK}
     found = measured_in_turns(how, list(predicted))
     rows = [{"case": case, "measured": statistics.median(a + b), "again": (statistics.median(a), statistics.median(b)),
              "predicted": predicted[case]} for case, (a, b) in found.items()]
     if not rows:
         sys.exit("model.py: nothing could be measured")
-    noise = statistics.quantiles([distance(*row["again"]) for row in rows], n=20)[-1] if len(rows) > 1 else 0
+    noise = statistics.median(distance(*row["again"]) for row in rows)
     print(f"{'operation':<15}{'bytes':>8}  {'algorithm':<34}{'measured us':>12}{'predicted us':>13}{'error':>8}")
     for row in rows:
         row["error"] = row["predicted"] / row["measured"] - 1
@@ -168,8 +182,8 @@ def main():
         print(f"{operation:<15}{size:>8}  {name:<34}{row['measured']:>12.2f}{row['predicted']:>13.2f}{row['error']:>8.0%}")
     error = statistics.median(abs(row["error"]) for row in rows)
     rank, pairs = tau(rows, noise)
-    print(f"{how.conduit}, {how.ranks} ranks on {cores()} cores: median error {error:.0%}; Kendall's tau {rank:.2f} over {pairs} "
-          f"pairs beyond the noise of {math.expm1(noise):.0%}; {len(rows)} of {len(predicted)} algorithms ran")
+    print(f"{how.conduit}, {how.ranks} ranks on {cores()} cores, {call_us:.2f} us a call: median error {error:.0%}; Kendall's tau {rank:.2f} over {pairs} "
+          f"pairs beyond the noise (median {math.expm1(noise):.0%}); {len(rows)} of {len(predicted)} algorithms ran")
     print_guidelines(how, rows, noise)
     if how.json:
         how.json.write_text(json.dumps({"rows": rows, "noise": noise, "error": error, "tau": rank, "pairs": pairs}))
