@@ -2,6 +2,8 @@
 
 #include "tests/support/sim_jobs.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,6 +34,9 @@ inline Machine machine_of(const SimOptions& options) {
 /// What has been compared: how many calls, by the algorithm's name and, among `all`, by name and all that calls differ in.
 struct Compared {
   std::map<std::string, int> by_name;
+  /// Calls that had to wait for their scratch to be free: the scratch sends messages of its own then, which are no part of
+  /// a schedule.
+  int left_out = 0;
   int late = 0;
   int of_several_lanes = 0;
   int with_parameters = 0;  ///< other ones than the usual
@@ -71,6 +76,10 @@ inline void compare(const std::vector<SimCall>& calls, const std::vector<Timed>&
   for (std::size_t i = 0; i < times.size(); ++i) {
     const Timed& one = times[i];
     if (one.replayed.empty()) continue;
+    if (std::count(one.controls.begin(), one.controls.end(), 0) != std::ssize(one.controls)) {
+      ++compared.left_out;
+      continue;
+    }
     ReplayOptions how;
     how.calls = one.called;
     const Replayed replayed = replay(one.replayed, machine_of(options), how);
@@ -122,6 +131,9 @@ inline void expect_all_compared(const Compared& compared) {
     for (const Sync out : conformance::kSyncs)
       EXPECT_GT(compared.by_sync.count({in, out}), 0u) << static_cast<int>(in) << static_cast<int>(out);
   }
+  int all = 0;
+  for (const auto& [name, calls] : compared.by_name) all += calls;
+  EXPECT_LE(compared.left_out, all / 100);
   EXPECT_GT(compared.late, 0);
   EXPECT_GT(compared.of_several_lanes, 0);
   EXPECT_GT(compared.with_parameters, 0);
