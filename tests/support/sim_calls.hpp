@@ -82,7 +82,7 @@ inline std::vector<SimCall> calls_for(Rank ranks, const std::vector<std::uint64_
         CollectiveCall& call = made.call;
         call.operation = operation;
         call.count = count;
-        call.root = turn % 3 == 0 && conformance::has_root(operation) ? ranks - 1 : 0;
+        call.root = turn % 7 < 3 && conformance::has_root(operation) ? ranks - 1 : 0;
         call.place = place;
         call.form = conformance::CollForm::nb;
         call.options.in = conformance::kSyncs[turn % 3];
@@ -90,7 +90,7 @@ inline std::vector<SimCall> calls_for(Rank ranks, const std::vector<std::uint64_
         if (turn % 4 == 3) call.options.order = ReduceOrder::exact;
         if (turn % 2 == 1) made.most_late = 5'000'011;
         calls.push_back(made);
-        turn += 4;  // prime to 9
+        turn += 5;  // prime to 9, 7 and 4
       }
     }
   }
