@@ -355,6 +355,7 @@ class TeamEngine {
   const Rank ranks_;
   const Rank position_;
   TeamTraits traits_;
+  std::optional<Groups> groups_;  ///< the members by hosts, if that is of use
   TeamPlaces places_;
   std::byte* base_ = nullptr;  ///< this member's scratch
   std::optional<TeamScratch> scratch_;

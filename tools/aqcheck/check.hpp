@@ -30,6 +30,7 @@ struct Case {
   /// scatter and a reduce_scatter, the output is the member's block of the input.
   bool in_place = false;
   std::shared_ptr<const CaseBlocks> blocks = nullptr;  ///< null: all blocks are alike
+  std::shared_ptr<const coll::Groups> groups = nullptr;  ///< of shape.groups
   /// Whose outputs peers reach, where members announce them.
   enum class Reached : std::uint8_t { none, odd, all } reached = Reached::none;
 
