@@ -11,9 +11,9 @@ namespace aqueduct::coll {
 
 namespace {
 
-constexpr Counter kOfHost = 0;   // at a leader: blocks of its members
-constexpr Counter kOfHosts = 1;  // at a leader: ranges of the other leaders
-constexpr Counter kAll = 2;      // at the others: the range of all
+constexpr Counter kGatheredHost = 0;   // at a leader: blocks of its members
+constexpr Counter kGatheredHosts = 1;  // at a leader: ranges of the other leaders
+constexpr Counter kGatheredAll = 2;    // at the others: the range of all
 
 struct Gathered {
   const Groups& groups;
@@ -57,32 +57,32 @@ std::uint32_t all_gather_hosts_length(const Shape& shape, Rank position, std::ui
   return plan.groups.count() + plan.others + plan.copies(shape);
 }
 
-Step leaders_step(const Shape& shape, const Gathered& plan, std::uint32_t index) noexcept {
+Step gathering_leaders_step(const Shape& shape, const Gathered& plan, std::uint32_t index) noexcept {
   const Groups& groups = plan.groups;
   const Rank begin = groups.begin(plan.group);
   if (index == 0) return copy_of(at(Space::in, 0), plan.slot(begin), plan.bytes);
   if (index < groups.count()) {
     const Rank peer = (plan.group + index) % groups.count();
     const Step put = put_to(groups.leader_of(peer), plan.slot(begin), plan.slot(begin),
-                            (plan.others + 1) * plan.bytes, kOfHosts);
-    return index == 1 && plan.others > 0 ? after(put, kOfHost, plan.others) : put;
+                            (plan.others + 1) * plan.bytes, kGatheredHosts);
+    return index == 1 && plan.others > 0 ? after(put, kGatheredHost, plan.others) : put;
   }
   index -= groups.count();
   const Step step = index < plan.others ? put_to(groups.member_at(begin + 1 + index), plan.slot(0),
-                                                 plan.slot(0), shape.ranks * plan.bytes, kAll)
+                                                 plan.slot(0), shape.ranks * plan.bytes, kGatheredAll)
                                         : plan.copy(shape, index - plan.others);
-  return index == 0 ? after(step, kOfHosts, groups.count() - 1) : step;
+  return index == 0 ? after(step, kGatheredHosts, groups.count() - 1) : step;
 }
 
 Step all_gather_hosts_step(const Shape& shape, Rank position, std::uint32_t, std::uint32_t index) noexcept {
   const Gathered plan(shape, position);
-  if (plan.leads()) return leaders_step(shape, plan, index);
+  if (plan.leads()) return gathering_leaders_step(shape, plan, index);
   if (index == 0) {
     return put_to(plan.leader, at(Space::in, 0), plan.slot(plan.groups.place_of(position)), plan.bytes,
-                  kOfHost);
+                  kGatheredHost);
   }
   const Step copy = plan.copy(shape, index - 1);
-  return index == 1 ? after(copy, kAll, 1) : copy;
+  return index == 1 ? after(copy, kGatheredAll, 1) : copy;
 }
 
 Cost all_gather_hosts_cost(const Shape& shape) noexcept {

@@ -17,7 +17,7 @@ namespace aqueduct::coll {
 
 namespace {
 
-constexpr Parameter kRadix[] = {{"radix", 2, 64, 2}};
+constexpr Parameter kMultiplyingParameters[] = {{"radix", 2, 64, 2}};
 
 constexpr Counter kFolded = 0;      // a follower's vector has arrived
 constexpr Counter kResult = 1;      // the leader's result has arrived
@@ -75,8 +75,7 @@ struct Multiplying {
     return static_cast<std::uint32_t>(each + (more ? 1 : 0));
   }
   Rank follower(std::uint64_t leader, std::uint32_t index) const noexcept {
-    if (groups != nullptr)
-      return groups->member_at(groups->begin(static_cast<Rank>(leader)) + 1 + index);
+    if (groups != nullptr) return groups->member_at(groups->begin(static_cast<Rank>(leader)) + 1 + index);
     return position_of(leader) + 1 + index;
   }
   /// Which of its leader's followers a member is.
@@ -203,7 +202,7 @@ const char* multiplying_refusal(const Shape& shape) noexcept {
   return shape.order == Order::exact ? "it does not combine one vector after the other" : nullptr;
 }
 
-const char* hosts_refusal(const Shape& shape) noexcept {
+const char* multiplying_hosts_refusal(const Shape& shape) noexcept {
   if (!shape.commutative && !shape.groups.of->in_team_order())
     return "it combines the vectors of a host first, and the team's order is another";
   if (Multiplying(shape).leaders != shape.groups.of->count())
@@ -216,7 +215,7 @@ const char* hosts_refusal(const Shape& shape) noexcept {
 const Algorithm kAllReduceMultiplying{
     .name = "multiplying",
     .operation = Operation::all_reduce,
-    .parameters = kRadix,
+    .parameters = kMultiplyingParameters,
     .refusal = multiplying_refusal,
     .needs = all_reduce_multiplying_needs,
     .lanes = one_lane,
@@ -228,9 +227,9 @@ const Algorithm kAllReduceMultiplying{
 const Algorithm kAllReduceHosts{
     .name = "hosts",
     .operation = Operation::all_reduce,
-    .parameters = kRadix,
+    .parameters = kMultiplyingParameters,
     .hosts = true,
-    .refusal = hosts_refusal,
+    .refusal = multiplying_hosts_refusal,
     .needs = all_reduce_multiplying_needs,
     .lanes = one_lane,
     .length = all_reduce_multiplying_length,

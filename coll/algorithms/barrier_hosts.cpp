@@ -11,7 +11,7 @@ namespace {
 constexpr Parameter kBarrierHostsParameters[] = {{"radix", 2, 64, 2}};
 
 GroupsPass barrier_hosts_pass(const Shape& shape) noexcept {
-  return {*shape.groups.of, shape.parameters[0], 0};
+  return {*shape.groups.of, 0, shape.parameters[0], 0};
 }
 Needs barrier_hosts_needs(const Shape& shape) noexcept {
   return {.counters = barrier_hosts_pass(shape).counters()};

@@ -8,14 +8,14 @@ namespace {
 
 // Of each segment: a put for each child, then the copy to the output.
 template <class AnyTree>
-std::uint32_t length_of(const Shape& shape, const AnyTree& tree, Rank position,
-                        std::uint32_t segments) noexcept {
+std::uint32_t broadcast_length_of(const Shape& shape, const AnyTree& tree, Rank position,
+                                  std::uint32_t segments) noexcept {
   return Segments(shape.bytes, shape.element, segments).count * (tree.children(position) + 1);
 }
 
 template <class AnyTree>
-Step step_of(const Shape& shape, const AnyTree& tree, Rank position, std::uint32_t index,
-             std::uint32_t segments) noexcept {
+Step broadcast_step_of(const Shape& shape, const AnyTree& tree, Rank position, std::uint32_t index,
+                       std::uint32_t segments) noexcept {
   const Segments parts(shape.bytes, shape.element, segments);
   const std::uint32_t children = tree.children(position);
   const std::uint32_t segment = index / (children + 1);
@@ -29,7 +29,7 @@ Step step_of(const Shape& shape, const AnyTree& tree, Rank position, std::uint32
   return !tree.is_root(position) && child == 0 ? after(step, arrived, 1) : step;
 }
 
-Cost cost_of(const Shape& shape, std::uint32_t depth, std::uint32_t segments) noexcept {
+Cost broadcast_cost_of(const Shape& shape, std::uint32_t depth, std::uint32_t segments) noexcept {
   const std::uint32_t count = Segments(shape.bytes, shape.element, segments).count;
   if (shape.ranks == 1 || count == 0) return {};
   return {.messages = std::uint64_t{shape.ranks - 1} * count,
@@ -46,27 +46,27 @@ Needs broadcast_tree_needs(const Shape& shape, std::uint32_t segments) noexcept 
 
 std::uint32_t broadcast_tree_length(const Shape& shape, const Tree& tree, Rank position,
                                     std::uint32_t segments) noexcept {
-  return length_of(shape, RootedTree(tree, shape.root), position, segments);
+  return broadcast_length_of(shape, RootedTree(tree, shape.root), position, segments);
 }
 std::uint32_t broadcast_tree_length(const Shape& shape, const GroupsTree& tree, Rank position,
                                     std::uint32_t segments) noexcept {
-  return length_of(shape, tree, position, segments);
+  return broadcast_length_of(shape, tree, position, segments);
 }
 
 Step broadcast_tree_step(const Shape& shape, const Tree& tree, Rank position, std::uint32_t index,
                          std::uint32_t segments) noexcept {
-  return step_of(shape, RootedTree(tree, shape.root), position, index, segments);
+  return broadcast_step_of(shape, RootedTree(tree, shape.root), position, index, segments);
 }
 Step broadcast_tree_step(const Shape& shape, const GroupsTree& tree, Rank position, std::uint32_t index,
                          std::uint32_t segments) noexcept {
-  return step_of(shape, tree, position, index, segments);
+  return broadcast_step_of(shape, tree, position, index, segments);
 }
 
 Cost broadcast_tree_cost(const Shape& shape, const Tree& tree, std::uint32_t segments) noexcept {
-  return cost_of(shape, tree.depth(), segments);
+  return broadcast_cost_of(shape, tree.depth(), segments);
 }
 Cost broadcast_tree_cost(const Shape& shape, const GroupsTree& tree, std::uint32_t segments) noexcept {
-  Cost cost = cost_of(shape, tree.depth(), segments);
+  Cost cost = broadcast_cost_of(shape, tree.depth(), segments);
   cost.depth_is_limit = true;  // the last leaders may have nobody below them
   return cost;
 }

@@ -11,7 +11,7 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr Parameter kReduceHostsParameters[] = {{"radix", 2, 64, 2}};
-constexpr Counter kChildren = 0;
+constexpr Counter kReduceHostsChildren = 0;
 
 GroupsTree reduce_hosts_tree(const Shape& shape) noexcept {
   return {*shape.groups.of, shape.root, shape.parameters[0]};
@@ -24,9 +24,8 @@ const char* reduce_hosts_refusal(const Shape& shape) noexcept {
 
 Needs reduce_hosts_needs(const Shape& shape) noexcept {
   if (shape.bytes == 0) return {};
-  return {.scratch = reduce_hosts_tree(shape).most_children() * shape.bytes,
-          .temp = shape.bytes,
-          .counters = 1};
+  return {
+      .scratch = reduce_hosts_tree(shape).most_children() * shape.bytes, .temp = shape.bytes, .counters = 1};
 }
 
 // A reduction for each child, and a put to the parent.
@@ -42,10 +41,10 @@ Step reduce_hosts_step(const Shape& shape, Rank position, std::uint32_t, std::ui
   const Place sum = at(tree.is_root(position) ? Space::out : Space::temp, 0);
   if (index == children) {
     return put_to(tree.parent(position), children > 0 ? sum : at(Space::in, 0), slot(tree.index_of(position)),
-                  shape.bytes, kChildren);
+                  shape.bytes, kReduceHostsChildren);
   }
   const Step step = reduction(index == 0 ? at(Space::in, 0) : sum, slot(index), sum, shape.bytes);
-  return index == 0 ? after(step, kChildren, children) : step;
+  return index == 0 ? after(step, kReduceHostsChildren, children) : step;
 }
 
 Cost reduce_hosts_cost(const Shape& shape) noexcept {

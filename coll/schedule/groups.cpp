@@ -10,7 +10,8 @@ Groups::Groups(Rank ranks, const std::function<Rank(Rank position)>& host_of)
   std::unordered_map<Rank, Rank> group_of_host;
   std::vector<Rank> sizes;
   for (Rank position = 0; position < ranks; ++position) {
-    const auto [found, is_new] = group_of_host.try_emplace(host_of(position), static_cast<Rank>(sizes.size()));
+    const auto [found, is_new] =
+        group_of_host.try_emplace(host_of(position), static_cast<Rank>(sizes.size()));
     if (is_new) sizes.push_back(0);
     group_[position] = found->second;
     ++sizes[found->second];

@@ -32,6 +32,11 @@ class Groups {
   Rank place_of(Rank position) const noexcept { return place_[position]; }
   Rank member_at(Rank place) const noexcept { return member_[place]; }
   Rank leader_of(Rank group) const noexcept { return member_[begin_[group]]; }
+  /// The index-th of those that share a group with a member, itself left out. Requires: index < size of the group - 1.
+  Rank mate_of(Rank position, Rank index) const noexcept {
+    const Rank place = begin_[group_[position]] + index;
+    return member_[place < place_[position] ? place : place + 1];
+  }
   /// Whether places are positions: the members of a group follow one another in the team.
   bool in_team_order() const noexcept { return in_team_order_; }
 

@@ -9,14 +9,14 @@
 namespace aqueduct::coll {
 
 /// Signals after which each member knows that all have begun, between hosts among leaders only: the members of a host
-/// report to their leader, leaders disseminate, and release their members.
+/// report to their leader, leaders disseminate, and release their members. The root of the operation leads its host.
 ///
 /// Cost: 2 (P - G) signals on hosts, those of a dissemination of G between them.
 class GroupsPass {
  public:
   /// `first`: the first of its counters. Requires: `groups` outlives it; radix >= 2.
-  GroupsPass(const Groups& groups, std::uint32_t radix, Counter first) noexcept
-      : groups_(groups), leaders_{groups.count(), radix}, first_(first) {}
+  GroupsPass(const Groups& groups, Rank root, std::uint32_t radix, Counter first) noexcept
+      : groups_(groups), root_(root), leaders_{groups.count(), radix}, first_(first) {}
 
   std::uint32_t counters() const noexcept { return 2 + leaders_.rounds(); }
   std::uint32_t length(Rank position) const noexcept;
@@ -29,9 +29,13 @@ class GroupsPass {
   Counter reports() const noexcept { return first_; }
   Counter release() const noexcept { return static_cast<Counter>(first_ + 1); }
   Counter arrived(std::uint32_t round) const noexcept { return static_cast<Counter>(first_ + 2 + round); }
+  Rank leader_of(Rank group) const noexcept {
+    return group == groups_.group_of(root_) ? root_ : groups_.leader_of(group);
+  }
   Step leaders_step(Rank group, std::uint32_t index) const noexcept;
 
   const Groups& groups_;
+  Rank root_;
   Dissemination leaders_;
   Counter first_;
 };

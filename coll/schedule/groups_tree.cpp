@@ -32,8 +32,7 @@ Rank GroupsTree::child(Rank position, std::uint32_t index) const noexcept {
   const Rank group = groups_.group_of(position);
   const std::uint32_t leaders = leaders_.children(in_tree(group));
   if (index < leaders) return leader_of(at_tree(leaders_.child(in_tree(group), index)));
-  const Rank place = groups_.begin(group) + (index - leaders);
-  return groups_.member_at(place < groups_.place_of(position) ? place : place + 1);
+  return groups_.mate_of(position, index - leaders);
 }
 
 std::uint32_t GroupsTree::index_of(Rank position) const noexcept {

@@ -16,7 +16,8 @@ constexpr std::uint32_t kPassRadix = 4;
 /// What `use` says of the pass's tree.
 template <class Use>
 auto with_tree(const Pass& pass, const Use& use) noexcept {
-  return pass.groups != nullptr ? use(GroupsTree(*pass.groups, pass.root, kPassRadix)) : use(RootedTree({Tree::Kind::k_nomial, kPassRadix, pass.ranks}, pass.root));
+  return pass.groups != nullptr ? use(GroupsTree(*pass.groups, pass.root, kPassRadix))
+                                : use(RootedTree({Tree::Kind::k_nomial, kPassRadix, pass.ranks}, pass.root));
 }
 
 Step waiting(Counter counter, std::uint32_t value) noexcept {
@@ -55,7 +56,7 @@ Step down(const AnyTree& tree, Rank position, std::uint32_t index, Counter count
   return step;
 }
 
-GroupsPass of_groups(const Pass& pass) noexcept { return {*pass.groups, 2, pass.first}; }
+GroupsPass of_groups(const Pass& pass) noexcept { return {*pass.groups, pass.root, 2, pass.first}; }
 
 }  // namespace
 

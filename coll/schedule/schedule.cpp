@@ -129,6 +129,7 @@ Cost Schedule::cost(const Algorithm& algorithm, const Shape& shape) noexcept {
   const Passes passes = passes_of(shape, 0);
   cost.messages += passes.before.messages() + passes.after.messages();
   cost.depth += passes.before.depth() + passes.after.depth();
+  cost.depth_is_limit |= shape.groups.of != nullptr;  // a host of one member has nobody to hear from
   return cost;
 }
 

@@ -219,7 +219,8 @@ void for_each_case_with(Case made, const Grid& grid, const std::function<void(co
 
 void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
                    const std::function<void(const Case&)>& visit) {
-  Case made{.algorithm = &algorithm};
+  Case made;
+  made.algorithm = &algorithm;
   if (!algorithm.hosts) return for_each_case_with(made, grid, visit);
   for (const auto& groups : groups_of(grid.ranks, grid)) {
     made.groups = groups;
