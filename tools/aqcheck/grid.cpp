@@ -103,7 +103,9 @@ bool differs_if_commutative(const coll::Algorithm& algorithm, const Shape& shape
   if (!coll::reduces(algorithm.operation)) return false;
   Shape other = shape;
   other.commutative = true;
-  if ((algorithm.refusal(shape) == nullptr) != (algorithm.refusal(other) == nullptr)) return true;
+  const bool refused = algorithm.refusal(shape) != nullptr;
+  if (refused != (algorithm.refusal(other) != nullptr)) return true;
+  if (refused) return false;
   for (Rank position = 0; position < shape.ranks; ++position) {
     const coll::Schedule here(algorithm, shape, position);
     const coll::Schedule there(algorithm, other, position);
