@@ -123,7 +123,8 @@ std::uint32_t TeamEngine::hash_of(const Method& method) noexcept {
 
 Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
   Shape asked = request.shape;
-  if (shifts_with_root(asked)) asked.root = 0;
+  // A schedule that goes by hosts is another one for each root.
+  if (shifts_with_root(asked) && traits_.groups == nullptr) asked.root = 0;
   if (request.combiner.wide_element != 0) {
     asked.bytes = asked.bytes / asked.element * request.combiner.wide_element;
     asked.pitch = asked.bytes;

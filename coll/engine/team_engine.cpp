@@ -44,6 +44,13 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
       position_(team.index),
       traits_(traits_of(team.endpoint, team)),
       agreement_(team.endpoint.rank) {
+  if (!traits_.one_host) {
+    groups_.emplace(ranks_, [&](Rank position) { return state_.host_of[team.members[position]]; });
+    if (groups_->are_of_use())
+      traits_.groups = &*groups_;
+    else
+      groups_.reset();
+  }
   shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
   all_.kind = &core::kGroup;
   all_.pool = &state_.ops;

@@ -56,6 +56,8 @@ class TeamEngine {
   void have_no_scratch() noexcept { scratch_.reset(); }
   /// The team's board; no slots: it has none.
   const BoardRoom& board() const noexcept { return traits_.board; }
+  /// The members by hosts; null: no schedule goes by them.
+  const Groups* groups() const noexcept { return traits_.groups; }
   /// Whether the members reach each other's memory by loads and stores: the same on all of them.
   bool shares_memory() const noexcept { return traits_.mapped && shares_memory_; }
   /// The team has a board, in front of its scratch. `all`: what the members have offered. May throw std::bad_alloc.
@@ -355,6 +357,7 @@ class TeamEngine {
   const Rank ranks_;
   const Rank position_;
   TeamTraits traits_;
+  std::optional<Groups> groups_;  ///< the members by hosts, if that is of use
   TeamPlaces places_;
   std::byte* base_ = nullptr;  ///< this member's scratch
   std::optional<TeamScratch> scratch_;

@@ -26,6 +26,8 @@ struct TeamTraits {
   const core::NativeTeam* native = nullptr;
   BoardRoom board{};     ///< what each member has of the team's board; no slots: the team has none
   bool crowded = false;  ///< the host has more ranks than processors
+  /// The members by hosts; null: they are on one host, or each on its own.
+  const Groups* groups = nullptr;
 };
 
 /// An algorithm for a shape.
