@@ -7,6 +7,7 @@
 #include "coll/engine/team_offers.hpp"
 #include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
+#include "coll/tune/tuned_chooser.hpp"
 #include "rma/transfers.hpp"
 #include "team/team_state.hpp"
 
@@ -99,6 +100,10 @@ class TeamEngine {
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
   std::string explain(const Shape& shape) const;
+  /// What the team's members choose by.
+  const TuningTable& tuning() const noexcept { return chooser_.table(); }
+  /// Whether all members have the same table. If not, which no program can bring about, the rules choose on all of them.
+  void choose_tuning(bool all_alike) noexcept;
   /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch.
   Choice choice(const Shape& shape) const noexcept;
 
@@ -355,6 +360,7 @@ class TeamEngine {
   const Rank ranks_;
   const Rank position_;
   TeamTraits traits_;
+  TunedChooser chooser_;
   TeamPlaces places_;
   std::byte* base_ = nullptr;  ///< this member's scratch
   std::optional<TeamScratch> scratch_;

@@ -26,6 +26,8 @@ struct TeamTraits {
   const core::NativeTeam* native = nullptr;
   BoardRoom board{};     ///< what each member has of the team's board; no slots: the team has none
   bool crowded = false;  ///< the host has more ranks than processors
+  /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.
+  Rank block = 1;
 };
 
 /// An algorithm for a shape.
