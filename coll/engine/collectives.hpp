@@ -18,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -103,6 +104,8 @@ class Collectives final : public core::Layer {
   void drop(void* plan) noexcept;
   std::string explain(TeamState& team, const Shape& shape);
   Choice choice(TeamState& team, const Shape& shape) noexcept;
+  /// Keeps memory that a call may still use until the endpoint ends.
+  void keep(std::shared_ptr<void> memory) { kept_.push_back(std::move(memory)); }
   UserOperators& user_operators() noexcept { return user_operators_; }
 
   // For the engines.
@@ -178,6 +181,7 @@ class Collectives final : public core::Layer {
   std::shared_ptr<const TuningTable> tuning_;
   std::shared_ptr<const TuningTable> no_tuning_ = std::make_shared<const TuningTable>();
   ChoiceCounts choices_;
+  std::vector<std::shared_ptr<void>> kept_;
   AbortMessages aborts_;
   /// Changed by a stall report, which asks for what the next one tells.
   mutable CallQuestions questions_;

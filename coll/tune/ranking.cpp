@@ -129,9 +129,10 @@ Ranking rank(const TuningKey& key, const TuningTable& table, const TeamTraits& t
     out.measured_at = decision->key;
     return out;
   }
-  // A model knows nothing of ranks that wait for a processor.
+  // A model that was measured knows nothing of ranks that wait for a processor. A conduit in virtual time has none to wait for.
   const NetworkModel* const model = table.model(team.one_host);
-  if (model == nullptr || model->origin == NetworkModel::Origin::defaults || team.crowded) return out;
+  if (model == nullptr || model->origin == NetworkModel::Origin::defaults) return out;
+  if (team.crowded && model->origin == NetworkModel::Origin::profile) return out;
   out.all = rank_by_model(candidates_of(key, team, scratch, false), key, table, team, scratch, limits);
   if (out.all.size() > limits.most_kept) out.all.resize(limits.most_kept);
   return out;
