@@ -36,10 +36,10 @@ std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t
   std::vector<Timed> out;
   for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i) out.push_back(ranked[i].timed);
   std::copy_if(all.begin(), all.end(), std::back_inserter(out), is_outside_the_model);
-  const Choice now = chooser_.choose(shape_of(key), traits_, layout);
+  const Choice now = chooser_.choose(judged_shape(key), traits_, layout);
   if (now.algorithm == nullptr) return out;
   const auto is_now = [&](const Timed& one) {
-    const Fit how = fit_or_cut(*one.algorithm, one.wanted, shape_of(key), traits_, layout);
+    const Fit how = fit_or_cut(*one.algorithm, one.wanted, judged_shape(key), traits_, layout);
     return one.algorithm == now.algorithm && how.shape == now.shape;
   };
   if (std::none_of(out.begin(), out.end(), is_now))

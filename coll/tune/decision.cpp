@@ -24,7 +24,7 @@ TuningKey key_of(const Shape& shape, TeamKind kind) noexcept {
   return key;
 }
 
-Shape shape_of(const TuningKey& key) noexcept {
+Shape judged_shape(const TuningKey& key) noexcept {
   Shape shape;
   shape.operation = key.operation;
   shape.in = key.in;

@@ -36,7 +36,7 @@ struct TuningKey {
 TeamKind kind_of(const TeamTraits& team) noexcept;
 TuningKey key_of(const Shape& shape, TeamKind kind) noexcept;
 /// The shape by which a key is judged: of the least size of its class, with root 0.
-Shape shape_of(const TuningKey& key) noexcept;
+Shape judged_shape(const TuningKey& key) noexcept;
 
 /// An algorithm with parameters, and how long it took or is expected to take.
 struct Timed {

@@ -50,7 +50,7 @@ std::string TunedChooser::ranking_lines(const Answer& found, const Shape& shape)
       text += fmt::format(", at the nearest measured size ({} bytes, {} members)", least_bytes_of(at.size),
                           at.ranks);
   } else {
-    text += fmt::format(", for blocks of {} bytes", shape_of(key_of(shape, TeamKind::host)).bytes);
+    text += fmt::format(", for blocks of {} bytes", judged_shape(key_of(shape, TeamKind::host)).bytes);
   }
   text += '\n';
   for (std::size_t i = 0; i < found.place; ++i)

@@ -55,7 +55,7 @@ bool is_worth_trying(const Algorithm& algorithm, const TuningKey& key) noexcept 
 void add_candidates(const Algorithm& algorithm, const TuningKey& key, const TeamTraits& team,
                     const ScratchLayout& scratch, std::vector<Timed>& out) {
   if (algorithm.operation != key.operation || !is_worth_trying(algorithm, key)) return;
-  const Shape shape = shape_of(key);
+  const Shape shape = judged_shape(key);
   std::vector<Fit> before;
   for (const WantedParameters& wanted : grid_of(algorithm, key.ranks)) {
     const Fit how = fit_or_cut(algorithm, wanted, shape, team, scratch);
@@ -90,7 +90,7 @@ std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, c
 std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const TuningKey& key,
                                   const TuningTable& table, const TeamTraits& team,
                                   const ScratchLayout& scratch, const RankingLimits& limits) {
-  const Shape shape = shape_of(key);
+  const Shape shape = judged_shape(key);
   std::vector<Ranked> ranked;
   for (const Timed& one : candidates) {
     if (one.algorithm->native || one.algorithm->board != BoardMethod::none) continue;

@@ -119,6 +119,10 @@ int run(const Options& options, int argc, char** argv) {
     write_page(options.report, options.from);
     return 0;
   }
+  if (options.studies) {
+    print_study(study(options.study), options.study);
+    return 0;
+  }
   if (!has_launcher()) relaunch(options, argc, argv);
   Config config = Config::from_environment();
   auto job = Job::start(config);
@@ -158,7 +162,15 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1U, 10000U))
       ->capture_default_str();
   app.add_flag("--json", options.json, "an object on a line for each decision");
+  app.add_flag("--regret", options.studies,
+               "no job: how good the choices are on random simulated networks, beside an exhaustive search");
+  app.add_option("--models", options.study.models, "of --regret: random machines, each with three topologies")
+      ->check(CLI::Range(1U, 10000U))
+      ->capture_default_str();
+  app.add_option("--seed", options.study.seed, "of --regret")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  options.study.json = options.json;
+  options.study.searched = options.candidates;
   if (options.out.empty()) options.out = "tuning/";
   try {
     options.operations = aqueduct::aqtune::read_operations(operations);

@@ -2,6 +2,8 @@
 
 #include <aqueduct/tune.hpp>
 
+#include "tools/aqtune/study.hpp"
+
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -25,8 +27,8 @@ struct Options {
   double seconds = 60;
   std::uint32_t candidates = 8;
   bool json = false;
-  bool study = false;
-  std::uint32_t models = 50;  ///< of a study
+  bool studies = false;  ///< no job: a study on simulated networks
+  StudyOptions study;
 };
 
 /// "broadcast,all_reduce", or "all". Errors: BadInput, with the words that may be.
