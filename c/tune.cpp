@@ -53,7 +53,8 @@ aq_status aq_team_tune(aq_team* team, const int* operations, size_t operation_co
   if (found && report != nullptr) {
     const auto undecided = std::count_if(found->found.begin(), found->found.end(),
                                          [](const Tuned& one) { return !one.decided; });
-    *report = {found->found.size(), static_cast<std::size_t>(undecided), found->left_out, found->saved ? 1 : 0, 0};
+    *report = {found->found.size(), static_cast<std::size_t>(undecided), found->left_out,
+               found->saved ? 1 : 0, 0};
   }
   return c::plain(found.status());
 } catch (const std::bad_alloc&) {

@@ -11,8 +11,8 @@
 
 namespace aqueduct {
 
-Result<TuneReport> tune(Team& team, std::span<const Collective> operations, std::span<const std::uint64_t> bytes,
-                        const TuneOptions& options) {
+Result<TuneReport> tune(Team& team, std::span<const Collective> operations,
+                        std::span<const std::uint64_t> bytes, const TuneOptions& options) {
   detail::TeamState& state = team.state();
   if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;
   {

@@ -1,6 +1,7 @@
 #include "coll/tuning_run.hpp"
 
 #include "coll/tune/tuning_file.hpp"
+#include "coll/wait_for_call.hpp"
 #include "core/entry.hpp"
 
 #include <algorithm>
@@ -80,8 +81,11 @@ Status TuningRun::give_up(ErrorCode why) noexcept {
 }
 
 Status TuningRun::wait(Event& event) noexcept {
-  const Status status = state_.face.wait_for(event, patience());
-  if (status.code() != ErrorCode::timed_out) return status;
+  {
+    const core::Entry entry(state_);
+    const Status status = wait_for_call(state_, event, patience());
+    if (status.code() != ErrorCode::timed_out || !engine_.broken().ok()) return status;
+  }
   state_.log.error(
       "tune on a team of {} ranks: a member has not come for {} s; its work function may not have returned. "
       "Collective calls on the team fail from now on",
@@ -114,11 +118,11 @@ Status TuningRun::agree_on_arguments(std::span<const Collective> operations,
     if (element == 0 || (combines && one % element != 0)) problem(ErrorCode::invalid_argument);
   }
   const CollOptions& calls = options_.calls;
-  for (const auto word : {static_cast<std::uint64_t>(options_.time.count()),
-                          static_cast<std::uint64_t>(options_.work_limit.count()),
-                          std::uint64_t{options_.candidates}, static_cast<std::uint64_t>(calls.in),
-                          static_cast<std::uint64_t>(calls.out), static_cast<std::uint64_t>(calls.order),
-                          static_cast<std::uint64_t>(options_.type)})
+  for (const auto word :
+       {static_cast<std::uint64_t>(options_.time.count()),
+        static_cast<std::uint64_t>(options_.work_limit.count()), std::uint64_t{options_.candidates},
+        static_cast<std::uint64_t>(calls.in), static_cast<std::uint64_t>(calls.out),
+        static_cast<std::uint64_t>(calls.order), static_cast<std::uint64_t>(options_.type)})
     hash = mixed_words(hash, word);
   if (calls.in > Sync::all || calls.out > Sync::all || calls.order > ReduceOrder::exact)
     problem(ErrorCode::invalid_argument);
@@ -252,7 +256,8 @@ Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t ke
   if (const Status status = agree({}); !status) return status;  // all have their memory
   std::vector<CollPlan> plans;
   if (const Status status = bind_all(*call, field, plans); !status) return status;
-  const std::chrono::nanoseconds share(static_cast<std::int64_t>((all - std::min(all, elapsed_)) / keys_left));
+  const std::chrono::nanoseconds share(
+      static_cast<std::int64_t>((all - std::min(all, elapsed_)) / keys_left));
   const auto found = search(field.size(), share, [&](std::span<const std::size_t> who, std::uint32_t times) {
     return measure(plans, who, times);
   });
@@ -294,7 +299,8 @@ bool TuningRun::save() noexcept try {
   return false;
 }
 
-Result<TuneReport> TuningRun::run(std::span<const Collective> operations, std::span<const std::uint64_t> bytes) {
+Result<TuneReport> TuningRun::run(std::span<const Collective> operations,
+                                  std::span<const std::uint64_t> bytes) {
   TuneReport report;
   memory_ = std::make_shared<Memory>();
   if (const Status status = agree_on_arguments(operations, bytes); !status) return status;

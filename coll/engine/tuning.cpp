@@ -12,7 +12,8 @@ namespace {
 
 /// What the model says nothing about. Of these only the usual parameters are tried.
 bool is_outside_the_model(const Timed& one) noexcept {
-  return one.algorithm->native || (one.algorithm->board != BoardMethod::none && one.wanted == WantedParameters{});
+  return one.algorithm->native ||
+         (one.algorithm->board != BoardMethod::none && one.wanted == WantedParameters{});
 }
 
 }  // namespace
@@ -26,7 +27,9 @@ void TeamEngine::choose_tuning(bool all_alike) noexcept {
   chooser_.have_table(layer_.no_tuning());
 }
 
-bool TeamEngine::is_forced(Collective operation) const noexcept { return layer_.rules().is_forced(operation); }
+bool TeamEngine::is_forced(Collective operation) const noexcept {
+  return layer_.rules().is_forced(operation);
+}
 
 std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t most) const {
   if (!scratch_) return {};
@@ -42,8 +45,7 @@ std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t
     const Fit how = fit_or_cut(*one.algorithm, one.wanted, judged_shape(key), traits_, layout);
     return one.algorithm == now.algorithm && how.shape == now.shape;
   };
-  if (std::none_of(out.begin(), out.end(), is_now))
-    out.push_back({now.algorithm, now.shape.parameters, 0});
+  if (std::none_of(out.begin(), out.end(), is_now)) out.push_back({now.algorithm, now.shape.parameters, 0});
   return out;
 }
 

@@ -15,9 +15,9 @@ struct Round {
 };
 // Chosen: as requirements N-90 and section 5 of the study have them.
 constexpr std::array kRounds{Round{~std::size_t{0}, 5}, Round{4, 10}, Round{2, 40}};
-constexpr std::uint32_t kFirstLook = 2;   // the first call of each also makes what is kept for it
-constexpr std::uint64_t kHopeless = 4;    // chosen: noise of a factor of four is rare
-constexpr std::uint32_t kFewest = 3;      // repetitions of a round: fewer have no median worth the name
+constexpr std::uint32_t kFirstLook = 2;  // the first call of each also makes what is kept for it
+constexpr std::uint64_t kHopeless = 4;   // chosen: noise of a factor of four is rare
+constexpr std::uint32_t kFewest = 3;     // repetitions of a round: fewer have no median worth the name
 
 /// A candidate in the race.
 struct Runner {

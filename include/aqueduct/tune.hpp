@@ -52,8 +52,9 @@ struct Tuned {
 
 struct TuneReport {
   std::vector<Tuned> found;
-  std::size_t left_out = 0;  ///< sizes for which there was no time or no memory, or whose algorithm a setting names
-  bool saved = false;        ///< the first member has added it to its file
+  std::size_t left_out =
+      0;               ///< sizes for which there was no time or no memory, or whose algorithm a setting names
+  bool saved = false;  ///< the first member has added it to its file
 };
 
 /// Measures which algorithms are the fastest on this team, for blocks of these sizes. From then on the team's calls of these
@@ -70,7 +71,7 @@ struct TuneReport {
 ///             from then on. internal, with the rank: `work` has thrown there (the log has its words).
 ///             After an error the team keeps its old table.
 /// Cost:       for each size up to some 140 calls of the operation for eight algorithms, and three all-reduces.
-Result<TuneReport> tune(Team& team, std::span<const Collective> operations, std::span<const std::uint64_t> bytes,
-                        const TuneOptions& options = {});
+Result<TuneReport> tune(Team& team, std::span<const Collective> operations,
+                        std::span<const std::uint64_t> bytes, const TuneOptions& options = {});
 
 }  // namespace aqueduct

@@ -47,7 +47,8 @@ TEST_P(Tune, FindsTheSameOnAllMembersAndUsesIt) {
       EXPECT_GT(one.median.count(), 0);
       EXPECT_GT(one.tried, 0u);
       medians += static_cast<std::uint64_t>(one.median.count());
-      const std::string why = team->explain(one.operation, one.bytes, one.operation == Collective::all_reduce ? 8 : 1);
+      const std::string why =
+          team->explain(one.operation, one.bytes, one.operation == Collective::all_reduce ? 8 : 1);
       EXPECT_NE(why.find("measured: "), std::string::npos) << why;
       EXPECT_NE(why.find("  " + one.algorithm), std::string::npos) << why << one.algorithm;
     }
@@ -67,7 +68,8 @@ TEST_P(Tune, CanOverlapWork) {
     int calls = 0;
     TuneOptions options = briefly();
     options.work = [&] { ++calls; };
-    const auto report = tune(me.world(), std::array{Collective::all_reduce}, std::array<std::uint64_t, 1>{64}, options);
+    const auto report =
+        tune(me.world(), std::array{Collective::all_reduce}, std::array<std::uint64_t, 1>{64}, options);
     ASSERT_TRUE(report) << report.status().text();
     EXPECT_GT(calls, 0);
     ASSERT_TRUE(me.barrier());
@@ -81,7 +83,8 @@ TEST_P(Tune, WhoseWorkThrowsEndsOnAllMembers) {
     options.work = [&] {
       if (me.rank() == 1 && ++calls == 3) throw std::runtime_error("no more work");
     };
-    const auto report = tune(me.world(), std::array{Collective::broadcast}, std::array<std::uint64_t, 1>{64}, options);
+    const auto report =
+        tune(me.world(), std::array{Collective::broadcast}, std::array<std::uint64_t, 1>{64}, options);
     EXPECT_EQ(report.status(), Status(ErrorCode::invalid_argument, 1));
     expect_right_sums(me.world());
     ASSERT_TRUE(me.barrier());

@@ -62,8 +62,9 @@ void print(const Tuned& one, Rank ranks, bool json) {
   } else {
     fmt::print("{:<15}{:>10} B  {:<34}{:>11.2f} us   {}{}\n", coll::operation_word(one.operation), one.bytes,
                one.algorithm, us(one.median),
-               one.runner_up.empty() ? std::string("nothing else can do it")
-                                     : fmt::format("then {} in {:.2f} us", one.runner_up, us(one.runner_up_median)),
+               one.runner_up.empty()
+                   ? std::string("nothing else can do it")
+                   : fmt::format("then {} in {:.2f} us", one.runner_up, us(one.runner_up_median)),
                one.decided || one.runner_up.empty() ? "" : " (undecided)");
   }
 }
@@ -152,8 +153,10 @@ int main(int argc, char** argv) {
   app.add_option("--ranks", options.ranks, "how many to start here, without a launcher (default: 2)")
       ->check(CLI::Range(2U, 1024U));
   app.add_option("--conduit", options.conduit, "without a launcher: which conduit");
-  app.add_option("--out", options.out, "the file of decisions, or a folder of such files")->default_str("tuning/");
-  app.add_option("--report", options.report, "writes a page with the decisions of the file")->type_name("FILE.html");
+  app.add_option("--out", options.out, "the file of decisions, or a folder of such files")
+      ->default_str("tuning/");
+  app.add_option("--report", options.report, "writes a page with the decisions of the file")
+      ->type_name("FILE.html");
   app.add_option("--from", options.from, "measures nothing: the page is about this file")->type_name("FILE");
   app.add_option("--seconds", options.seconds, "what the search may take")
       ->check(CLI::Range(0.01, 1e6))

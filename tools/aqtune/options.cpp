@@ -25,8 +25,8 @@ std::optional<Collective> operation_named(std::string_view word) {
 
 std::uint64_t read_size(std::string_view word) {
   // The units are those of a setting in bytes.
-  constexpr SettingInfo kInfo{"bytes", "--bytes", SettingType::bytes, "bytes", "", "", 1,
-                              static_cast<std::int64_t>(kMostBytes)};
+  constexpr SettingInfo kInfo{
+      "bytes", "--bytes", SettingType::bytes, "bytes", "", "", 1, static_cast<std::int64_t>(kMostBytes)};
   const core::SettingValue value = core::read_setting(kInfo, word);
   if (!value.problem.empty()) throw BadInput(value.problem);
   return static_cast<std::uint64_t>(value.number);
@@ -57,7 +57,8 @@ std::vector<Collective> read_operations(const std::string& text) {
     const auto found = operation_named(word);
     if (!found)
       throw BadInput(fmt::format(
-          "--ops: there is no operation '{}'; it may be all, or some of broadcast, scatter, gather, all_gather, "
+          "--ops: there is no operation '{}'; it may be all, or some of broadcast, scatter, gather, "
+          "all_gather, "
           "all_to_all, reduce, all_reduce, reduce_scatter, scan and exscan, with commas between them",
           word));
     out.push_back(*found);

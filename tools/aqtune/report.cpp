@@ -54,7 +54,8 @@ std::string time_word(std::uint64_t picoseconds) {
 }
 
 /// One map has what can be compared: one operation in the same modes, on teams of one kind.
-using MapKey = std::tuple<coll::Operation, coll::TeamKind, coll::Sync, coll::Sync, coll::Order, std::uint32_t>;
+using MapKey =
+    std::tuple<coll::Operation, coll::TeamKind, coll::Sync, coll::Sync, coll::Order, std::uint32_t>;
 MapKey map_of(const Decision& one) {
   const coll::TuningKey& key = one.key;
   return {key.operation, key.kind, key.in, key.out, key.order, key.element};
@@ -63,9 +64,11 @@ MapKey map_of(const Decision& one) {
 std::string title_of(const coll::TuningKey& key) {
   constexpr std::array kKinds{"in mapped memory", "on one host", "over a network"};
   constexpr std::array kSyncs{"none", "mine", "all"};
-  std::string title = fmt::format("{} {}", coll::operation_word(key.operation), kKinds[static_cast<std::size_t>(key.kind)]);
+  std::string title =
+      fmt::format("{} {}", coll::operation_word(key.operation), kKinds[static_cast<std::size_t>(key.kind)]);
   if (key.in != coll::Sync::all || key.out != coll::Sync::all)
-    title += fmt::format(", sync {} to {}", kSyncs[static_cast<std::size_t>(key.in)], kSyncs[static_cast<std::size_t>(key.out)]);
+    title += fmt::format(", sync {} to {}", kSyncs[static_cast<std::size_t>(key.in)],
+                         kSyncs[static_cast<std::size_t>(key.out)]);
   return title;
 }
 
@@ -82,9 +85,11 @@ class Colours {
 };
 
 std::string cell_of(const Decision& one, Colours& colours) {
-  std::string why = fmt::format("{}: {}, the median of {}", coll::name_of(one.best), time_word(one.best.picoseconds), one.samples);
+  std::string why = fmt::format("{}: {}, the median of {}", coll::name_of(one.best),
+                                time_word(one.best.picoseconds), one.samples);
   if (one.runner_up.algorithm != nullptr)
-    why += fmt::format("; runner-up {}: {}", coll::name_of(one.runner_up), time_word(one.runner_up.picoseconds));
+    why +=
+        fmt::format("; runner-up {}: {}", coll::name_of(one.runner_up), time_word(one.runner_up.picoseconds));
   return fmt::format("<td style=\"background:{}\" title=\"{}\">{}<br><small>{}</small></td>",
                      colours.of(one.best.algorithm->name), in_html(why), in_html(coll::name_of(one.best)),
                      time_word(one.best.picoseconds));
@@ -98,7 +103,8 @@ std::string map_table(const std::vector<const Decision*>& decisions, Colours& co
     rows[one->key.ranks][one->key.size] = one;
   }
   std::string text = "<table class=\"map\"><tr><th>members</th>";
-  for (const std::uint32_t size : sizes) text += fmt::format("<th>{}</th>", size_word(coll::least_bytes_of(size)));
+  for (const std::uint32_t size : sizes)
+    text += fmt::format("<th>{}</th>", size_word(coll::least_bytes_of(size)));
   text += "</tr>\n";
   for (const auto& [ranks, row] : rows) {
     text += fmt::format("<tr><th>{}</th>", ranks);
@@ -137,8 +143,10 @@ std::string report_page(const coll::TuningPlace& place, std::span<const coll::De
   std::map<MapKey, std::vector<const Decision*>> maps;
   for (const Decision& one : decisions) maps[map_of(one)].push_back(&one);
   std::string text = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Aqueduct: tuning of {0}</title>\n"
-      "<style>{1}</style></head>\n<body><h1>The fastest algorithms over {0}</h1>\n<p>{2}. {3} decisions. A cell "
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Aqueduct: tuning of "
+      "{0}</title>\n"
+      "<style>{1}</style></head>\n<body><h1>The fastest algorithms over {0}</h1>\n<p>{2}. {3} decisions. A "
+      "cell "
       "shows what was the fastest, and the median time of the slowest member; point at it to see the "
       "runner-up.</p>\n",
       in_html(place.conduit), kStyle, in_html(place.machine), decisions.size());

@@ -41,8 +41,8 @@ std::string random_machine(Random& random, std::string_view topology) {
       R"({{"version": 1, "levels": [{{"latency_us": {:.4f}, "overhead_us": {:.4f}, "gap_us": {:.4f}, "ns_per_byte": {:.4f}}}],
           "reduce_ns_per_byte": {:.4f}, "topology": {{"kind": "{}"}}, "host_link": {{"hop_us": {:.4f}, "ns_per_byte": {:.4f}}},
           "link": {{"hop_us": {:.4f}, "ns_per_byte": {:.4f}}}, "packet": 16384}})",
-      latency, between(random, 0.05, 3), between(random, 0.02, 3), per_byte, between(random, 0.02, 0.5), topology,
-      latency / 20, per_byte, latency / 10, per_byte);
+      latency, between(random, 0.05, 3), between(random, 0.02, 3), per_byte, between(random, 0.02, 0.5),
+      topology, latency / 20, per_byte, latency / 10, per_byte);
 }
 
 /// What a calibration between rank 0 and the last rank would find on an idle network.
@@ -82,7 +82,8 @@ StudiedKey study_one(const sim::Network& network, const coll::TuningTable& table
   const coll::ScratchLayout scratch = ample(shape.ranks);
   const coll::TuningKey key = coll::key_of(shape, coll::TeamKind::network);
   const auto all = coll::candidates_of(key, team, scratch, false);
-  StudiedKey out{network.name, shape.ranks, std::string(coll::operation_word(shape.operation)), shape.bytes, {}};
+  StudiedKey out{
+      network.name, shape.ranks, std::string(coll::operation_word(shape.operation)), shape.bytes, {}};
   for (const coll::Ranked& one : coll::rank_by_model(all, key, table, team, scratch, {})) {
     const coll::Fit how = coll::fit_or_cut(*one.timed.algorithm, one.timed.wanted, shape, team, scratch);
     if (how.refusal != nullptr) continue;
@@ -152,25 +153,30 @@ void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& option
   std::map<std::string, std::vector<const StudiedKey*>> groups;
   for (const StudiedKey& one : keys) {
     groups["all"].push_back(&one);
-    groups[fmt::format("{}, P {}", one.topology, one.ranks <= 64 ? std::string("<= 64") : fmt::format("= {}", one.ranks))]
+    groups[fmt::format("{}, P {}", one.topology,
+                       one.ranks <= 64 ? std::string("<= 64") : fmt::format("= {}", one.ranks))]
         .push_back(&one);
     groups[one.operation].push_back(&one);
   }
-  fmt::print("regret in percent: stage 0 chooses by the model, stage 1 measures its first {}\n", options.searched);
-  fmt::print("{:<24}{:>6}   {:>8}{:>8}{:>8}{:>8}   {:>8}{:>8}{:>8}{:>8}\n", "", "keys", "median", "p95", "max", "<= 5 %",
-             "median", "p95", "max", "<= 5 %");
+  fmt::print("regret in percent: stage 0 chooses by the model, stage 1 measures its first {}\n",
+             options.searched);
+  fmt::print("{:<24}{:>6}   {:>8}{:>8}{:>8}{:>8}   {:>8}{:>8}{:>8}{:>8}\n", "", "keys", "median", "p95",
+             "max", "<= 5 %", "median", "p95", "max", "<= 5 %");
   for (const auto& [name, group] : groups) {
     std::string line = fmt::format("{:<24}{:>6}", name, group.size());
     for (const std::size_t tried : {std::size_t{1}, std::size_t{options.searched}}) {
       std::vector<double> regrets;
       for (const StudiedKey* const one : group) regrets.push_back(100 * one->regret(tried));
       const auto good = std::count_if(regrets.begin(), regrets.end(), [](double r) { return r <= 5; });
-      line += fmt::format("   {:>8.1f}{:>8.1f}{:>8.1f}{:>7.1f}%", percentile(regrets, 0.5), percentile(regrets, 0.95),
-                          percentile(regrets, 1), 100.0 * static_cast<double>(good) / static_cast<double>(group.size()));
+      line += fmt::format("   {:>8.1f}{:>8.1f}{:>8.1f}{:>7.1f}%", percentile(regrets, 0.5),
+                          percentile(regrets, 0.95), percentile(regrets, 1),
+                          100.0 * static_cast<double>(good) / static_cast<double>(group.size()));
     }
     fmt::print("{}\n", line);
   }
-  fmt::print("\nhow good a search is: the best of all / the best of the first x, on average; and its share of the time of all\n");
+  fmt::print(
+      "\nhow good a search is: the best of all / the best of the first x, on average; and its share of the "
+      "time of all\n");
   for (const std::size_t tried : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 16u, 24u, 32u}) {
     double quality = 0;
     double effort = 0;

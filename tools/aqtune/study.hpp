@@ -8,9 +8,9 @@ namespace aqueduct::aqtune {
 
 /// What a study goes through. All chance comes from the seed.
 struct StudyOptions {
-  std::uint32_t models = 50;  ///< random machines
+  std::uint32_t models = 50;                      ///< random machines
   std::vector<std::uint32_t> ranks{0, 100, 256};  ///< 0: by chance, 2 to 64
-  std::uint32_t keys = 4;     ///< operations and sizes by chance, for each machine, topology and number of ranks
+  std::uint32_t keys = 4;  ///< operations and sizes by chance, for each machine, topology and number of ranks
   std::uint32_t searched = 8;  ///< candidates that stage 1 measures
   std::uint64_t seed = 1;
   bool json = false;

@@ -36,9 +36,10 @@ struct Field {
     return out;
   }
   Result<Found> search(std::chrono::nanoseconds time = 1h) {
-    return coll::search(times.size(), time, [this](std::span<const std::size_t> who, std::uint32_t repetitions) {
-      return measure(who, repetitions);
-    });
+    return coll::search(times.size(), time,
+                        [this](std::span<const std::size_t> who, std::uint32_t repetitions) {
+                          return measure(who, repetitions);
+                        });
   }
 };
 

@@ -22,13 +22,14 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::array kOperations{Operation::broadcast, Operation::scatter,    Operation::gather,
-                                 Operation::all_gather, Operation::all_to_all, Operation::reduce,
+constexpr std::array kOperations{Operation::broadcast,  Operation::scatter,        Operation::gather,
+                                 Operation::all_gather, Operation::all_to_all,     Operation::reduce,
                                  Operation::all_reduce, Operation::reduce_scatter, Operation::scan,
                                  Operation::exscan};
 
 /// Nanoseconds, but femtoseconds for a byte.
-NetworkModel measured_network(std::int64_t latency, std::int64_t overhead, std::int64_t gap, std::uint64_t per_byte) {
+NetworkModel measured_network(std::int64_t latency, std::int64_t overhead, std::int64_t gap,
+                              std::uint64_t per_byte) {
   NetworkModel model;
   model.origin = NetworkModel::Origin::profile;
   const auto time = [](std::int64_t ns) { return aqueduct::Picoseconds(ns * 1000); };
@@ -37,7 +38,8 @@ NetworkModel measured_network(std::int64_t latency, std::int64_t overhead, std::
   return model;
 }
 
-std::shared_ptr<const TuningTable> table_of(const NetworkModel& network, std::vector<Decision> decisions = {}) {
+std::shared_ptr<const TuningTable> table_of(const NetworkModel& network,
+                                            std::vector<Decision> decisions = {}) {
   return std::make_shared<const TuningTable>(TuningTable({network, network}, decisions));
 }
 
@@ -78,7 +80,8 @@ TEST_F(TunedChoice, IsThatOfTheRulesIfNothingIsKnown) {
     EXPECT_EQ(choose(chooser, shape).algorithm, rules.algorithm);
     EXPECT_EQ(choose(by_defaults, shape).algorithm, rules.algorithm);
   }
-  EXPECT_THAT(explain(chooser, shape_to_choose(Operation::broadcast, 17, 8)), HasSubstr("nothing was measured"));
+  EXPECT_THAT(explain(chooser, shape_to_choose(Operation::broadcast, 17, 8)),
+              HasSubstr("nothing was measured"));
 }
 
 // No candidate is faster on the machine of the model than the one that is chosen.
@@ -117,7 +120,8 @@ TEST_F(TunedChoice, ChangesWithTheNetwork) {
   const TunedChooser dear(rules_, table_of(measured_network(1, 10'000, 1, 80'000)));
   const Choice flat = choose(cheap, shape);
   const Choice deep = choose(dear, shape);
-  EXPECT_LT(Schedule::cost(*flat.algorithm, flat.shape).depth, Schedule::cost(*deep.algorithm, deep.shape).depth);
+  EXPECT_LT(Schedule::cost(*flat.algorithm, flat.shape).depth,
+            Schedule::cost(*deep.algorithm, deep.shape).depth);
 }
 
 TEST_F(TunedChoice, IsEqualOnAllMembersWhateverTheyHaveChosenBefore) {
@@ -216,8 +220,9 @@ TEST_F(TunedChoice, TriesOutWhatItIsTold) {
   chooser.try_out(key_of(shape, TeamKind::network), {&kBroadcastFlat, {4, 0, 0}, 0});
   EXPECT_EQ(choose(chooser, shape).algorithm, &kBroadcastFlat);
   EXPECT_EQ(choose(chooser, shape).shape.parameters[0], 4u);
-  EXPECT_EQ(choose(chooser, shape_to_choose(Operation::broadcast, 8, 8)).algorithm,
-            choose(TunedChooser(rules_, table_of(usual_)), shape_to_choose(Operation::broadcast, 8, 8)).algorithm);
+  EXPECT_EQ(
+      choose(chooser, shape_to_choose(Operation::broadcast, 8, 8)).algorithm,
+      choose(TunedChooser(rules_, table_of(usual_)), shape_to_choose(Operation::broadcast, 8, 8)).algorithm);
   chooser.end_trial();
   EXPECT_EQ(choose(chooser, shape).algorithm, usual.algorithm);
 }

@@ -90,11 +90,15 @@ TEST(TuningText, WithWrongEntriesHasTheOthers) {
     changed.replace(at, from.size(), to);
     return read_tuning(changed, kHere);
   };
-  for (const auto& [from, to] :
-       {std::pair<std::string, std::string>{"k-nomial", "from-the-future"}, {"\"ranks\": 4", "\"ranks\": 0"},
-        {"radix=8", "radix=1000000"}, {"\"broadcast\"", "\"scan\""}, {"\"in\": \"all\"", "\"in\": \"some\""},
-        {"\"bytes\": 1024", "\"bytes\": -1"}, {"\"commutative\": true", "\"commutative\": 1"},
-        {"\"samples\": 40", "\"samples\": 1e30"}, {"\"order\"", "\"odour\""}}) {
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{"k-nomial", "from-the-future"},
+                                 {"\"ranks\": 4", "\"ranks\": 0"},
+                                 {"radix=8", "radix=1000000"},
+                                 {"\"broadcast\"", "\"scan\""},
+                                 {"\"in\": \"all\"", "\"in\": \"some\""},
+                                 {"\"bytes\": 1024", "\"bytes\": -1"},
+                                 {"\"commutative\": true", "\"commutative\": 1"},
+                                 {"\"samples\": 40", "\"samples\": 1e30"},
+                                 {"\"order\"", "\"odour\""}}) {
     const TuningRead read = with(from, to);
     EXPECT_EQ(read.problem, "") << to;
     EXPECT_EQ(read.unknown, 1u) << to;

@@ -87,8 +87,7 @@ TEST(TuningTable, TravelsAsWords) {
 }
 
 TEST(TuningTable, IsNotMadeOfOtherWords) {
-  const TuningTable table({network_of(100), std::nullopt},
-                          std::vector{decision_of(8, 3, kBroadcastKNomial)});
+  const TuningTable table({network_of(100), std::nullopt}, std::vector{decision_of(8, 3, kBroadcastKNomial)});
   const std::vector<std::uint64_t> words = table.words();
   for (std::size_t length = 0; length < words.size(); ++length)
     EXPECT_FALSE(TuningTable::from(std::span(words).first(length))) << length;

@@ -132,7 +132,8 @@ TEST_F(JobTuning, OfAWrongFileIsNoneWithOneWarning) {
     write(text);
     const Heard heard = run(folder_.path());
     EXPECT_THAT(heard.said, HasSubstr(why));
-    EXPECT_EQ(heard.said.find("AQUEDUCT_COLL_TUNING"), heard.said.rfind("AQUEDUCT_COLL_TUNING")) << heard.said;
+    EXPECT_EQ(heard.said.find("AQUEDUCT_COLL_TUNING"), heard.said.rfind("AQUEDUCT_COLL_TUNING"))
+        << heard.said;
     EXPECT_THAT(heard.why[kRanks - 1], HasSubstr("by the rules"));
   }
   EXPECT_THAT(run((folder_ / "none.json").string()).said, HasSubstr("cannot be read"));
