@@ -30,6 +30,9 @@ class TuningRun {
   Result<TuneReport> run(std::span<const Collective> operations, std::span<const std::uint64_t> bytes);
 
  private:
+  /// Words of `agree` before those that it is asked for: a problem, and the time so far.
+  static constexpr std::size_t kOwnWords = 2;
+
   /// A call that is measured: an operation with its buffers.
   struct Call {
     TuningKey key;
@@ -59,6 +62,19 @@ class TuningRun {
   std::chrono::nanoseconds elapsed() const noexcept;
   /// How long a wait may last: beyond it a member does not come back from its work.
   std::chrono::nanoseconds patience() const noexcept;
+
+  /// 0: no type that is tuned.
+  static std::uint32_t bytes_of_element(ElementType type) noexcept {
+    switch (type) {
+      case ElementType::i32:
+      case ElementType::u32:
+      case ElementType::f32: return 4;
+      case ElementType::i64:
+      case ElementType::u64:
+      case ElementType::f64: return 8;
+      default: return 0;
+    }
+  }
 
   Team& team_;
   const TuneOptions& options_;

@@ -15,9 +15,7 @@
 namespace aqueduct {
 
 namespace core {
-namespace {
 
-/// Reads the profile that AQUEDUCT_NETWORK_PROFILE names for a conduit. Empty, with a warning, if it cannot be used.
 NetworkProfile load_profile(Log& log, const std::string& named, const std::string& conduit) {
   std::error_code ignored;
   const bool is_folder = named.back() == '/' || std::filesystem::is_directory(named, ignored);
@@ -43,8 +41,6 @@ NetworkProfile load_profile(Log& log, const std::string& named, const std::strin
   }
   return std::move(read.profile);
 }
-
-}  // namespace
 
 NetworkModel network_model_of(detail::EndpointState& state, Rank peer) {
   const core::Conduit& conduit = *state.conduit_of[peer];

@@ -47,11 +47,11 @@ void add_decisions(EndpointState& state, const std::string& named, Rank peer, bo
 }  // namespace
 
 std::vector<std::uint64_t> job_tuning(EndpointState& rank_0) {
-  const std::string_view choice = rank_0.config.text("coll_choice");
+  const std::string choice = rank_0.config.text("coll_choice");
   if (choice == "rules") return TuningTable().words();
   TuningTable::Models models;
   std::vector<Decision> decisions;
-  const std::string named(rank_0.config.text("coll_tuning"));
+  const std::string named = rank_0.config.text("coll_tuning");
   const bool reads = !named.empty() && choice == "auto";
   for (const bool near : {true, false}) {
     const auto peer = some_rank(rank_0, near);

@@ -30,6 +30,9 @@ struct TeamTraits {
   Rank block = 1;
 };
 
+/// What a choice comes from.
+enum class ChosenBy : std::uint8_t { rules, model, measurement };
+
 /// An algorithm for a shape.
 struct Choice {
   const Algorithm* algorithm = nullptr;  ///< null: none can do it; `why` says why
@@ -37,6 +40,7 @@ struct Choice {
   /// The operation runs in pieces of this many bytes of each block; a multiple of the element. At least shape.bytes: in one.
   std::uint64_t piece = 0;
   std::string_view why;
+  ChosenBy by = ChosenBy::rules;
 };
 
 /// Chooses algorithms. All members call it with equal arguments and equal settings, and get equal answers.

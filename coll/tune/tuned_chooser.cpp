@@ -66,6 +66,7 @@ TunedChooser::Answer TunedChooser::answer(const Shape& shape, const TeamTraits& 
     if (how.refusal != nullptr) continue;
     Choice choice = choice_of(one, how);
     if (modelled) choice = better_of_table_and_native(choice, shape, team, scratch);
+    choice.by = modelled ? ChosenBy::model : ChosenBy::measurement;
     if (choice.algorithm != one.algorithm) return {std::move(choice), nullptr, 0, "the conduit's own"};
     return {std::move(choice), &ranking, i, nullptr};
   }
@@ -78,12 +79,11 @@ Choice TunedChooser::choose(const Shape& shape, const TeamTraits& team,
                             const ScratchLayout& scratch) const noexcept try {
   const Answer found = answer(shape, team, scratch);
   if (counts_ != nullptr) {
-    if (found.ranking == nullptr)
-      ++counts_->by_rules;
-    else if (found.ranking->all[found.place].known == Known::measured)
-      ++counts_->by_measurement;
-    else
-      ++counts_->by_model;
+    switch (found.choice.by) {
+      case ChosenBy::rules: ++counts_->by_rules; break;
+      case ChosenBy::model: ++counts_->by_model; break;
+      case ChosenBy::measurement: ++counts_->by_measurement; break;
+    }
   }
   return found.choice;
 } catch (const std::bad_alloc&) {
