@@ -22,6 +22,9 @@ Status TuningRun::wait(Event& event) noexcept {
   {
     const core::Entry entry(state_);
     const Status status = wait_for_call(state_, event, patience());
+    // Who gives up first tells the others, so that theirs end sooner.
+    if (status.code() == ErrorCode::mismatch && elapsed() >= options_.time + options_.work_limit + kSlack / 2)
+      return ErrorCode::timed_out;
     if (status.code() != ErrorCode::timed_out || !engine_.broken().ok()) return status;
   }
   state_.log.error(

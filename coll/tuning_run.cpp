@@ -11,13 +11,6 @@
 
 namespace aqueduct::coll {
 
-namespace {
-
-/// What a wait may last longer than the whole call, before a member counts as gone. Chosen: a busy machine.
-constexpr std::chrono::seconds kSlack{5};
-
-}  // namespace
-
 TuningRun::TuningRun(Team& team, const TuneOptions& options) noexcept
     : team_(team),
       options_(options),

@@ -32,6 +32,8 @@ class TuningRun {
  private:
   /// Words of `agree` before those that it is asked for: a problem, and the time so far.
   static constexpr std::size_t kOwnWords = 2;
+  /// What a wait may last longer than the whole call, before a member counts as gone. Chosen: a busy machine.
+  static constexpr std::chrono::seconds kSlack{5};
 
   /// A call that is measured: an operation with its buffers.
   struct Call {

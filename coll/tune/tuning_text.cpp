@@ -23,13 +23,18 @@ constexpr std::array<std::string_view, 3> kOrders{"any", "same_everywhere", "exa
 constexpr std::array<std::string_view, 3> kKinds{"mapped", "host", "network"};
 constexpr std::string_view kAgain = "tune again with `aqtune`";
 
+/// As it is written between quotation marks. Control characters have no place in a name.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) >= ' ') out += c;
+    out += static_cast<unsigned char>(c) >= ' ' ? c : '?';
   }
   return out;
+}
+
+bool same_name(std::string_view read, std::string_view mine) {
+  return escaped(read) == escaped(mine);
 }
 
 template <std::size_t N, class E>
@@ -179,10 +184,10 @@ TuningRead read_tuning(std::string_view text, const TuningPlace& place) {
   if (*number != kTuningVersion)
     return refuse(
         fmt::format("it has version {}, and this library reads {}; {}", *number, kTuningVersion, kAgain));
-  if (says("machine") != escaped(place.machine))
+  if (!same_name(says("machine"), place.machine))
     return refuse(fmt::format("it is of another kind of machine (\"{}\", and this is \"{}\"); {} here",
-                              says("machine"), escaped(place.machine), kAgain));
-  if (says("conduit") != escaped(place.conduit))
+                              says("machine"), place.machine, kAgain));
+  if (!same_name(says("conduit"), place.conduit))
     return refuse(fmt::format("it is of conduit {}, not of {}; {}", says("conduit"), place.conduit, kAgain));
   const Json* const list = json.value.find("decisions");
   if (list == nullptr || list->kind != Json::Kind::list)

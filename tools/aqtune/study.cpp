@@ -19,6 +19,11 @@ namespace aqueduct::aqtune {
 
 namespace {
 
+/// Beyond so many ranks, candidates that the model finds slower by this factor than its best are not tried: shared links do
+/// not make up for that, and simulating them would take most of the time.
+constexpr Rank kAllUpTo = 64;
+constexpr std::uint64_t kHopelessFactor = 4;
+
 constexpr std::array<std::string_view, 3> kTopologies{"fat-tree", "torus", "dragonfly"};
 
 using Random = std::mt19937_64;
@@ -84,7 +89,10 @@ StudiedKey study_one(const sim::Network& network, const coll::TuningTable& table
   const auto all = coll::candidates_of(key, team, scratch, false);
   StudiedKey out{
       network.name, shape.ranks, std::string(coll::operation_word(shape.operation)), shape.bytes, {}};
-  for (const coll::Ranked& one : coll::rank_by_model(all, key, table, team, scratch, {})) {
+  const auto ranked = coll::rank_by_model(all, key, table, team, scratch, {});
+  for (const coll::Ranked& one : ranked) {
+    const bool hopeless = one.timed.picoseconds / kHopelessFactor > ranked.front().timed.picoseconds;
+    if (hopeless && shape.ranks > kAllUpTo) break;  // in the order of their times
     const coll::Fit how = coll::fit_or_cut(*one.timed.algorithm, one.timed.wanted, shape, team, scratch);
     if (how.refusal != nullptr) continue;
     sim::Job job;
