@@ -31,8 +31,8 @@ struct Ranking {
 
 /// How much work a ranking may be. The same on all members.
 struct RankingLimits {
-  /// Messages that are replayed for one key. Chosen: some 50 ms (docs/tuning.md).
-  std::uint64_t most_messages = 1 << 18;
+  /// Messages that are replayed for one key. Chosen: tens of milliseconds (docs/tuning.md).
+  std::uint64_t most_messages = 1 << 16;
   /// How many are kept, at least one. Chosen: what does not fit is replaced by the next.
   std::size_t most_kept = 8;
 };

@@ -30,7 +30,7 @@ struct Found {
 
 /// Successive halving: all candidates a few times, the better half more often, the best two most often. In turns, so that
 /// what disturbs the machine for a while disturbs all of them. Candidates that are four times slower than the best one are
-/// dropped after the first look. The statistic is the median.
+/// dropped after the first look, but for the best four. The statistic is the median.
 ///
 /// A pure function of what `measure` returns, so members that get equal samples find the same.
 /// Requires: at least one candidate. Errors: those of `measure`.

@@ -27,7 +27,7 @@ struct ChoiceCounts {
 /// A choice is a pure function of the settings, the table, the team's traits and scratch, and the shape (docs/tuning.md).
 /// What is kept of earlier choices only saves the work of repeating it.
 ///
-/// Cost: a key's first choice may take some 50 ms of replays; later ones look it up, and allocate nothing.
+/// Cost: a key's first choice may take tens of milliseconds of replays; later ones look it up, and allocate nothing.
 /// Threads: that of the team's endpoint.
 class TunedChooser final : public Chooser {
  public:

@@ -33,9 +33,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-bool same_name(std::string_view read, std::string_view mine) {
-  return escaped(read) == escaped(mine);
-}
+bool same_name(std::string_view read, std::string_view mine) { return escaped(read) == escaped(mine); }
 
 template <std::size_t N, class E>
 std::string_view word_of(const std::array<std::string_view, N>& words, E value) {

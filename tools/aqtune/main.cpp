@@ -63,7 +63,7 @@ void print(const Tuned& one, Rank ranks, bool json) {
     fmt::print("{:<15}{:>10} B  {:<34}{:>11.2f} us   {}{}\n", coll::operation_word(one.operation), one.bytes,
                one.algorithm, us(one.median),
                one.runner_up.empty()
-                   ? std::string("nothing else can do it")
+                   ? std::string("nothing else was tried")
                    : fmt::format("then {} in {:.2f} us", one.runner_up, us(one.runner_up_median)),
                one.decided || one.runner_up.empty() ? "" : " (undecided)");
   }
@@ -169,6 +169,10 @@ int main(int argc, char** argv) {
                "no job: how good the choices are on random simulated networks, beside an exhaustive search");
   app.add_option("--models", options.study.models, "of --regret: random machines, each with three topologies")
       ->check(CLI::Range(1U, 10000U))
+      ->capture_default_str();
+  app.add_option("--members", options.study.ranks, "of --regret: sizes of teams; 0: by chance, 2 to 64")
+      ->delimiter(',')
+      ->check(CLI::Range(0U, 16384U))
       ->capture_default_str();
   app.add_option("--seed", options.study.seed, "of --regret")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
