@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   app.add_option("--models", options.study.models, "of --regret: random machines, each with three topologies")
       ->check(CLI::Range(1U, 10000U))
       ->capture_default_str();
-  app.add_option("--members", options.study.ranks, "of --regret: sizes of teams; 0: by chance, 2 to 64")
+  app.add_option("--members", options.study.ranks, "of --regret: sizes of teams; below 2: by chance, 2 to 64")
       ->delimiter(',')
       ->check(CLI::Range(0U, 16384U))
       ->capture_default_str();

@@ -136,7 +136,7 @@ std::vector<StudiedKey> study(const StudyOptions& options) {
     for (const std::string_view topology : kTopologies) {
       const std::string text = random_machine(random, topology);
       for (const std::uint32_t asked : options.ranks) {
-        const Rank ranks = asked != 0 ? asked : 2 + below(random, 63);
+        const Rank ranks = asked > 1 ? asked : 2 + below(random, 63);
         const sim::Network network = sim::parse_network(text, std::string(topology), ranks);
         const NetworkModel known = calibrated(network, ranks);
         const coll::TuningTable table({known, known}, {});
