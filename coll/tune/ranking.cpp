@@ -124,6 +124,11 @@ std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Tu
     if (ranked.front().known == Known::replayed || !try_replay(ranked.front(), its_own)) break;
     std::stable_sort(ranked.begin(), ranked.end(), is_faster);
   }
+  // Where a root sends everything, what is left unreplayed comes last: the formula finds it too fast.
+  if (has_root(key.operation)) {
+    std::stable_partition(ranked.begin(), ranked.end(),
+                          [](const Ranked& one) { return one.known == Known::replayed; });
+  }
   return ranked;
 }
 
