@@ -109,6 +109,8 @@ struct EndpointState {
   core::WholeWords network_words = core::WholeWords::puts_and_gets;
   /// The most bytes of one native put or get that every rank of the job can do on each of its conduits.
   std::uint64_t least_transfer = ~std::uint64_t{0};
+  /// What rank 0 has told all ranks about tuning, as words; null: nothing. The same on all of them (coll/tune).
+  std::shared_ptr<const std::vector<std::uint64_t>> tuning;
   bool near_serves_host = false;  ///< every rank of this host has a near conduit
   /// NativeCollectives::offer of the one conduit that serves all ranks of the job; 0: there is none, or the offers differ.
   std::uint64_t collectives_of_all = 0;
@@ -192,5 +194,8 @@ using aqueduct::detail::EndpointState;
 int progress(EndpointState& state) noexcept;
 /// Asks the conduits and the launcher for lost peers, at most every 20 ms.
 void check_peers(EndpointState& state) noexcept;
+
+/// What messages to a rank cost: Endpoint::network_model. Requires: there is such a rank, and its conduit is open.
+NetworkModel network_model_of(aqueduct::detail::EndpointState& state, Rank peer);
 
 }  // namespace aqueduct::core

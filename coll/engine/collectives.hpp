@@ -7,6 +7,8 @@
 #include "coll/engine/team_offers.hpp"
 #include "coll/engine/user_operators.hpp"
 #include "coll/scratch/hidden_memory.hpp"
+#include "coll/tune/table.hpp"
+#include "coll/tune/tuned_chooser.hpp"
 #include "core/busy.hpp"
 
 #include <array>
@@ -16,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -52,6 +55,14 @@ class Collectives final : public core::Layer {
   /// Before `settle`: whether all members' conduits offer the same. If not, none is used.
   static void choose_native(TeamState& team, bool all_alike) noexcept {
     if (TeamEngine* const engine = engine_of(team)) engine->choose_native(all_alike);
+  }
+  /// Which table a prepared team chooses by; and before `settle`, whether all members' is the same.
+  static std::uint64_t tuning_hash(TeamState& team) noexcept {
+    const TeamEngine* const engine = engine_of(team);
+    return engine != nullptr ? engine->tuning().hash() : 0;
+  }
+  static void choose_tuning(TeamState& team, bool all_alike) noexcept {
+    if (TeamEngine* const engine = engine_of(team)) engine->choose_tuning(all_alike);
   }
   // Scratch of the program's own: moved_scratch.cpp.
 
@@ -93,6 +104,8 @@ class Collectives final : public core::Layer {
   void drop(void* plan) noexcept;
   std::string explain(TeamState& team, const Shape& shape);
   Choice choice(TeamState& team, const Shape& shape) noexcept;
+  /// Keeps memory that a call may still use until the endpoint ends.
+  void keep(std::shared_ptr<void> memory) { kept_.push_back(std::move(memory)); }
   UserOperators& user_operators() noexcept { return user_operators_; }
 
   // For the engines.
@@ -103,7 +116,11 @@ class Collectives final : public core::Layer {
   Pool<KnownCall>& known_calls() noexcept { return known_calls_; }
   Pool<Method>& methods() noexcept { return methods_; }
   Pool<BlocksCall>& blocks_calls() noexcept { return blocks_calls_; }
-  const Chooser& chooser() const noexcept { return *chooser_; }
+  const TableChooser& rules() const noexcept { return rules_; }
+  /// What the job has agreed on when it started: new teams begin with it.
+  const std::shared_ptr<const TuningTable>& tuning() const noexcept { return tuning_; }
+  const std::shared_ptr<const TuningTable>& no_tuning() const noexcept { return no_tuning_; }
+  ChoiceCounts& choices() noexcept { return choices_; }
   Counts& counts() noexcept { return counts_; }
   static std::size_t index_of(const Algorithm& algorithm) noexcept;
   void count(std::size_t algorithm) noexcept { ++counts_.operations, ++uses_[algorithm]; }
@@ -160,7 +177,11 @@ class Collectives final : public core::Layer {
   EndpointState& state_;
   TeamOffers offers_;
   UserOperators user_operators_;
-  std::unique_ptr<Chooser> chooser_;
+  TableChooser rules_;
+  std::shared_ptr<const TuningTable> tuning_;
+  std::shared_ptr<const TuningTable> no_tuning_ = std::make_shared<const TuningTable>();
+  ChoiceCounts choices_;
+  std::vector<std::shared_ptr<void>> kept_;
   AbortMessages aborts_;
   /// Changed by a stall report, which asks for what the next one tells.
   mutable CallQuestions questions_;

@@ -47,7 +47,7 @@ bool TeamEngine::rest_fits(const Method& method, const Request& request) const n
 
 /// Chooses how calls of this shape are carried out.
 Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request& request) noexcept {
-  const Choice choice = layer_.chooser().choose(asked, traits_, scratch_->layout());
+  const Choice choice = chooser_.choose(asked, traits_, scratch_->layout());
   method.asked = asked;
   method.wide = request.combiner.wide_element != 0;
   method.ticket = {};

@@ -21,12 +21,26 @@ std::size_t processors_of_host() noexcept {
   return online > 0 ? static_cast<std::size_t>(online) : 1;
 }
 
+/// The length of the groups of members, one after the other, that share a host; 1: they are not all of one length. The last
+/// one may be shorter.
+Rank block_of(const EndpointState& state, const TeamState& team) noexcept {
+  const auto host = [&](Rank i) { return state.host_of[team.members[i]]; };
+  Rank block = 1;
+  while (block < team.size() && host(block) == host(0)) ++block;
+  for (Rank i = 0; i < team.size(); ++i) {
+    if (host(i) != host(i / block * block)) return 1;
+    if (i % block == 0 && i != 0 && host(i) == host(i - 1)) return 1;
+  }
+  return block;
+}
+
 /// Only of facts that are equal on all members: what they choose by these must be the same.
 TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept {
   TeamTraits traits{.ranks = team.size(), .most_transfer = state.least_transfer};
   for (Rank i = 0; i < team.size(); ++i) {
     if (state.host_of[team.members[i]] != state.host_of[team.members[0]]) traits.one_host = false;
   }
+  traits.block = traits.one_host ? team.size() : block_of(state, team);
   traits.mapped = traits.one_host && state.near_serves_host;
   traits.crowded = state.neighbours.size() + 1 > processors_of_host();
   return traits;
@@ -43,6 +57,7 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
       ranks_(team.size()),
       position_(team.index),
       traits_(traits_of(team.endpoint, team)),
+      chooser_(all.rules(), all.tuning(), &all.choices()),
       agreement_(team.endpoint.rank) {
   if (!traits_.one_host) {
     groups_.emplace(ranks_, [&](Rank position) { return state_.host_of[team.members[position]]; });
@@ -59,6 +74,7 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
 
 void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words) {
   base_ = bytes;
+  chooser_.forget();
   if (scratch_ && scratch_->layout().sizes() == sizes) return;
   scratch_.emplace(sizes, ranks_, position_, words.first(ScratchLayout(sizes, ranks_).counters()));
 }

@@ -7,6 +7,7 @@
 #include "coll/engine/team_offers.hpp"
 #include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
+#include "coll/tune/tuned_chooser.hpp"
 #include "rma/transfers.hpp"
 #include "team/team_state.hpp"
 
@@ -101,6 +102,26 @@ class TeamEngine {
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
   std::string explain(const Shape& shape) const;
+  /// What the team's members choose by.
+  const TuningTable& tuning() const noexcept { return chooser_.table(); }
+  // For a search: coll/tuning_run.hpp.
+
+  /// Algorithms worth measuring for the key: so many of the model's first ones; those of the board and of the conduit; and the
+  /// one that would run now. The same on all members. May throw std::bad_alloc.
+  std::vector<Timed> worth_measuring(const TuningKey& key, std::size_t most) const;
+  TeamKind kind() const noexcept { return kind_of(traits_); }
+  /// A setting names the algorithm.
+  bool is_forced(Collective operation) const noexcept;
+  /// The next calls and plans of the key are carried out so; `end_trial`: as before. By all members between the same two calls.
+  void try_out(const TuningKey& key, const Timed& what) noexcept;
+  void end_trial() noexcept;
+  /// The members choose by another table from now on. By all of them between the same two calls.
+  void have_tuning(std::shared_ptr<const TuningTable> table) noexcept;
+  /// This member cannot go on, for a reason that only it knows: all calls end so, and the other members learn of it.
+  void give_up_calls(ErrorCode why) noexcept;
+
+  /// Whether all members have the same table. If not, which no program can bring about, the rules choose on all of them.
+  void choose_tuning(bool all_alike) noexcept;
   /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch.
   Choice choice(const Shape& shape) const noexcept;
 
@@ -180,6 +201,7 @@ class TeamEngine {
 
   // known_calls.cpp
   Result<KnownCall*> know(const Request& request) noexcept;
+  void forget_calls() noexcept;
   static void have_method(KnownCall& call, Method* method) noexcept;
   void keep(KnownCall& call, const CollCall& given) noexcept;
   void give_up(KnownCall& call) noexcept;
@@ -358,6 +380,7 @@ class TeamEngine {
   const Rank position_;
   TeamTraits traits_;
   std::optional<Groups> groups_;  ///< the members by hosts, if that is of use
+  TunedChooser chooser_;
   TeamPlaces places_;
   std::byte* base_ = nullptr;  ///< this member's scratch
   std::optional<TeamScratch> scratch_;
