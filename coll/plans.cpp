@@ -36,6 +36,15 @@ inline Event start_plan(coll::PlanRecord& plan) noexcept {
   return plan.bound->engine->start(*plan.bound);
 }
 
+[[gnu::noinline]] Event start_slowly(coll::PlanRecord* plan) noexcept {
+  if (plan == nullptr) return Event(Status(ErrorCode::invalid_argument));
+  if (plan->closed()) return Event(Status(ErrorCode::closed));
+  const core::Entry entry(plan->endpoint);
+  if (plan->ended_meanwhile()) return Event(Status(ErrorCode::closed));
+  if (const Status status = coll::may_begin(plan->team); !status) return Event(status);
+  return start_plan(*plan);
+}
+
 }  // namespace
 
 CollPlan::CollPlan(CollPlan&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}
@@ -50,12 +59,12 @@ CollPlan::~CollPlan() { drop_plan(record_); }
 
 Event CollPlan::start() noexcept {
   coll::PlanRecord* const plan = plan_of(record_);
-  if (plan == nullptr) return Event(Status(ErrorCode::invalid_argument));
-  if (plan->closed()) return Event(Status(ErrorCode::closed));
-  const core::Entry entry(plan->endpoint);
-  if (plan->ended_meanwhile()) return Event(Status(ErrorCode::closed));
-  if (const Status status = coll::may_begin(plan->team); !status) return Event(status);
-  return start_plan(*plan);
+  if (plan != nullptr && plan->bound->obstacles == 0 && coll::is_plain(plan->endpoint)) [[likely]] {
+    const coll::OneCaller one(plan->team);
+    if (core::Op* const op = plan->bound->engine->start_at_once(*plan->bound)) [[likely]]
+      return Event(op);
+  }
+  return start_slowly(plan);
 }
 
 Status CollPlan::run() noexcept {

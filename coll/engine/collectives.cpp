@@ -247,7 +247,7 @@ std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
 void Collectives::unlist(TeamEngine** at) noexcept {
   TeamEngine& team = **at;
   team.listed_ = false;
-  *at = team.next_busy_;
+  *at = std::exchange(team.next_busy_, nullptr);
   if (*at == nullptr) busy_end_ = at;
 }
 

@@ -28,8 +28,11 @@ struct KnownCall {
   std::uint64_t digest = 0;          ///< of the description, with the algorithm
   BoardPlan plan;                    ///< of a call on the team's board: what it does there
   BoardCombiner combiner;
-  std::uint32_t uses = 0;  ///< calls, plans and the team's table that name it
-  /// Runs of former calls, with their records: all that is equal in each call stands in them (TeamEngine::start_again).
+  std::uint32_t uses = 0;  ///< records of calls, plans and the team's table that name it
+  bool kept = false;       ///< a plan or the team's table does
+  bool came_back = false;  ///< it has had prepared runs, whose calls the team's agreement knows by `request.description`
+  /// Runs of former calls, with their records: all that is equal in each call stands in them (TeamEngine::start_again). Each
+  /// call that starts takes one, and brings it back when it is over.
   Run* prepared = nullptr;
   /// Of a call whose blocks may differ; then each start has a known call and a method of its own, and a plan no method.
   BlocksCall* blocks = nullptr;
