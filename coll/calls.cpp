@@ -162,6 +162,7 @@ Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
     return refuse_call(state, bind, plan.status(), "the plan cannot be bound");
   }
   record->bound = static_cast<coll::Plan*>(*plan);
+  record->bound->record = record;
   return CollPlan(record);
 }
 
@@ -172,7 +173,7 @@ Event detail::coll_begin(Team& team, const CollCall& call) noexcept {
   TeamState& state = team.state();
   // It has none if the team has ended, and perhaps its endpoint too.
   coll::TeamEngine* const engine = coll::Collectives::engine_of(state);
-  if (engine != nullptr && coll::is_plain(state.endpoint)) [[likely]] {
+  if (engine != nullptr && state.endpoint.is_plain()) [[likely]] {
     const coll::OneCaller one(state);
     coll::CallMemory memory;
     coll::KnownCall* const known = engine->find(call, memory);

@@ -7,10 +7,6 @@ namespace aqueduct::coll {
 // Whether a collective call may begin at this point. One that may not does not count in the team's order, and the other
 // members are not told of it. Requires: an Entry.
 
-/// Whether a call that does not wait may begin, and needs no Entry. Then it may take a short way.
-inline bool is_plain(aqueduct::detail::EndpointState& state) noexcept {
-  return !state.guard.guards() && !state.polling && !state.in_child();
-}
 /// Of a call that does not wait.
 inline Status may_begin(aqueduct::detail::TeamState& team) noexcept {
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;

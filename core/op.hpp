@@ -129,8 +129,8 @@ class OpPool {
     return op;
   }
   /// Whether acquire_at_once finds an explicit operation.
-  bool has_one_at_once() const noexcept { return free_explicit_ != nullptr && order_ == nullptr; }
-  /// An explicit operation, by the fewest instructions. Requires: has_one_at_once().
+  bool has_one_at_once() const noexcept { return free_explicit_ != nullptr; }
+  /// An explicit operation, by the fewest instructions. Requires: has_one_at_once(), and fences count no operations.
   Op& acquire_at_once(const OpKind& kind, Rank peer) noexcept {
     Op& op = *free_explicit_;
     begin(op, free_explicit_, kind, peer);
@@ -194,7 +194,6 @@ class OpPool {
   /// Takes `op` off its list, of which it is the first.
   void begin(Op& op, Op*& list, const OpKind& kind, Rank peer) noexcept {
     list = op.next;
-    op.next = nullptr;
     op.done.store(0, std::memory_order_relaxed);
     op.parts = 1;
     op.kind = &kind;

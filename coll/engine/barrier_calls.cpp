@@ -82,7 +82,7 @@ Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {
   const CallMemory memory{votes, votes};
   ++layer_.counts().operations;
   if (Run* const run = prepared_for(barrier_call_)) {
-    start_again(op, barrier_call_, *run, memory);
+    begin_again(op, barrier_call_, *run, memory);
     return {};
   }
   const Status status = begin_on(op, barrier_call_, memory, nullptr);

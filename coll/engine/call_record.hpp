@@ -14,6 +14,7 @@
 namespace aqueduct::coll {
 
 struct CallRecord;
+struct PlanRecord;
 class TeamEngine;
 
 inline constexpr core::OpKind kCollectiveKind{"a collective operation"};
@@ -132,6 +133,7 @@ struct CallRecord {
 struct Plan {
   TeamEngine* engine = nullptr;  ///< null: the team has ended
   Plan* next = nullptr;          ///< the plans of a team
+  PlanRecord* record = nullptr;  ///< what the program's CollPlan points to
   KnownCall* call = nullptr;     ///< null: the team has ended
   std::uint32_t held = 0;        ///< records of calls that still name it
   /// What keeps a start from being a call of `call`; 0: nothing does.

@@ -64,7 +64,7 @@ void TeamEngine::have_method(KnownCall& call, Method* method) noexcept {
 
 /// Keeps a call for the next one that differs from it in its addresses alone. Requires: may_be_known.
 void TeamEngine::keep(KnownCall& call, const CollCall& given) noexcept {
-  call.given = given;
+  set_given(call, given);
   call.kept = true;
   ++call.uses;
   if (KnownCall* const before = std::exchange(known_[place_of(given)], &call)) let_go(*before);

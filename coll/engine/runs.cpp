@@ -254,7 +254,7 @@ void TeamEngine::put_aside(Run& run) noexcept {
   run.looks = run.ended = run.failures = 0;
   run.native_number = 0;
   run.output = Run::Output::unasked;
-  run.complete = false;
+  run.begun = run.complete = false;
   run.sources.outcome = {};
   operation.opened = 1;
   operation.completed = operation.drained = 0;

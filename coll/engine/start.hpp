@@ -20,23 +20,18 @@ inline Run* TeamEngine::prepared_for(KnownCall& call) noexcept {
   return run;
 }
 
-/// Begins a call that ends `op`, perhaps at once, with the addresses that stand in the run.
-inline void TeamEngine::start_again(core::Op& op, KnownCall& call, Run& run) noexcept {
+/// Begins a call that ends `op`, with the addresses that stand in the run. Its mark is found out at the first look, when
+/// there is time. False: it has something to do at once, by go_on_at_once.
+inline bool TeamEngine::start_again(core::Op& op, KnownCall& call, Run& run) noexcept {
   CallRecord& operation = *run.operation;
   operation.op = &op;
   operation.number = agreement_.calls_quietly(call.request.description);
-  operation.unit = unit_of(operation.number, call);
-  say_call(static_cast<std::uint32_t>(operation.unit >> 16));
   enqueue(operation);
   activate(run);
-  if (run.first_wait != kNoCounter && scratch_->count(run.portion, run.first_wait) == 0) [[likely]]
-    return layer_.has_work(*this);
-  look_first(run);
-}
-inline void TeamEngine::start_again(core::Op& op, KnownCall& call, Run& run, CallMemory memory) noexcept {
-  run.in = memory.in;
-  run.out = memory.out;
-  start_again(op, call, run);
+  if (run.first_wait == kNoCounter || scratch_->count(run.portion, run.first_wait) != 0 || board_ != nullptr)
+    return false;
+  layer_.has_work(*this);
+  return true;
 }
 
 /// The operation of a call that begins at once. Null: nothing has happened, and `begin` must begin it.
@@ -47,20 +42,25 @@ inline core::Op* TeamEngine::begin_at_once(KnownCall& call, CallMemory memory) n
   core::Op& op = state_.ops.acquire_at_once(kCollectiveKind, kNoRank);
   ++layer_.counts().operations;
   ++*run->counted;
-  start_again(op, call, *run, memory);
+  run->in = memory.in;
+  run->out = memory.out;
+  if (!start_again(op, call, *run)) [[unlikely]]
+    return go_on_at_once(op, *run);
   return &op;
 }
 
 /// The same of a start of a plan. Requires: the plan has no obstacles.
 inline core::Op* TeamEngine::start_at_once(Plan& plan) noexcept {
   if (!state_.ops.has_one_at_once()) return nullptr;
-  Run* const run = prepared_for(*plan.call);
+  KnownCall& call = *plan.call;
+  Run* const run = prepared_for(call);
   if (run == nullptr) return nullptr;
   core::Op& op = state_.ops.acquire_at_once(kCollectiveKind, kNoRank);
   ++layer_.counts().operations;
   ++*run->counted;
   plan.obstacles = Plan::kRuns;
-  start_again(op, *plan.call, *run);
+  if (!start_again(op, call, *run)) [[unlikely]]
+    return go_on_at_once(op, *run);
   return &op;
 }
 

@@ -111,7 +111,7 @@ Event TeamEngine::begin_or_start_again(KnownCall& call, CallMemory memory, bool 
   ++layer_.counts().operations;
   ++*run->counted;
   if (plan != nullptr) plan->obstacles |= Plan::kRuns;
-  start_again(*op, call, *run, memory);
+  begin_again(*op, call, *run, memory);
   return Event(op);
 }
 
@@ -175,11 +175,23 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
   return {};
 }
 
-/// The first look at a run that has started, and has something to do.
-void TeamEngine::look_first(Run& run) noexcept {
+/// A run has started again, and its call is to be said, or has something to do. Returns `op`.
+core::Op* TeamEngine::go_on_at_once(core::Op& op, Run& run) noexcept {
+  CallRecord& operation = *run.operation;
+  operation.unit = unit_of(operation.number, *operation.call);
+  say_call(static_cast<std::uint32_t>(operation.unit >> 16));
+  run.begun = true;
   look(run);
-  if (first_ == run.operation && (scratch_busy() || is_drained(run))) static_cast<void>(advance());
+  if (first_ == &operation && (scratch_busy() || is_drained(run))) static_cast<void>(advance());
   layer_.look_busy(*this);
+  return &op;
+}
+
+/// As begin_at_once, for callers with an operation.
+void TeamEngine::begin_again(core::Op& op, KnownCall& call, Run& run, CallMemory memory) noexcept {
+  run.in = memory.in;
+  run.out = memory.out;
+  if (!start_again(op, call, run)) static_cast<void>(go_on_at_once(op, run));
 }
 
 /// `op`: null if there was no room for one with an Event.

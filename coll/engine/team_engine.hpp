@@ -11,7 +11,9 @@
 #include "team/team_state.hpp"
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -161,15 +163,14 @@ class TeamEngine {
 
   // start.hpp: calls that are like an earlier one
   [[gnu::always_inline]] inline Run* prepared_for(KnownCall& call) noexcept;
-  [[gnu::always_inline]] inline void start_again(core::Op& op, KnownCall& call, Run& run) noexcept;
-  [[gnu::always_inline]] inline void start_again(core::Op& op, KnownCall& call, Run& run,
-                                                 CallMemory memory) noexcept;
+  [[gnu::always_inline]] inline bool start_again(core::Op& op, KnownCall& call, Run& run) noexcept;
+  core::Op* go_on_at_once(core::Op& op, Run& run) noexcept;
+  void begin_again(core::Op& op, KnownCall& call, Run& run, CallMemory memory) noexcept;
   Event begin_or_start_again(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept;
 
   // team_engine.cpp: calls
   Event begin_with(core::Op* op, KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept;
   Status begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept;
-  void look_first(Run& run) noexcept;
   static std::uint64_t unit_of(std::uint64_t number, const KnownCall& call) noexcept {
     return std::uint64_t{1} | std::uint64_t{fingerprint(number, call.digest)} << 16;
   }
@@ -193,8 +194,11 @@ class TeamEngine {
   bool drop_one_prepared(KnownCall& call) noexcept;
   bool is_used(const Method& method, const CallRecord& by) const noexcept;
   static std::size_t place_of(const CollCall& call) noexcept {
-    return (static_cast<std::size_t>(call.operation) + call.root + (call.in.bytes + call.out.bytes) / 8) %
-           kKnown;
+    // Of the first word, which is loaded for the comparison anyhow, the operation counts.
+    std::uint64_t first;
+    std::memcpy(&first, static_cast<const void*>(&call), sizeof first);
+    static_assert(std::endian::native == std::endian::little && kKnown <= 256);
+    return (first + call.root + (call.in.bytes + call.out.bytes) / 8) % kKnown;
   }
 
   // methods.cpp

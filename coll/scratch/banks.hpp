@@ -43,9 +43,11 @@ class ScratchBanks {
   /// The same for an operation with the needs of an earlier one, whose portion becomes that of this one. False: this
   /// operation, or an earlier one, begins another epoch, and nothing has happened.
   bool open_again(Portion& portion) noexcept {
+    if (portion.epoch != next_.epoch) return false;
     const std::uint64_t offset = next_.offset, bytes_end = offset + portion.bytes;
+    if (bytes_end > bytes_end_) return false;
     const std::uint32_t counter = next_.first_counter, counters_end = counter + portion.counters;
-    if (portion.epoch != next_.epoch || bytes_end > bytes_end_ || counters_end > counters_end_) return false;
+    if (counters_end > counters_end_) return false;
     portion.offset = offset;
     portion.first_counter = counter;
     next_.offset = bytes_end;
