@@ -33,7 +33,7 @@ void drop_plan(void* record) noexcept {
 /// Requires: an Entry, and that the plan is not closed.
 inline Event start_plan(coll::PlanRecord& plan) noexcept {
   const coll::OneCaller one(plan.team);
-  return plan.bound->engine->start(*plan.bound);
+  return coll::Collectives::start(*plan.bound);
 }
 
 /// The record is the plan's, so that the short way need not keep two addresses.
@@ -64,7 +64,7 @@ Event CollPlan::start() noexcept {
   coll::Plan& plan = *record->bound;
   if (plan.obstacles == 0 && record->endpoint.is_plain()) [[likely]] {
     const coll::OneCaller one(record->team);
-    if (core::Op* const op = plan.engine->start_at_once(plan)) [[likely]]
+    if (core::Op* const op = plan.engine->start_at_once(plan, record->endpoint.ops)) [[likely]]
       return Event(op);
   }
   return start_slowly(plan);

@@ -50,11 +50,11 @@ struct Method {
   std::array<std::uint32_t, kMostLanes> first{};  ///< [lane] in `steps`
   std::vector<Step> steps;
 
-  bool on_board = false;      ///< its calls are carried out on the team's board, as KnownCall::plan says
+  bool on_board = false;  ///< its calls are carried out on the team's board, as KnownCall::plan says
 
-  std::uint32_t uses = 0;   ///< known calls that name it
-  bool kept = false;        ///< in the team's table
-  Method* next = nullptr;   ///< in the pool
+  std::uint32_t uses = 0;  ///< known calls that name it
+  bool kept = false;       ///< in the team's table
+  Method* next = nullptr;  ///< in the pool
 };
 
 /// One schedule under way on this member: an operation, or a piece of one.
@@ -107,7 +107,7 @@ struct Run {
   bool serves_again = false;         ///< the next such call differs in addresses, number and portion alone
   Counter first_wait = kNoCounter;   ///< nothing can be done before this counter is raised
   std::uint64_t* counted = nullptr;  ///< the calls of its algorithm, for statistics
-  core::Op sources;                 ///< has a part for each put whose source is in use, and one of its own
+  core::Op sources;                  ///< has a part for each put whose source is in use, and one of its own
 };
 
 /// A collective call under way on this member.
@@ -118,7 +118,7 @@ struct CallRecord {
   core::Op* op = nullptr;      ///< the caller's; null when it has ended
   struct Plan* plan = nullptr;
   KnownCall* call = nullptr;
-  CallMemory memory{};  ///< of the first call whose record this is: its run has those of the present one
+  CallMemory memory{};       ///< of the first call whose record this is: its run has those of the present one
   std::uint64_t number = 0;  ///< of the call; calls of a team are numbered 1, 2, …
   std::uint64_t unit = 1;    ///< what one raise of a counter adds
   // How many of its runs are.
@@ -138,8 +138,8 @@ struct Plan {
   std::uint32_t held = 0;        ///< records of calls that still name it
   /// What keeps a start from being a call of `call`; 0: nothing does.
   std::uint8_t obstacles = 0;
-  bool dropped = false;          ///< the program has given it up
-  bool team_gone = false;        ///< the Team object is gone or may go, though the engine is still there
+  bool dropped = false;    ///< the program has given it up
+  bool team_gone = false;  ///< the Team object is gone or may go, though the engine is still there
 
   static constexpr std::uint8_t kRuns = 1;      ///< the last start is not over
   static constexpr std::uint8_t kIndirect = 2;  ///< its team has one member, or its blocks may differ

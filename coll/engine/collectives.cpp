@@ -208,6 +208,10 @@ Result<void*> Collectives::bind(TeamState& team, BlocksCall& call) noexcept {
   return static_cast<void*>(*plan);
 }
 
+Event Collectives::start(Plan& plan) noexcept {
+  return plan.engine != nullptr ? plan.engine->start(plan) : Event(Status(ErrorCode::closed));
+}
+
 Status Collectives::end(void* plan) noexcept {
   Plan& bound = *static_cast<Plan*>(plan);
   // A plan whose team has ended stays until `drop`: the caller keeps it after a failure.

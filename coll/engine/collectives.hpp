@@ -88,6 +88,7 @@ class Collectives final : public core::Layer {
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
   /// A call whose blocks may differ, from blocks_calls(), which this takes also on failure.
   Result<void*> bind(TeamState& team, BlocksCall& call) noexcept;
+  static Event start(Plan& plan) noexcept;
   Status end(void* plan) noexcept;
   void drop(void* plan) noexcept;
   std::string explain(TeamState& team, const Shape& shape);

@@ -26,15 +26,16 @@ struct KnownCall {
   // Likewise: find_addresses compares with these.
   std::uint64_t addresses_of_in = 0;  ///< how many addresses but 0 the input may begin at
   std::uint64_t addresses_of_out = 0;
-  Request request;                   ///< with the addresses of the first such call
-  Method* method = nullptr;          ///< null: the team has one member, or `blocks`
-  Shape run;                         ///< Method::run with this call's root
-  std::uint64_t digest = 0;          ///< of the description, with the algorithm
-  BoardPlan plan;                    ///< of a call on the team's board: what it does there
+  Request request;           ///< with the addresses of the first such call
+  Method* method = nullptr;  ///< null: the team has one member, or `blocks`
+  Shape run;                 ///< Method::run with this call's root
+  std::uint64_t digest = 0;  ///< of the description, with the algorithm
+  BoardPlan plan;            ///< of a call on the team's board: what it does there
   BoardCombiner combiner;
   std::uint32_t uses = 0;  ///< records of calls, plans and the team's table that name it
   bool kept = false;       ///< a plan or the team's table does
-  bool came_back = false;  ///< it has had prepared runs, whose calls the team's agreement knows by `request.description`
+  bool came_back =
+      false;  ///< it has had prepared runs, whose calls the team's agreement knows by `request.description`
   /// Runs of former calls, with their records: all that is equal in each call stands in them (TeamEngine::start_again). Each
   /// call that starts takes one, and brings it back when it is over.
   Run* prepared = nullptr;

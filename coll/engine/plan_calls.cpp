@@ -89,7 +89,8 @@ Event TeamEngine::start(Plan& plan) noexcept {
     refuse(refused_call(plan.call->request.description, ErrorCode::invalid_argument));
     return Event(Status(ErrorCode::invalid_argument));
   }
-  if ((plan.obstacles & Plan::kIndirect) == 0) return begin_or_start_again(*plan.call, plan_memory(plan), false, &plan);
+  if ((plan.obstacles & Plan::kIndirect) == 0)
+    return begin_or_start_again(*plan.call, plan_memory(plan), false, &plan);
   BlocksCall* const blocks = plan.call->blocks;
   return blocks != nullptr ? begin_blocks(*blocks, /*blocking=*/false, &plan) : alone(plan.call->request);
 }

@@ -128,7 +128,8 @@ inline void TeamEngine::open_whole(Run& run, const Shape& shape) noexcept {
   run.serves_again = method.runs == 1 && !method.wide && method.root == shape.root;
   run.counted = &layer_.uses_of(method.index);
   run.first_wait = kNoCounter;
-  if (run.serves_again && method.lanes == 1 && !method.steps.empty())
+  // On a team with a board there is: the call is to be said.
+  if (run.serves_again && board_ == nullptr && method.lanes == 1 && !method.steps.empty())
     run.first_wait = method.steps.front().wait_for;
 }
 

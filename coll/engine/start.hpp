@@ -28,8 +28,7 @@ inline bool TeamEngine::start_again(core::Op& op, KnownCall& call, Run& run) noe
   operation.number = agreement_.calls_quietly(call.request.description);
   enqueue(operation);
   activate(run);
-  if (run.first_wait == kNoCounter || scratch_->count(run.portion, run.first_wait) != 0 || board_ != nullptr)
-    return false;
+  if (run.first_wait == kNoCounter || scratch_->count(run.portion, run.first_wait) != 0) return false;
   layer_.has_work(*this);
   return true;
 }
@@ -49,13 +48,13 @@ inline core::Op* TeamEngine::begin_at_once(KnownCall& call, CallMemory memory) n
   return &op;
 }
 
-/// The same of a start of a plan. Requires: the plan has no obstacles.
-inline core::Op* TeamEngine::start_at_once(Plan& plan) noexcept {
-  if (!state_.ops.has_one_at_once()) return nullptr;
+/// The same of a start of a plan. Requires: the plan has no obstacles; `ops` are the endpoint's.
+inline core::Op* TeamEngine::start_at_once(Plan& plan, core::OpPool& ops) noexcept {
+  if (!ops.has_one_at_once()) return nullptr;
   KnownCall& call = *plan.call;
   Run* const run = prepared_for(call);
   if (run == nullptr) return nullptr;
-  core::Op& op = state_.ops.acquire_at_once(kCollectiveKind, kNoRank);
+  core::Op& op = ops.acquire_at_once(kCollectiveKind, kNoRank);
   ++layer_.counts().operations;
   ++*run->counted;
   plan.obstacles = Plan::kRuns;

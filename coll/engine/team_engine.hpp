@@ -99,7 +99,7 @@ class TeamEngine {
   void refuse(const CallDescription& call) noexcept;
   Result<Plan*> bind(const Request& request) noexcept;
   Result<Plan*> bind(BlocksCall& call) noexcept;  ///< takes it likewise
-  [[gnu::always_inline]] inline core::Op* start_at_once(Plan& plan) noexcept;
+  [[gnu::always_inline]] inline core::Op* start_at_once(Plan& plan, core::OpPool& ops) noexcept;
   Event start(Plan& plan) noexcept;
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
@@ -399,8 +399,8 @@ class TeamEngine {
   TeamEngine* next_busy_ = nullptr;
   Plan* plans_ = nullptr;
   bool short_way_ = true;  ///< quiet_, and no call waits for scratch
-  bool quiet_ = true;  ///< no failure, and no member has told of a call that this one has yet to make
-  core::Op all_;       ///< has a part for each put and signal that is not over, and one of its own
+  bool quiet_ = true;      ///< no failure, and no member has told of a call that this one has yet to make
+  core::Op all_;           ///< has a part for each put and signal that is not over, and one of its own
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
   std::array<KnownCall*, kKnown> known_{};   ///< [place_of]; null: none yet
   KnownCall barrier_call_;

@@ -31,7 +31,8 @@ class ScratchBanks {
   /// The portion of the next operation. Requires: refusal(needs) is null.
   Portion open(const Needs& needs) noexcept {
     const std::uint64_t bytes = whole_lines(needs.scratch);
-    if (next_.offset + bytes > bytes_end_ || next_.first_counter + needs.counters > counters_end_) [[unlikely]]
+    if (next_.offset + bytes > bytes_end_ || next_.first_counter + needs.counters > counters_end_)
+        [[unlikely]]
       begin(next_.epoch + 1);
     Portion portion = next_;
     portion.bytes = bytes;
