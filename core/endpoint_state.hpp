@@ -22,6 +22,7 @@
 #include "core/wiped_memory.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -117,8 +118,11 @@ struct EndpointState {
 
   /// Inside progress: handlers run, nothing may wait. Under the lock, so it is this thread. Also in the calls of a handler
   /// outside the lock, and so is `in_handler`.
-  bool polling = false;
+  alignas(std::uint32_t) bool polling = false;
   bool in_handler = false;
+  // Beside these two, so that is_plain() looks at all of them at once.
+  bool guarded = guard.guards();
+  bool fenced = false;  ///< fences count the operations
   /// The present round of progress is a StandIn's: what it finds of losses waits for the program's next one.
   bool stands_in = false;
   bool sets_up = false;  ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
@@ -151,6 +155,12 @@ struct EndpointState {
   /// Whether this is a forked child's copy of the state. Conduits and peers belong to the parent, so every call that
   /// communicates or waits checks this first and refuses.
   bool in_child() const noexcept { return face.ranks() == 0; }
+  /// Whether a call that does not wait may begin, without an Entry and without a look at fences.
+  bool is_plain() const noexcept {
+    std::uint32_t hindrances;
+    std::memcpy(&hindrances, &polling, sizeof hindrances);
+    return hindrances == 0 && !in_child();
+  }
   /// The error for a rank or segment that does not exist here: in a forked child, none does.
   ErrorCode refusal() const noexcept {
     return in_child() ? ErrorCode::invalid_argument : ErrorCode::out_of_range;

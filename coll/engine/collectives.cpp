@@ -223,6 +223,10 @@ Result<void*> Collectives::bind(TeamState& team, BlocksCall& call) noexcept {
   return static_cast<void*>(*plan);
 }
 
+Event Collectives::start(Plan& plan) noexcept {
+  return plan.engine != nullptr ? plan.engine->start(plan) : Event(Status(ErrorCode::closed));
+}
+
 Status Collectives::end(void* plan) noexcept {
   Plan& bound = *static_cast<Plan*>(plan);
   // A plan whose team has ended stays until `drop`: the caller keeps it after a failure.
@@ -262,7 +266,7 @@ std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
 void Collectives::unlist(TeamEngine** at) noexcept {
   TeamEngine& team = **at;
   team.listed_ = false;
-  *at = team.next_busy_;
+  *at = std::exchange(team.next_busy_, nullptr);
   if (*at == nullptr) busy_end_ = at;
 }
 

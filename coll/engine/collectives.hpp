@@ -99,7 +99,7 @@ class Collectives final : public core::Layer {
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
   /// A call whose blocks may differ, from blocks_calls(), which this takes also on failure.
   Result<void*> bind(TeamState& team, BlocksCall& call) noexcept;
-  [[gnu::always_inline]] static inline Event start(Plan& plan) noexcept;  // start.hpp
+  static Event start(Plan& plan) noexcept;
   Status end(void* plan) noexcept;
   void drop(void* plan) noexcept;
   std::string explain(TeamState& team, const Shape& shape);
@@ -124,13 +124,17 @@ class Collectives final : public core::Layer {
   Counts& counts() noexcept { return counts_; }
   static std::size_t index_of(const Algorithm& algorithm) noexcept;
   void count(std::size_t algorithm) noexcept { ++counts_.operations, ++uses_[algorithm]; }
+  /// The calls of an algorithm. Valid while this lives.
+  std::uint64_t& uses_of(std::size_t algorithm) noexcept { return uses_[algorithm]; }
   /// The team may have something to do.
   void look_busy(TeamEngine& team) noexcept {
     if (team.busy() && (!team.listed_ || team.no_room_)) list(team);
   }
   /// The same of a team that has something to do, and wants no more progress than before.
   void has_work(TeamEngine& team) noexcept {
-    if (!team.listed_) list(team);
+    if (team.listed_) return;
+    put_on_list(team);
+    watching_.set(true);
   }
   /// A transfer has failed because its peer is gone, which nobody has reported yet. Returns whether that is news: then the
   /// next progress of the program makes it known to all layers, after what the peer has sent. Otherwise a program would be
@@ -157,14 +161,14 @@ class Collectives final : public core::Layer {
                                        const BoardRoom& board) noexcept;
   /// The team is advanced in each progress from now on, until it is not busy any more.
   void list(TeamEngine& team) noexcept {
-    if (!team.listed_) {
-      team.listed_ = true;
-      team.next_busy_ = nullptr;
-      *busy_end_ = &team;
-      busy_end_ = &team.next_busy_;
-    }
+    if (!team.listed_) put_on_list(team);
     watching_.set(true);
     if (team.no_room_) busy_.set(true);
+  }
+  void put_on_list(TeamEngine& team) noexcept {
+    team.listed_ = true;
+    *busy_end_ = &team;
+    busy_end_ = &team.next_busy_;
   }
   void unlist(TeamEngine** at) noexcept;
   void tell_losses() noexcept;

@@ -145,7 +145,7 @@ Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
     method = layer_.methods().take();
     if (method == nullptr) return ErrorCode::no_memory;
     if (kept != nullptr) kept->kept = false;
-    method->uses = method->calls = 0;
+    method->uses = 0;
     method->kept = true;
     kept = method;
   }
