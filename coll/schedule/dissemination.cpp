@@ -39,8 +39,7 @@ std::uint32_t Dissemination::rounds() const noexcept {
 
 // Distances of `ranks` or more would reach the sender again.
 std::uint32_t Dissemination::arrivals(std::uint32_t round) const noexcept {
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(radix - 1, (ranks - 1) / width_of(*this, round)));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(radix - 1, (ranks - 1) / width_of(*this, round)));
 }
 
 }  // namespace aqueduct::coll
