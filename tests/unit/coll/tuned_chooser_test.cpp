@@ -244,10 +244,10 @@ TEST(MachineForATeam, HasALevelForHostsInOrder) {
   team.block = 4;
   const auto machine = machine_for(table, team, 8);
   ASSERT_TRUE(machine);
-  EXPECT_EQ(machine->between(0, 3).latency, 1000u);
-  EXPECT_EQ(machine->between(3, 4).latency, 100'000u);
+  EXPECT_EQ(machine->between(0, 3, 8).latency, 1000u);
+  EXPECT_EQ(machine->between(3, 4, 8).latency, 100'000u);
   team.block = 1;
-  EXPECT_EQ(machine_for(table, team, 8)->between(0, 3).latency, 100'000u);
+  EXPECT_EQ(machine_for(table, team, 8)->between(0, 3, 8).latency, 100'000u);
   EXPECT_FALSE(machine_for(TuningTable({host, std::nullopt}, {}), team, 8));
 }
 
