@@ -338,7 +338,7 @@ TEST(Table, TakesARadixOfWhichTheHostsAreAPower) {
                                                                              {4, "hosts:radix=4"},
                                                                              {8, "hosts:radix=2"},
                                                                              {6, "hosts:radix=6"}}) {
-    const Groups groups(24, [&](Rank position) { return position % hosts; });
+    const Groups groups(24, [count = hosts](Rank position) { return position % count; });
     team.groups = &groups;
     EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 24, 64), team), name) << hosts;
   }
