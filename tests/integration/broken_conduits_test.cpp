@@ -64,9 +64,9 @@ TEST(Aqconform, SaysWhichConduitsThereAreToANameThatNoneHas) {
     ASSERT_TRUE(outcome.in_time) << outcome.output;
     ASSERT_TRUE(WIFEXITED(outcome.status)) << outcome.output;
     EXPECT_EQ(WEXITSTATUS(outcome.status), 2) << outcome.output;
-    EXPECT_EQ(outcome.output.find(
-                  "aqconform: --conduit upd: there is no such conduit; this build has smp, loop, "),
-              0u)
+    EXPECT_EQ(
+        outcome.output.find("aqconform: --conduit upd: there is no such conduit; this build has smp, loop, "),
+        0u)
         << outcome.output;
     EXPECT_NE(outcome.output.find("did you mean udp?"), std::string::npos) << outcome.output;
   }

@@ -87,7 +87,8 @@ std::string topology_as_json(const TopologyFacts& facts) {
   using Json = nlohmann::ordered_json;
   Json levels = Json::array();
   for (const TopologyLevel& level : facts.topology.levels)
-    levels.push_back({{"name", level.name}, {"domains", level.domains}, {"separates_ranks", level.separates}});
+    levels.push_back(
+        {{"name", level.name}, {"domains", level.domains}, {"separates_ranks", level.separates}});
   Json places = Json::array();
   for (const RankPlace& place : facts.places) {
     Json domains = Json::array();

@@ -142,7 +142,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--threads", options.threads, "instead: ranks as threads of this process")
       ->check(CLI::Range(1, 64));
   app.add_option("--conduit", options.conduit, "conduit by name, as AQUEDUCT_CONDUIT");
-  app.add_option("--profile", options.profile, "calibrate: the profile to write, or a folder of profiles [.]");
+  app.add_option("--profile", options.profile,
+                 "calibrate: the profile to write, or a folder of profiles [.]");
   app.add_option("--peers", options.peers, "bandwidth: targets that take turns [1]")
       ->check(CLI::Range(1, 255));
   app.add_option("--window", options.window,

@@ -165,9 +165,8 @@ void multiply(void* to, const void* left, const void* right, std::size_t count, 
     const auto times = [](std::uint32_t x, std::uint32_t y) { return x * y; };
     for (int row = 0; row < 2; ++row) {
       for (int column = 0; column < 2; ++column) {
-        c.cells[2 * row + column] =
-            static_cast<std::uint16_t>(times(a.cells[2 * row], b.cells[column]) +
-                                       times(a.cells[2 * row + 1], b.cells[2 + column]));
+        c.cells[2 * row + column] = static_cast<std::uint16_t>(
+            times(a.cells[2 * row], b.cells[column]) + times(a.cells[2 * row + 1], b.cells[2 + column]));
       }
     }
     static_cast<Matrix*>(to)[i] = c;
