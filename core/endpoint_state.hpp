@@ -68,8 +68,8 @@ struct EndpointState {
   std::vector<std::uint32_t> host_of;                    // [rank]
   std::map<std::string, core::NetworkProfile> profiles;  // [conduit] that were asked for
   std::vector<Rank> neighbours;
-  std::vector<std::string>
-      cpus_of;             ///< by index among the neighbours: where each was at the start, as "0-3,8"
+  /// By index among the neighbours: where each was at the start, as "0-3,8".
+  std::vector<std::string> cpus_of;
   std::vector<bool> lost;  // [rank]
   Rank lost_count = 0;
 
