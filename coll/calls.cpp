@@ -93,8 +93,7 @@ Event begin_call(TeamState& team, const CollBlocksCall& call, bool blocking) noe
   return checked ? engine->begin(**checked, blocking) : Event(checked.status());
 }
 
-[[gnu::always_inline]] inline Event begin_call(TeamState& team, const CollCall& call,
-                                               bool blocking) noexcept {
+Event begin_call(TeamState& team, const CollCall& call, bool blocking) noexcept {
   const coll::OneCaller one(team);
   coll::TeamEngine* const engine = coll::Collectives::engine_of(team);
   if (engine == nullptr) return Event(Status(ErrorCode::closed));
@@ -115,7 +114,7 @@ Status run_call(TeamState& state, const Call& call) noexcept {
 }
 
 template <class Call>
-Event begin_without_waiting(TeamState& state, const Call& call) noexcept {
+[[gnu::noinline]] Event begin_without_waiting(TeamState& state, const Call& call) noexcept {
   if (coll::barrier_of(state) == nullptr) return Event(Status(ErrorCode::closed));
   const core::Entry entry(state.endpoint);
   if (const Status status = coll::may_begin(state); !status) return Event(status);
@@ -163,6 +162,7 @@ Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
     return refuse_call(state, bind, plan.status(), "the plan cannot be bound");
   }
   record->bound = static_cast<coll::Plan*>(*plan);
+  record->bound->record = record;
   return CollPlan(record);
 }
 
@@ -170,7 +170,18 @@ Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
 
 Status detail::coll_run(Team& team, const CollCall& call) noexcept { return run_call(team.state(), call); }
 Event detail::coll_begin(Team& team, const CollCall& call) noexcept {
-  return begin_without_waiting(team.state(), call);
+  TeamState& state = team.state();
+  // It has none if the team has ended, and perhaps its endpoint too.
+  coll::TeamEngine* const engine = coll::Collectives::engine_of(state);
+  if (engine != nullptr && state.endpoint.is_plain()) [[likely]] {
+    const coll::OneCaller one(state);
+    coll::CallMemory memory;
+    coll::KnownCall* const known = engine->find(call, memory);
+    core::Op* const op = known != nullptr ? engine->begin_at_once(*known, memory) : nullptr;
+    if (op != nullptr) [[likely]]
+      return Event(op);
+  }
+  return begin_without_waiting(state, call);
 }
 Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
   return bind_call(team.state(), call);

@@ -42,16 +42,20 @@ Status take_terms(TeamState& made, const TeamState& over, std::span<const Blob> 
   bool native = true;
   const std::uint64_t mine = Collectives::native_offer(made);
   bool collectives = mine != 0;
+  const std::uint64_t tuning = Collectives::tuning_hash(made);
+  bool tuned_alike = true;
   std::vector<TeamOffer> offers;
   offers.reserve(made.size());
   for (Rank i = 0; i < made.size(); ++i) {
     const TeamTerms terms = terms_of(over, said, over.find(made.members[i]));
     native = native && terms.native == 1;
     collectives = collectives && terms.collectives == mine;
+    tuned_alike = tuned_alike && terms.tuning == tuning;
     offers.push_back(terms.offer);
   }
   made.endpoint.barriers->choose_native(made, native);
   Collectives::choose_native(made, collectives);
+  Collectives::choose_tuning(made, tuned_alike);
   return settle_collectives(made, offers);
 } catch (const std::bad_alloc&) {
   return {ErrorCode::no_memory, made.endpoint.rank};
@@ -75,6 +79,7 @@ TeamTerms prepare_team(TeamState& made) {
   terms.native = Barriers::has_native(made) ? 1 : 0;
   terms.offer = prepare_collectives(made);
   terms.collectives = Collectives::native_offer(made);
+  terms.tuning = Collectives::tuning_hash(made);
   return terms;
 }
 

@@ -20,8 +20,9 @@ struct TeamTerms {
   std::uint64_t collectives =
       0;  ///< what other operations its conduit has for it: NativeCollectives::offer; 0: none
   TeamOffer offer;
+  std::uint64_t tuning = 0;  ///< TuningTable::hash of what it chooses by
 };
-static_assert(sizeof(TeamTerms) == 56);
+static_assert(sizeof(TeamTerms) == 64);
 
 /// Makes what the layers have for a new team. Call before `settle_team`; the team's end undoes it. May throw std::bad_alloc.
 TeamTerms prepare_team(TeamState& made);

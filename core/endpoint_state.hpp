@@ -22,6 +22,7 @@
 #include "core/wiped_memory.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -109,14 +110,19 @@ struct EndpointState {
   core::WholeWords network_words = core::WholeWords::puts_and_gets;
   /// The most bytes of one native put or get that every rank of the job can do on each of its conduits.
   std::uint64_t least_transfer = ~std::uint64_t{0};
+  /// What rank 0 has told all ranks about tuning, as words; null: nothing. The same on all of them (coll/tune).
+  std::shared_ptr<const std::vector<std::uint64_t>> tuning;
   bool near_serves_host = false;  ///< every rank of this host has a near conduit
   /// NativeCollectives::offer of the one conduit that serves all ranks of the job; 0: there is none, or the offers differ.
   std::uint64_t collectives_of_all = 0;
 
   /// Inside progress: handlers run, nothing may wait. Under the lock, so it is this thread. Also in the calls of a handler
   /// outside the lock, and so is `in_handler`.
-  bool polling = false;
+  alignas(std::uint32_t) bool polling = false;
   bool in_handler = false;
+  // Beside these two, so that is_plain() looks at all of them at once.
+  bool guarded = guard.guards();
+  bool fenced = false;  ///< fences count the operations
   /// The present round of progress is a StandIn's: what it finds of losses waits for the program's next one.
   bool stands_in = false;
   bool sets_up = false;  ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
@@ -149,6 +155,12 @@ struct EndpointState {
   /// Whether this is a forked child's copy of the state. Conduits and peers belong to the parent, so every call that
   /// communicates or waits checks this first and refuses.
   bool in_child() const noexcept { return face.ranks() == 0; }
+  /// Whether a call that does not wait may begin, without an Entry and without a look at fences.
+  bool is_plain() const noexcept {
+    std::uint32_t hindrances;
+    std::memcpy(&hindrances, &polling, sizeof hindrances);
+    return hindrances == 0 && !in_child();
+  }
   /// The error for a rank or segment that does not exist here: in a forked child, none does.
   ErrorCode refusal() const noexcept {
     return in_child() ? ErrorCode::invalid_argument : ErrorCode::out_of_range;
@@ -192,5 +204,8 @@ using aqueduct::detail::EndpointState;
 int progress(EndpointState& state) noexcept;
 /// Asks the conduits and the launcher for lost peers, at most every 20 ms.
 void check_peers(EndpointState& state) noexcept;
+
+/// What messages to a rank cost: Endpoint::network_model. Requires: there is such a rank, and its conduit is open.
+NetworkModel network_model_of(aqueduct::detail::EndpointState& state, Rank peer);
 
 }  // namespace aqueduct::core

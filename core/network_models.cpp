@@ -15,9 +15,7 @@
 namespace aqueduct {
 
 namespace core {
-namespace {
 
-/// Reads the profile that AQUEDUCT_NETWORK_PROFILE names for a conduit. Empty, with a warning, if it cannot be used.
 NetworkProfile load_profile(Log& log, const std::string& named, const std::string& conduit) {
   std::error_code ignored;
   const bool is_folder = named.back() == '/' || std::filesystem::is_directory(named, ignored);
@@ -44,13 +42,7 @@ NetworkProfile load_profile(Log& log, const std::string& named, const std::strin
   return std::move(read.profile);
 }
 
-}  // namespace
-}  // namespace core
-
-NetworkModel Endpoint::network_model(Rank peer) const {
-  const core::Entry entry(*state_);
-  detail::EndpointState& state = *state_;
-  if (peer >= state.ranks || state.in_child()) return {};
+NetworkModel network_model_of(detail::EndpointState& state, Rank peer) {
   const core::Conduit& conduit = *state.conduit_of[peer];
   if (const auto known = conduit.network_model(peer)) return *known;
   const bool same_host = state.host_of[peer] == state.host_of[state.rank];
@@ -63,6 +55,14 @@ NetworkModel Endpoint::network_model(Rank peer) const {
     if (const NetworkModel* const measured = found->second.between(same_host)) return *measured;
   }
   return core::default_network_model(name, same_host);
+}
+
+}  // namespace core
+
+NetworkModel Endpoint::network_model(Rank peer) const {
+  const core::Entry entry(*state_);
+  if (peer >= state_->ranks || state_->in_child()) return {};
+  return core::network_model_of(*state_, peer);
 }
 
 }  // namespace aqueduct

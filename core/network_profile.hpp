@@ -11,6 +11,8 @@
 
 namespace aqueduct::core {
 
+class Log;
+
 /// The version of the files that this library writes and reads. docs/network-model.md has their schema.
 inline constexpr std::uint64_t kProfileVersion = 1;
 inline constexpr std::string_view kProfileFormat = "aqueduct-network-profile";
@@ -37,6 +39,10 @@ ProfileRead read_profile(std::string_view text, std::string_view machine, std::s
 std::string machine_name();
 /// The file in which a folder holds the profile of a conduit and this machine.
 std::string profile_file(std::string_view folder, std::string_view conduit);
+
+/// Reads the profile that AQUEDUCT_NETWORK_PROFILE names for a conduit: a file, or one of a folder. Empty, with a warning, if
+/// it cannot be used.
+NetworkProfile load_profile(Log& log, const std::string& named, const std::string& conduit);
 
 /// What is assumed of a conduit without a profile. docs/network-model.md has the numbers and their sources.
 NetworkModel default_network_model(std::string_view conduit, bool same_host) noexcept;

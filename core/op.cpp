@@ -117,6 +117,7 @@ Op* OpPool::make(bool is_explicit) noexcept {
   Op* const op = new (&range.ops[range.fresh]) Op;
   op->index = range.fresh++ + (is_explicit ? 0 : capacity_);
   op->generation = 1;
+  op->is_explicit = is_explicit;
   op->pool = this;
   return op;
 }
@@ -228,8 +229,14 @@ void OpPool::count(Op& op) noexcept { order_->begun(op); }
 
 void OpPool::uncount(Op& op) noexcept { order_->ended(op); }
 
+/// Makes a record ready for its next use: see begin().
 void OpPool::release(Op& op) noexcept {
   --in_flight_;
+  op.sends = op.answers = 0;
+  op.abandoned = op.by_packets = op.reads_more = false;
+  op.outcome = {};
+  op.group = op.source = nullptr;
+  op.ended = nullptr;
   if (++op.generation >= tokens::kGenerations) op.generation = 1;
   Op*& free = op.is_explicit ? free_explicit_ : free_internal_;
   op.next = free;

@@ -203,6 +203,7 @@ void Transfers::drop_held(Rank peer) noexcept {
 void Transfers::fence(Rank peer) noexcept {
   if (state_.lost[peer]) return;
   state_.ops.count_in(state_.order);
+  state_.fenced = true;
   state_.order.fence(peer, messages_.fence(peer), peer != state_.rank);
 }
 

@@ -1,4 +1,5 @@
 #include "core/signals.hpp"
+#include "runtime/job_tuning.hpp"
 #include "runtime/layers.hpp"
 #include "runtime/start.hpp"
 #include "topology/cpu_set.hpp"
@@ -223,12 +224,13 @@ struct Reached {
 struct GatheredData {
   Reached near;
   Reached far;
-  std::uint64_t least_transfer = ~std::uint64_t{0};  ///< of all ranks
-  std::vector<bool> has_near;                        ///< [rank]
-  std::vector<std::uint64_t> near_collectives;       ///< [rank]
-  std::vector<std::uint64_t> far_collectives;        ///< [rank]
-  std::vector<std::string> cpus;                     ///< [rank]; empty for those of other hosts
-  std::vector<Blob> parts[kOwnSegments];             // not decoded yet: each endpoint reads them for itself
+  std::uint64_t least_transfer = ~std::uint64_t{0};          ///< of all ranks
+  std::vector<bool> has_near;                                ///< [rank]
+  std::vector<std::uint64_t> near_collectives;               ///< [rank]
+  std::vector<std::uint64_t> far_collectives;                ///< [rank]
+  std::shared_ptr<const std::vector<std::uint64_t>> tuning;  ///< what rank 0 says
+  std::vector<std::string> cpus;                             ///< [rank]; empty for those of other hosts
+  std::vector<Blob> parts[kOwnSegments];  // not decoded yet: each endpoint reads them for itself
 };
 
 Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData& gathered) {
@@ -239,6 +241,9 @@ Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData&
       job.log.error("process {} could not start: {}", process, Status(code).text());
       return {code, job.ranks_of[process].front()};
     }
+    std::vector<std::uint64_t> tuning;
+    for (std::uint64_t left = in.number(); left != 0 && in.ok(); --left) tuning.push_back(in.number());
+    if (process == 0) gathered.tuning = std::make_shared<const std::vector<std::uint64_t>>(std::move(tuning));
     for (std::size_t i = 0; i < job.ranks_of[process].size(); ++i) {
       gathered.near.read(in);
       gathered.far.read(in);
@@ -320,6 +325,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gat
   set_atomics(state, gathered.far.atomics);
   state.network_words = gathered.far.words;
   state.least_transfer = gathered.least_transfer;
+  state.tuning = gathered.tuning;
   state.near_serves_host =
       std::ranges::all_of(state.neighbours, [&](Rank rank) { return gathered.has_near[rank]; });
   state.collectives_of_all = collectives_of_all(state, gathered);
@@ -337,6 +343,14 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gat
   return build_layers(state);
 }
 
+/// What this process tells all others about tuning: the one with rank 0 alone does.
+Status tuning_to_tell(Job::Impl& job, std::vector<std::uint64_t>& tuning) try {
+  if (job.bootstrap->process() == 0) tuning = job_tuning(job.endpoints.front()->state);
+  return {};
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
+}
+
 }  // namespace
 
 Status open_endpoints(Job::Impl& job, core::Network* far) {
@@ -349,9 +363,13 @@ Status open_endpoints(Job::Impl& job, core::Network* far) {
   for (std::size_t i = 0; i < job.process.mine.size() && status; ++i) {
     status = open_and_describe(job, job.process.mine[i], mine[i], to_near, to_far);
   }
+  std::vector<std::uint64_t> tuning;
+  if (status) status = tuning_to_tell(job, tuning);
   const auto with_status = [&](const BlobWriter& body) {
     BlobWriter out;
     out.number(static_cast<std::uint64_t>(status.code()));
+    out.number(tuning.size());
+    for (const std::uint64_t word : tuning) out.number(word);
     Blob blob = out.blob();
     blob.insert(blob.end(), body.blob().begin(), body.blob().end());
     return blob;

@@ -9,15 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-coll::LogGP read_link(NetworkReader& reader) {
-  coll::LogGP link{.latency = reader.time("latency_us", 1),
-                   .overhead = reader.time("overhead_us", 0.3),
-                   .gap = reader.time("gap_us", 0.1),
-                   .femtoseconds_per_byte = reader.per_byte("ns_per_byte", 0.1)};
-  if (link.latency == 0) reader.wrong("latency_us", "is at least a picosecond (0.000001)");
-  return link;
-}
-
 LinkSpeed read_speed(const json& value, std::string where, const LinkSpeed& usual) {
   NetworkReader reader(value, std::move(where));
   LinkSpeed speed = usual;
@@ -85,27 +76,10 @@ Network parse_network(const std::string& text, const std::string& name, Rank ran
   }
   Network out;
   out.name = reader.word("name", name.c_str());
-  const json& levels = reader.at("levels");
-  if (!levels.is_array() || levels.empty()) reader.wrong("levels", "is a list of at least one object");
-  out.machine.levels.clear();
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    NetworkReader level(levels[i], fmt::format("{}: levels[{}]", name, i));
-    const bool last = i + 1 == levels.size();
-    const std::uint32_t group = level.count("ranks", last ? 1U << 28 : 0);
-    const std::uint32_t inside = i == 0 ? 1 : out.machine.levels.back().group;
-    if (group == 0 || group % inside != 0)
-      level.wrong("ranks",
-                  fmt::format("is how many neighbouring ranks meet at this level: a multiple of {}", inside));
-    out.machine.levels.push_back({group, read_link(level)});
-    level.end();
-  }
-  out.machine.copy_femtoseconds_per_byte = reader.per_byte("copy_ns_per_byte", 0);
-  out.machine.reduce_femtoseconds_per_byte = reader.per_byte("reduce_ns_per_byte", 0);
-  const std::string strided = reader.word("strided", "whole");
-  if (strided != "whole" && strided != "pieces") reader.wrong("strided", "is whole or pieces");
-  out.machine.strided = strided == "whole" ? coll::Strided::whole : coll::Strided::pieces;
   const std::uint32_t each = reader.count("ranks_per_host", 1);
   if (each == 0) reader.wrong("ranks_per_host", "is at least 1");
+  out.machine = read_machine(reader, name);
+  out.machine.host = each;
   out.packet = reader.count("packet", 0);
   if (reader.has("topology")) {
     const Host needed = (ranks + each - 1) / each;

@@ -80,6 +80,8 @@ class NetworkReader {
   std::set<std::string> known_;
 };
 
+/// The machine of a network file, but for how many ranks are on a host. `name` is for messages. Errors: BadInput.
+coll::Machine read_machine(NetworkReader& reader, const std::string& name);
 /// The topology of a network file, for at least so many hosts unless the file gives sizes. Errors: BadInput.
 std::unique_ptr<Topology> read_topology(const nlohmann::json& value, const std::string& where, Host hosts);
 /// The host of each rank, `each` ranks on a host. Errors: BadInput.

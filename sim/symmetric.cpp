@@ -191,7 +191,7 @@ bool is_symmetric(const coll::Algorithm& algorithm) noexcept {
 std::optional<coll::Replayed> replay_symmetric(const coll::Algorithm& algorithm, const coll::Shape& shape,
                                                const coll::Machine& machine,
                                                std::span<const Picoseconds> calls) {
-  if (!is_symmetric(algorithm) || shape.ranks < 2 || machine.levels.size() != 1 ||
+  if (!is_symmetric(algorithm) || shape.ranks < 2 || !machine.is_uniform() || machine.shares_cores() ||
       machine.strided != coll::Strided::whole || coll::Schedule::refusal(algorithm, shape) != nullptr ||
       coll::problem_of(machine) != nullptr || (!calls.empty() && calls.size() != shape.ranks))
     return std::nullopt;

@@ -10,12 +10,14 @@ namespace aqueduct::coll {
 //
 // Partial results cover consecutive positions and are combined in order, so the operator need not be commutative; all
 // leaders combine in the same way, so all members get the same bits.
+//
+// `hosts` is the same with the members of a host as a range: between hosts only leaders send, and every vector once.
 // Cost:   R rounds of k - 1 messages, and two messages more for each member beyond k^R: short vectors.
 // Source: Thakur, Rabenseifner and Gropp, Int. J. High Performance Computing Applications 19(1), 2005 (k = 2).
 
 namespace {
 
-constexpr Parameter kAllReduceMultiplyingParameters[] = {{"radix", 2, 64, 2}};
+constexpr Parameter kMultiplyingParameters[] = {{"radix", 2, 64, 2}};
 
 constexpr Counter kFolded = 0;      // a follower's vector has arrived
 constexpr Counter kResult = 1;      // the leader's result has arrived
@@ -29,12 +31,25 @@ struct Multiplying {
   std::uint64_t each;   ///< followers that every leader has
   std::uint64_t front;  ///< this many leaders, from the first on, have one more
   bool back = false;    ///< the last leader, too, has one more
+  std::uint64_t slots;  ///< of followers: as many as any leader has
   std::uint64_t ranks;
   std::uint64_t bytes;
+  const Groups* groups;  ///< null: ranges of consecutive positions
 
   explicit Multiplying(const Shape& shape) noexcept
-      : radix(shape.parameters[0]), ranks(shape.ranks), bytes(shape.bytes) {
-    for (; leaders * radix <= ranks; ++rounds) leaders *= radix;
+      : radix(shape.parameters[0]),
+        each(0),
+        front(0),
+        slots(radix - 1),
+        ranks(shape.ranks),
+        bytes(shape.bytes),
+        groups(shape.groups.of) {
+    const std::uint64_t most = groups != nullptr ? groups->count() : ranks;
+    for (; leaders * radix <= most; ++rounds) leaders *= radix;
+    if (groups != nullptr) {
+      slots = groups->most() - 1;
+      return;
+    }
     each = (ranks - leaders) / leaders;
     front = (ranks - leaders) % leaders;
     // With the first and the last leader both among those with followers, the depth does not depend on their number.
@@ -44,26 +59,38 @@ struct Multiplying {
     }
   }
 
-  Rank begin(std::uint64_t leader) const noexcept {
+  Rank position_of(std::uint64_t leader) const noexcept {
+    if (groups != nullptr) return groups->leader_of(static_cast<Rank>(leader));
     return static_cast<Rank>(leader * (each + 1) + std::min(leader, front));
   }
   std::uint64_t leader_of(Rank position) const noexcept {
+    if (groups != nullptr) return groups->group_of(position);
     const std::uint64_t in_front = front * (each + 2);
     if (position < in_front) return position / (each + 2);
     return std::min(front + (position - in_front) / (each + 1), leaders - 1);
   }
   std::uint32_t followers(std::uint64_t leader) const noexcept {
+    if (groups != nullptr) return groups->size(static_cast<Rank>(leader)) - 1;
     const bool more = leader < front || (back && leader + 1 == leaders);
     return static_cast<std::uint32_t>(each + (more ? 1 : 0));
+  }
+  Rank follower(std::uint64_t leader, std::uint32_t index) const noexcept {
+    if (groups != nullptr) return groups->member_at(groups->begin(static_cast<Rank>(leader)) + 1 + index);
+    return position_of(leader) + 1 + index;
+  }
+  /// Which of its leader's followers a member is.
+  std::uint32_t index_of(std::uint64_t leader, Rank position) const noexcept {
+    if (groups != nullptr) return groups->place_of(position) - groups->begin(static_cast<Rank>(leader)) - 1;
+    return position - position_of(leader) - 1;
   }
 
   // Scratch: a slot for each follower, one for each digit of each round, one for the result.
   Place fold_slot(std::uint64_t follower) const noexcept { return at(Space::scratch, follower * bytes); }
   Place slot(std::uint32_t round, std::uint64_t digit) const noexcept {
-    return at(Space::scratch, (radix - 1 + round * radix + digit) * bytes);
+    return at(Space::scratch, (slots + round * radix + digit) * bytes);
   }
-  Place result_slot() const noexcept { return at(Space::scratch, (radix - 1 + rounds * radix) * bytes); }
-  std::uint64_t scratch() const noexcept { return (radix + rounds * radix) * bytes; }
+  Place result_slot() const noexcept { return at(Space::scratch, (slots + rounds * radix) * bytes); }
+  std::uint64_t scratch() const noexcept { return (slots + 1 + rounds * radix) * bytes; }
   /// What a round has combined so far. It has a place of its own for each round, since puts of the partial result may
   /// still be under way.
   Place sum(std::uint32_t round) const noexcept { return at(Space::temp, round * bytes); }
@@ -89,15 +116,16 @@ std::uint32_t all_reduce_multiplying_length(const Shape& shape, Rank position, s
   if (shape.ranks == 1) return 1;
   const Multiplying plan(shape);
   const std::uint64_t leader = plan.leader_of(position);
-  if (plan.begin(leader) != position) return 2;
+  if (plan.position_of(leader) != position) return 2;
   const auto others = static_cast<std::uint32_t>(plan.radix - 1);
   return 2 * plan.followers(leader) + plan.rounds * 2 * others + (plan.rounds > 0 ? 1 : 0);
 }
 
 Step follower_step(const Multiplying& plan, Rank position, std::uint32_t index) noexcept {
-  const Rank leader = plan.begin(plan.leader_of(position));
+  const std::uint64_t leader = plan.leader_of(position);
   if (index == 0)
-    return put_to(leader, at(Space::in, 0), plan.fold_slot(position - leader - 1), plan.bytes, kFolded);
+    return put_to(plan.position_of(leader), at(Space::in, 0), plan.fold_slot(plan.index_of(leader, position)),
+                  plan.bytes, kFolded);
   return after(copy_of(plan.result_slot(), at(Space::out, 0), plan.bytes), kResult, 1);
 }
 
@@ -116,7 +144,7 @@ Step round_step(const Multiplying& plan, std::uint64_t leader, std::uint32_t rou
     // The others of the group, beginning with the next, so that not all put to the same one at once.
     const std::uint64_t other = (digit + 1 + index) % plan.radix;
     const std::uint64_t peer = leader - digit * width + other * width;
-    Step step = put_to(plan.begin(peer), mine, plan.slot(round, digit), plan.bytes, arrived);
+    Step step = put_to(plan.position_of(peer), mine, plan.slot(round, digit), plan.bytes, arrived);
     if (mine.space == Space::in) step.done = kSourceFree;
     return step;
   }
@@ -139,7 +167,7 @@ Step all_reduce_multiplying_step(const Shape& shape, Rank position, std::uint32_
   if (shape.ranks == 1) return copy_of(at(Space::in, 0), at(Space::out, 0), shape.bytes);
   const Multiplying plan(shape);
   const std::uint64_t leader = plan.leader_of(position);
-  if (plan.begin(leader) != position) return follower_step(plan, position, index);
+  if (plan.position_of(leader) != position) return follower_step(plan, position, index);
   const std::uint32_t followers = plan.followers(leader);
   if (index < followers) {
     const Place to = plan.partial(0, true);  // not the output, unless there is no round
@@ -155,7 +183,7 @@ Step all_reduce_multiplying_step(const Shape& shape, Rank position, std::uint32_
       return round_step(plan, leader, round, in_last);
     index -= plan.rounds * in_round + 1;
   }
-  return put_to(position + 1 + index, at(Space::out, 0), plan.result_slot(), plan.bytes, kResult);
+  return put_to(plan.follower(leader, index), at(Space::out, 0), plan.result_slot(), plan.bytes, kResult);
 }
 
 Cost all_reduce_multiplying_cost(const Shape& shape) noexcept {
@@ -166,7 +194,20 @@ Cost all_reduce_multiplying_cost(const Shape& shape) noexcept {
   return {.messages = messages,
           .bytes = messages * plan.bytes,
           .depth = plan.rounds +
-                   (plan.rounds == 0 ? 2 : static_cast<std::uint32_t>(std::min<std::uint64_t>(extra, 2)))};
+                   (plan.rounds == 0 ? 2 : static_cast<std::uint32_t>(std::min<std::uint64_t>(extra, 2))),
+          .depth_is_limit = plan.groups != nullptr};  // hosts of one member have nobody to hear from
+}
+
+const char* multiplying_refusal(const Shape& shape) noexcept {
+  return shape.order == Order::exact ? "it does not combine one vector after the other" : nullptr;
+}
+
+const char* multiplying_hosts_refusal(const Shape& shape) noexcept {
+  if (!shape.commutative && !shape.groups.of->in_team_order())
+    return "it combines the vectors of a host first, and the team's order is another";
+  if (Multiplying(shape).leaders != shape.groups.of->count())
+    return "the number of hosts is no power of the radix";
+  return multiplying_refusal(shape);
 }
 
 }  // namespace
@@ -174,10 +215,21 @@ Cost all_reduce_multiplying_cost(const Shape& shape) noexcept {
 const Algorithm kAllReduceMultiplying{
     .name = "multiplying",
     .operation = Operation::all_reduce,
-    .parameters = kAllReduceMultiplyingParameters,
-    .refusal = [](const Shape& shape) noexcept -> const char* {
-      return shape.order == Order::exact ? "it does not combine one vector after the other" : nullptr;
-    },
+    .parameters = kMultiplyingParameters,
+    .refusal = multiplying_refusal,
+    .needs = all_reduce_multiplying_needs,
+    .lanes = one_lane,
+    .length = all_reduce_multiplying_length,
+    .step = all_reduce_multiplying_step,
+    .cost = all_reduce_multiplying_cost,
+};
+
+const Algorithm kAllReduceHosts{
+    .name = "hosts",
+    .operation = Operation::all_reduce,
+    .parameters = kMultiplyingParameters,
+    .hosts = true,
+    .refusal = multiplying_hosts_refusal,
     .needs = all_reduce_multiplying_needs,
     .lanes = one_lane,
     .length = all_reduce_multiplying_length,

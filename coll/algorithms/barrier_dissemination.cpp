@@ -1,72 +1,40 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/algorithms/steps.hpp"
+#include "coll/schedule/dissemination.hpp"
 
 namespace aqueduct::coll {
 
-// In round j a member signals to the members at distances k^j, 2·k^j, …, (k-1)·k^j, and waits for as many signals from
-// the other side. After ceil(log_k P) rounds every member has heard, directly or not, of all others.
-//
-// Source: Hensgen, Finkel and Manber, Int. J. Parallel Programming 17(1), 1988; with k - 1 signals a round as in MPICH.
+// Signals over ever longer distances (coll/schedule/dissemination.hpp): the fewest rounds.
 
 namespace {
 
 constexpr Parameter kBarrierDisseminationParameters[] = {{"radix", 2, 64, 2}};
 
-/// Round number and distance of a signal, counted over all rounds.
-struct Hop {
-  std::uint32_t round = 0;
-  std::uint64_t width = 1;   ///< radix to the power of the round
-  std::uint32_t number = 0;  ///< within the round: the distance is (number + 1)·width
-};
-
-/// The signals that a member sends in a round: distances of P or more would reach it again.
-std::uint32_t hops_in(const Shape& shape, std::uint64_t width) noexcept {
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(shape.parameters[0] - 1, (shape.ranks - 1) / width));
-}
-Hop hop_of(const Shape& shape, std::uint32_t index) noexcept {
-  Hop hop;
-  for (std::uint32_t in_round = hops_in(shape, 1); index >= in_round; in_round = hops_in(shape, hop.width)) {
-    index -= in_round;
-    hop.width *= shape.parameters[0];
-    ++hop.round;
-  }
-  hop.number = index;
-  return hop;
-}
-std::uint32_t all_hops(const Shape& shape) noexcept {
-  std::uint32_t all = 0;
-  for (std::uint64_t width = 1; width < shape.ranks; width *= shape.parameters[0])
-    all += hops_in(shape, width);
-  return all;
-}
+Dissemination dissemination_of(const Shape& shape) noexcept { return {shape.ranks, shape.parameters[0]}; }
 
 Needs barrier_dissemination_needs(const Shape& shape) noexcept {
-  return {.counters = rounds_of(shape.ranks, shape.parameters[0])};
+  return {.counters = dissemination_of(shape).rounds()};
 }
 
 std::uint32_t barrier_dissemination_length(const Shape& shape, Rank, std::uint32_t) noexcept {
-  return shape.ranks == 1 ? 0 : all_hops(shape) + 1;
+  return shape.ranks == 1 ? 0 : dissemination_of(shape).hops() + 1;
 }
 
 Step barrier_dissemination_step(const Shape& shape, Rank position, std::uint32_t,
                                 std::uint32_t index) noexcept {
-  const std::uint32_t rounds = rounds_of(shape.ranks, shape.parameters[0]);
-  if (index == all_hops(shape)) {
-    std::uint64_t width = 1;
-    for (std::uint32_t round = 1; round < rounds; ++round) width *= shape.parameters[0];
-    return wait_only(static_cast<Counter>(rounds - 1), hops_in(shape, width));
-  }
-  const Hop hop = hop_of(shape, index);
-  const Step step = signal_to(static_cast<Rank>((position + (hop.number + 1) * hop.width) % shape.ranks),
-                              static_cast<Counter>(hop.round));
-  if (hop.round == 0 || hop.number > 0) return step;
-  return after(step, static_cast<Counter>(hop.round - 1), hops_in(shape, hop.width / shape.parameters[0]));
+  const Dissemination all = dissemination_of(shape);
+  const auto heard = [&](Step step, std::uint32_t round) {
+    return after(step, static_cast<Counter>(round), all.arrivals(round));
+  };
+  if (index == all.hops()) return heard({}, all.rounds() - 1);
+  const Dissemination::Hop hop = all.hop(index);
+  const Step step = signal_to(all.peer(position, hop), static_cast<Counter>(hop.round));
+  return hop.round == 0 || hop.number > 0 ? step : heard(step, hop.round - 1);
 }
 
 Cost barrier_dissemination_cost(const Shape& shape) noexcept {
-  return {.messages = std::uint64_t{all_hops(shape)} * shape.ranks,
-          .depth = rounds_of(shape.ranks, shape.parameters[0])};
+  const Dissemination all = dissemination_of(shape);
+  return {.messages = std::uint64_t{all.hops()} * shape.ranks, .depth = all.rounds()};
 }
 
 }  // namespace

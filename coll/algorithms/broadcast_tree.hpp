@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/algorithms/steps.hpp"
+#include "coll/schedule/groups_tree.hpp"
 #include "coll/schedule/tree.hpp"
 
 namespace aqueduct::coll {
@@ -20,5 +21,12 @@ std::uint32_t broadcast_tree_length(const Shape& shape, const Tree& tree, Rank p
 Step broadcast_tree_step(const Shape& shape, const Tree& tree, Rank position, std::uint32_t index,
                          std::uint32_t segments) noexcept;
 Cost broadcast_tree_cost(const Shape& shape, const Tree& tree, std::uint32_t segments) noexcept;
+
+// The same down a tree by hosts, whose root is the operation's.
+std::uint32_t broadcast_tree_length(const Shape& shape, const GroupsTree& tree, Rank position,
+                                    std::uint32_t segments) noexcept;
+Step broadcast_tree_step(const Shape& shape, const GroupsTree& tree, Rank position, std::uint32_t index,
+                         std::uint32_t segments) noexcept;
+Cost broadcast_tree_cost(const Shape& shape, const GroupsTree& tree, std::uint32_t segments) noexcept;
 
 }  // namespace aqueduct::coll

@@ -10,15 +10,16 @@ std::uint32_t Circulant::base(std::uint64_t position) const noexcept {
   return rounds;
 }
 
-/// The greatest position up to `limit` with this base; 0 if there is none.
-std::uint64_t Circulant::greatest_with_base(std::uint64_t limit, std::uint32_t base) const noexcept {
+/// Whether a position after `low` and up to `high` has this base. `cut`: the way to `high`, cut before the distances from
+/// `base` on; all positions from there to `high` share it.
+bool Circulant::has_base_between(std::uint64_t low, std::uint64_t high, std::uint64_t cut,
+                                 std::uint32_t base) const noexcept {
   for (;;) {
-    // The way to `limit`, cut before the distances from `base` on: all positions from there to `limit` share it.
-    std::uint64_t cut = 0;
-    for (std::uint32_t k = rounds; k > base; --k) cut += skip(k) <= limit - cut ? skip(k) : 0;
-    if (limit - cut >= skip(base)) return cut + skip(base);
-    if (cut == 0) return 0;
-    limit = cut - 1;
+    if (high - cut >= skip(base)) return cut + skip(base) > low;
+    if (cut <= low + 1) return false;  // those before `cut` are not after `low`
+    high = cut - 1;
+    cut = 0;
+    for (std::uint32_t k = rounds; k > base; --k) cut += skip(k) <= high - cut ? skip(k) : 0;
   }
 }
 
@@ -32,12 +33,13 @@ std::int64_t Circulant::received(Rank position, std::uint32_t k) const noexcept 
   for (std::uint32_t round = 0; round <= k; ++round) {
     const std::uint64_t low = ranks + position - skip(round + 1);
     const std::uint64_t high = ranks + position - skip(round);
-    found = base(low);
-    for (std::uint32_t candidate = rounds + 1; candidate-- > 0;) {
-      if ((taken >> candidate & 1) != 0 || greatest_with_base(high, candidate) <= low) continue;
-      found = candidate;
-      break;
+    std::uint64_t cut = 0;
+    std::uint32_t candidate = rounds + 1;
+    while (candidate-- > 0) {
+      if ((taken >> candidate & 1) == 0 && has_base_between(low, high, cut, candidate)) break;
+      cut += skip(candidate) <= high - cut ? skip(candidate) : 0;
     }
+    found = candidate <= rounds ? candidate : base(low);
     taken |= std::uint64_t{1} << found;
   }
   return found == rounds ? std::int64_t{first} : std::int64_t{found} - rounds;

@@ -44,7 +44,8 @@ struct Circulant {
   std::uint32_t base(std::uint64_t position) const noexcept;
 
  private:
-  std::uint64_t greatest_with_base(std::uint64_t limit, std::uint32_t base) const noexcept;
+  bool has_base_between(std::uint64_t low, std::uint64_t high, std::uint64_t cut,
+                        std::uint32_t base) const noexcept;
 };
 
 }  // namespace aqueduct::coll

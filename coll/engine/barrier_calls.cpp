@@ -63,6 +63,7 @@ void TeamEngine::prepare_barriers() {
   barrier_call_.request.combiner.combine = merge_votes;
   barrier_call_.request.description = {};  // says barrier
   barrier_call_.uses = 1;                  // likewise
+  barrier_call_.kept = true;
   have_method(barrier_call_, &method);
   if (method.on_board && !plan_for_board(barrier_call_)) throw std::bad_alloc();
 }
@@ -79,10 +80,13 @@ Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {
   if (!broken_.ok()) return broken_;
   auto* const votes = reinterpret_cast<std::byte*>(&vote);
   const CallMemory memory{votes, votes};
-  const Status status = start_again(op, barrier_call_, memory, nullptr)
-                            ? Status()
-                            : begin_on(op, barrier_call_, memory, nullptr);
-  if (status) ++layer_.counts().operations;
+  ++layer_.counts().operations;
+  if (Run* const run = prepared_for(barrier_call_)) {
+    begin_again(op, barrier_call_, *run, memory);
+    return {};
+  }
+  const Status status = begin_on(op, barrier_call_, memory, nullptr);
+  if (!status) --layer_.counts().operations;
   return status;
 }
 

@@ -196,6 +196,7 @@ Result<KnownCall*> TeamEngine::know(BlocksCall& blocks) noexcept {
   call->method = nullptr;
   call->prepared = nullptr;
   call->uses = 1;
+  call->kept = call->came_back = false;
   call->request = blocks.request;
   if (ranks_ == 1) return call;
   const auto piece = static_cast<std::uint32_t>(piece_of_blocks(blocks.request.shape.operation));
@@ -222,7 +223,6 @@ Method* TeamEngine::method_of_one(Collective operation) noexcept {
   method->runs = kNotKnownYet;
   method->before = method->after = method->wide = method->kept = false;
   method->uses = 1;
-  method->calls = 0;
   return method;
 }
 
@@ -264,8 +264,10 @@ Event TeamEngine::begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) no
   operation.unit = unit_of(operation.number, call);
   say_call(static_cast<std::uint32_t>(operation.unit >> 16));
   operation.opened = operation.completed = operation.drained = 0;
-  method->calls = 1;
-  if (plan != nullptr) plan->running = 1;
+  if (plan != nullptr) {
+    plan->obstacles |= Plan::kRuns;
+    ++plan->held;
+  }
   layer_.count(method->index);
   Event event(op);
   enqueue(operation);
@@ -300,7 +302,7 @@ bool TeamEngine::open_blocks(CallRecord& operation) noexcept {
   }
   run->operation = &operation;
   run->index = operation.opened++;
-  run->begun = run->complete = run->on_board = false;
+  run->begun = run->complete = run->on_board = run->serves_again = false;
   run->looks = run->own = run->ended = run->failures = 0;
   run->shift = 0;
   run->sources.kind = &core::kSource;

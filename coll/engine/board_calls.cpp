@@ -104,7 +104,6 @@ Event TeamEngine::call_on_board(KnownCall& call, CallMemory memory) noexcept {
   operation.call = &call;
   operation.memory = memory;
   ++call.uses;
-  ++call.method->calls;
   operation.number = calls();
   operation.unit = std::uint64_t{1} | std::uint64_t{begun.mark} << 16;
   operation.opened = 1;
@@ -135,7 +134,7 @@ Event TeamEngine::wait_on_board(BoardOp op) noexcept {
 }
 
 void TeamEngine::prepare_board_run(Run& run) noexcept {
-  run.complete = false;
+  run.complete = run.serves_again = false;
   run.begun = true;
   run.looks = run.own = run.ended = run.failures = run.lane_count = run.untold = 0;
   run.native_number = 0;

@@ -14,6 +14,7 @@
 namespace aqueduct::coll {
 
 struct CallRecord;
+struct PlanRecord;
 class TeamEngine;
 
 inline constexpr core::OpKind kCollectiveKind{"a collective operation"};
@@ -49,13 +50,11 @@ struct Method {
   std::array<std::uint32_t, kMostLanes> first{};  ///< [lane] in `steps`
   std::vector<Step> steps;
 
-  std::uint32_t version = 0;  ///< how often steps were written down
-  bool on_board = false;      ///< its calls are carried out on the team's board, as KnownCall::plan says
+  bool on_board = false;  ///< its calls are carried out on the team's board, as KnownCall::plan says
 
-  std::uint32_t uses = 0;   ///< known calls that name it
-  std::uint32_t calls = 0;  ///< calls in flight, whose runs may use the steps
-  bool kept = false;        ///< in the team's table
-  Method* next = nullptr;   ///< in the pool
+  std::uint32_t uses = 0;  ///< known calls that name it
+  bool kept = false;       ///< in the team's table
+  Method* next = nullptr;  ///< in the pool
 };
 
 /// One schedule under way on this member: an operation, or a piece of one.
@@ -105,10 +104,10 @@ struct Run {
   bool begun = false;  ///< the lanes may run
   bool complete = false;
   // Of a run that carries out a whole call: TeamEngine::start_again.
-  bool serves_again = false;        ///< the next such call differs in addresses, number and portion alone
-  std::uint32_t version = 0;        ///< of the method's steps
-  Counter first_wait = kNoCounter;  ///< nothing can be done before this counter is raised
-  core::Op sources;                 ///< has a part for each put whose source is in use, and one of its own
+  bool serves_again = false;         ///< the next such call differs in addresses, number and portion alone
+  Counter first_wait = kNoCounter;   ///< nothing can be done before this counter is raised
+  std::uint64_t* counted = nullptr;  ///< the calls of its algorithm, for statistics
+  core::Op sources;                  ///< has a part for each put whose source is in use, and one of its own
 };
 
 /// A collective call under way on this member.
@@ -119,7 +118,7 @@ struct CallRecord {
   core::Op* op = nullptr;      ///< the caller's; null when it has ended
   struct Plan* plan = nullptr;
   KnownCall* call = nullptr;
-  CallMemory memory{};
+  CallMemory memory{};       ///< of the first call whose record this is: its run has those of the present one
   std::uint64_t number = 0;  ///< of the call; calls of a team are numbered 1, 2, …
   std::uint64_t unit = 1;    ///< what one raise of a counter adds
   // How many of its runs are.
@@ -134,12 +133,18 @@ struct CallRecord {
 struct Plan {
   TeamEngine* engine = nullptr;  ///< null: the team has ended
   Plan* next = nullptr;          ///< the plans of a team
+  PlanRecord* record = nullptr;  ///< what the program's CollPlan points to
   KnownCall* call = nullptr;     ///< null: the team has ended
-  std::uint32_t running = 0;     ///< 1 while an operation of it is not over
-  std::uint32_t held = 0;        ///< operations that still name it
-  bool direct = false;           ///< each start is a call of `call`: not alone, and its blocks cannot differ
-  bool dropped = false;          ///< the program has given it up
-  bool team_gone = false;        ///< the Team object is gone or may go, though the engine is still there
+  std::uint32_t held = 0;        ///< records of calls that still name it
+  /// What keeps a start from being a call of `call`; 0: nothing does.
+  std::uint8_t obstacles = 0;
+  bool dropped = false;    ///< the program has given it up
+  bool team_gone = false;  ///< the Team object is gone or may go, though the engine is still there
+
+  static constexpr std::uint8_t kRuns = 1;      ///< the last start is not over
+  static constexpr std::uint8_t kIndirect = 2;  ///< its team has one member, or its blocks may differ
+  static constexpr std::uint8_t kClosed = 4;    ///< the team has ended
+  bool runs() const noexcept { return (obstacles & kRuns) != 0; }
 };
 
 }  // namespace aqueduct::coll

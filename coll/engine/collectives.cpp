@@ -15,10 +15,22 @@ namespace aqueduct::coll {
 
 using aqueduct::detail::TeamSlot;
 
+namespace {
+
+/// The table of the words that rank 0 has told. All ranks have got them whole, or the job would not have started.
+std::shared_ptr<const TuningTable> agreed_tuning(const EndpointState& state) {
+  std::optional<TuningTable> table;
+  if (state.tuning != nullptr) table = TuningTable::from(*state.tuning);
+  return std::make_shared<const TuningTable>(table ? std::move(*table) : TuningTable());
+}
+
+}  // namespace
+
 Collectives::Collectives(EndpointState& state)
     : state_(state),
       offers_(state),
-      chooser_(std::make_unique<TableChooser>(forced_algorithms(state.config))),
+      rules_(forced_algorithms(state.config)),
+      tuning_(agreed_tuning(state)),
       aborts_(state, heard, this),
       questions_(state, last_call, this),
       busy_(state.busy),
@@ -31,7 +43,10 @@ Collectives::Collectives(EndpointState& state)
   names_.reserve(algorithms.size());
   state.add_statistics({{"collectives", "operations", &counts_.operations},
                         {"collective_messages", "messages", &counts_.messages},
-                        {"collective_control", "messages", &counts_.control}});
+                        {"collective_control", "messages", &counts_.control},
+                        {"choices_by_rules", "choices", &choices_.by_rules},
+                        {"choices_by_model", "choices", &choices_.by_model},
+                        {"choices_by_measurement", "choices", &choices_.by_measurement}});
   for (std::size_t i = 0; i < algorithms.size(); ++i) {
     names_.push_back(fmt::format("{}_{}", operation_word(algorithms[i]->operation), algorithms[i]->name));
     state.statistics_rows.push_back({names_.back(), "operations", &uses_[i]});
@@ -208,6 +223,10 @@ Result<void*> Collectives::bind(TeamState& team, BlocksCall& call) noexcept {
   return static_cast<void*>(*plan);
 }
 
+Event Collectives::start(Plan& plan) noexcept {
+  return plan.engine != nullptr ? plan.engine->start(plan) : Event(Status(ErrorCode::closed));
+}
+
 Status Collectives::end(void* plan) noexcept {
   Plan& bound = *static_cast<Plan*>(plan);
   // A plan whose team has ended stays until `drop`: the caller keeps it after a failure.
@@ -247,7 +266,7 @@ std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
 void Collectives::unlist(TeamEngine** at) noexcept {
   TeamEngine& team = **at;
   team.listed_ = false;
-  *at = team.next_busy_;
+  *at = std::exchange(team.next_busy_, nullptr);
   if (*at == nullptr) busy_end_ = at;
 }
 

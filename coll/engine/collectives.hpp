@@ -7,6 +7,8 @@
 #include "coll/engine/team_offers.hpp"
 #include "coll/engine/user_operators.hpp"
 #include "coll/scratch/hidden_memory.hpp"
+#include "coll/tune/table.hpp"
+#include "coll/tune/tuned_chooser.hpp"
 #include "core/busy.hpp"
 
 #include <array>
@@ -16,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -53,6 +56,14 @@ class Collectives final : public core::Layer {
   static void choose_native(TeamState& team, bool all_alike) noexcept {
     if (TeamEngine* const engine = engine_of(team)) engine->choose_native(all_alike);
   }
+  /// Which table a prepared team chooses by; and before `settle`, whether all members' is the same.
+  static std::uint64_t tuning_hash(TeamState& team) noexcept {
+    const TeamEngine* const engine = engine_of(team);
+    return engine != nullptr ? engine->tuning().hash() : 0;
+  }
+  static void choose_tuning(TeamState& team, bool all_alike) noexcept {
+    if (TeamEngine* const engine = engine_of(team)) engine->choose_tuning(all_alike);
+  }
   // Scratch of the program's own: moved_scratch.cpp.
 
   static bool has_plans(TeamState& team) noexcept { return engine_of(team)->has_plans(); }
@@ -88,11 +99,13 @@ class Collectives final : public core::Layer {
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
   /// A call whose blocks may differ, from blocks_calls(), which this takes also on failure.
   Result<void*> bind(TeamState& team, BlocksCall& call) noexcept;
-  [[gnu::always_inline]] static inline Event start(Plan& plan) noexcept;  // start.hpp
+  static Event start(Plan& plan) noexcept;
   Status end(void* plan) noexcept;
   void drop(void* plan) noexcept;
   std::string explain(TeamState& team, const Shape& shape);
   Choice choice(TeamState& team, const Shape& shape) noexcept;
+  /// Keeps memory that a call may still use until the endpoint ends.
+  void keep(std::shared_ptr<void> memory) { kept_.push_back(std::move(memory)); }
   UserOperators& user_operators() noexcept { return user_operators_; }
 
   // For the engines.
@@ -103,17 +116,25 @@ class Collectives final : public core::Layer {
   Pool<KnownCall>& known_calls() noexcept { return known_calls_; }
   Pool<Method>& methods() noexcept { return methods_; }
   Pool<BlocksCall>& blocks_calls() noexcept { return blocks_calls_; }
-  const Chooser& chooser() const noexcept { return *chooser_; }
+  const TableChooser& rules() const noexcept { return rules_; }
+  /// What the job has agreed on when it started: new teams begin with it.
+  const std::shared_ptr<const TuningTable>& tuning() const noexcept { return tuning_; }
+  const std::shared_ptr<const TuningTable>& no_tuning() const noexcept { return no_tuning_; }
+  ChoiceCounts& choices() noexcept { return choices_; }
   Counts& counts() noexcept { return counts_; }
   static std::size_t index_of(const Algorithm& algorithm) noexcept;
   void count(std::size_t algorithm) noexcept { ++counts_.operations, ++uses_[algorithm]; }
+  /// The calls of an algorithm. Valid while this lives.
+  std::uint64_t& uses_of(std::size_t algorithm) noexcept { return uses_[algorithm]; }
   /// The team may have something to do.
   void look_busy(TeamEngine& team) noexcept {
     if (team.busy() && (!team.listed_ || team.no_room_)) list(team);
   }
   /// The same of a team that has something to do, and wants no more progress than before.
   void has_work(TeamEngine& team) noexcept {
-    if (!team.listed_) list(team);
+    if (team.listed_) return;
+    put_on_list(team);
+    watching_.set(true);
   }
   /// A transfer has failed because its peer is gone, which nobody has reported yet. Returns whether that is news: then the
   /// next progress of the program makes it known to all layers, after what the peer has sent. Otherwise a program would be
@@ -140,14 +161,14 @@ class Collectives final : public core::Layer {
                                        const BoardRoom& board) noexcept;
   /// The team is advanced in each progress from now on, until it is not busy any more.
   void list(TeamEngine& team) noexcept {
-    if (!team.listed_) {
-      team.listed_ = true;
-      team.next_busy_ = nullptr;
-      *busy_end_ = &team;
-      busy_end_ = &team.next_busy_;
-    }
+    if (!team.listed_) put_on_list(team);
     watching_.set(true);
     if (team.no_room_) busy_.set(true);
+  }
+  void put_on_list(TeamEngine& team) noexcept {
+    team.listed_ = true;
+    *busy_end_ = &team;
+    busy_end_ = &team.next_busy_;
   }
   void unlist(TeamEngine** at) noexcept;
   void tell_losses() noexcept;
@@ -160,7 +181,11 @@ class Collectives final : public core::Layer {
   EndpointState& state_;
   TeamOffers offers_;
   UserOperators user_operators_;
-  std::unique_ptr<Chooser> chooser_;
+  TableChooser rules_;
+  std::shared_ptr<const TuningTable> tuning_;
+  std::shared_ptr<const TuningTable> no_tuning_ = std::make_shared<const TuningTable>();
+  ChoiceCounts choices_;
+  std::vector<std::shared_ptr<void>> kept_;
   AbortMessages aborts_;
   /// Changed by a stall report, which asks for what the next one tells.
   mutable CallQuestions questions_;

@@ -12,12 +12,12 @@ std::string TeamEngine::explain(const Shape& shape) const {
   if (ranks_ == 1) return "a team of one rank: a copy";
   if (!scratch_) return "the team has no scratch: no collective operation can run";
   if (shape.operation >= Collective::permute) return explain_blocks(shape);
-  return layer_.chooser().explain(shape, traits_, scratch_->layout());
+  return chooser_.explain(shape, traits_, scratch_->layout());
 }
 
 Choice TeamEngine::choice(const Shape& shape) const noexcept {
   if (ranks_ == 1 || !scratch_) return {};
-  return layer_.chooser().choose(shape, traits_, scratch_->layout());
+  return chooser_.choose(shape, traits_, scratch_->layout());
 }
 
 void TeamEngine::describe(std::string& text, CallQuestions& questions) const {

@@ -28,7 +28,7 @@ void TeamEngine::refuse(const CallDescription& call) noexcept {
 
 void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
   const Verdict verdict = agreement_.heard(from, number, theirs);
-  quiet_ = false;
+  quiet_ = short_way_ = false;
   if (verdict == Verdict::clearer) state_.log.error("{}", agreement_.why());
   settle();
 }

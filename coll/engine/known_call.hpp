@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace aqueduct::coll {
 
@@ -22,14 +23,21 @@ struct Run;
 /// One whose buffers lie at places that all members know is never kept: its places serve one call, or one plan.
 struct KnownCall {
   aqueduct::detail::CollCall given;  ///< as the program made it; only of one that is kept
-  Request request;                   ///< with the addresses of the first such call
-  Method* method = nullptr;          ///< null: the team has one member, or `blocks`
-  Shape run;                         ///< Method::run with this call's root
-  std::uint64_t digest = 0;          ///< of the description, with the algorithm
-  BoardPlan plan;                    ///< of a call on the team's board: what it does there
+  // Likewise: find_addresses compares with these.
+  std::uint64_t addresses_of_in = 0;  ///< how many addresses but 0 the input may begin at
+  std::uint64_t addresses_of_out = 0;
+  Request request;           ///< with the addresses of the first such call
+  Method* method = nullptr;  ///< null: the team has one member, or `blocks`
+  Shape run;                 ///< Method::run with this call's root
+  std::uint64_t digest = 0;  ///< of the description, with the algorithm
+  BoardPlan plan;            ///< of a call on the team's board: what it does there
   BoardCombiner combiner;
-  std::uint32_t uses = 0;  ///< calls, plans and the team's table that name it
-  /// Runs of former calls, with their records: all that is equal in each call stands in them (TeamEngine::start_again).
+  std::uint32_t uses = 0;  ///< records of calls, plans and the team's table that name it
+  bool kept = false;       ///< a plan or the team's table does
+  bool came_back =
+      false;  ///< it has had prepared runs, whose calls the team's agreement knows by `request.description`
+  /// Runs of former calls, with their records: all that is equal in each call stands in them (TeamEngine::start_again). Each
+  /// call that starts takes one, and brings it back when it is over.
   Run* prepared = nullptr;
   /// Of a call whose blocks may differ; then each start has a known call and a method of its own, and a plan no method.
   BlocksCall* blocks = nullptr;
@@ -54,6 +62,7 @@ inline bool same_but_for_addresses(const aqueduct::detail::CollCall& known,
   // Neighbours without a gap are compared as one word.
   static_assert(offsetof(CollCall, operation) == 0 && offsetof(CollCall, element) == 4);
   static_assert(offsetof(CollBuffer, where) == 0 && offsetof(CollBuffer, segment) == 4);
+  static_assert(std::has_unique_object_representations_v<Reducer> && sizeof(Reducer) == 8);
   const auto same_word = [](const auto& a, const auto& b) {
     std::uint64_t first, second;
     std::memcpy(&first, &a, sizeof first);
@@ -62,9 +71,16 @@ inline bool same_but_for_addresses(const aqueduct::detail::CollCall& known,
   };
   return same_word(known, call) && known.root == call.root && same_word(known.in, call.in) &&
          known.in.bytes == call.in.bytes && same_word(known.out, call.out) &&
-         known.out.bytes == call.out.bytes && known.reducer == call.reducer &&
+         known.out.bytes == call.out.bytes && same_word(known.reducer, call.reducer) &&
          known.options.in == call.options.in && known.options.out == call.options.out &&
          known.options.order == call.options.order;
+}
+
+/// Keeps what the program has called, for find_addresses.
+inline void set_given(KnownCall& known, const aqueduct::detail::CollCall& given) noexcept {
+  known.given = given;
+  known.addresses_of_in = ~given.in.bytes;
+  known.addresses_of_out = ~given.out.bytes;
 }
 
 /// Finds the buffers of a call that differs from a known one in its addresses alone. False: the checks must look at them.
@@ -72,14 +88,13 @@ inline bool find_addresses(const KnownCall& known, const aqueduct::detail::CollC
                            CallMemory& found) noexcept {
   using aqueduct::detail::CollBuffer;
   // Null, or beyond the last address: its check names the argument.
-  const auto is_memory = [](const CollBuffer& buffer) {
-    const auto first = reinterpret_cast<std::uintptr_t>(buffer.memory);
-    return first - 1 < ~std::uint64_t{0} - buffer.bytes;
+  const auto is_memory = [](const CollBuffer& buffer, std::uint64_t addresses) {
+    return reinterpret_cast<std::uintptr_t>(buffer.memory) - 1 < addresses;
   };
   const Request& before = known.request;
   found = {nullptr, nullptr};
   if (before.out.mine != nullptr) {
-    if (!is_memory(call.out)) [[unlikely]]
+    if (!is_memory(call.out, known.addresses_of_out)) [[unlikely]]
       return false;
     found.out = static_cast<std::byte*>(call.out.memory);
   }
@@ -88,7 +103,7 @@ inline bool find_addresses(const KnownCall& known, const aqueduct::detail::CollC
     found.in = found.out + (before.in.mine - before.out.mine);
     return true;
   }
-  if (!is_memory(call.in)) [[unlikely]]
+  if (!is_memory(call.in, known.addresses_of_in)) [[unlikely]]
     return false;
   found.in = static_cast<std::byte*>(call.in.memory);
   // Two ranges that have no common bytes, or lie as those of the known call do, are as good as these.

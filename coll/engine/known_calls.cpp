@@ -40,6 +40,7 @@ Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
   layer_.operations().reserve(kInReserve);
   call->request = request;
   call->uses = 1;
+  call->kept = call->came_back = false;
   call->prepared = nullptr;
   call->blocks = nullptr;
   have_method(*call, method);
@@ -63,15 +64,23 @@ void TeamEngine::have_method(KnownCall& call, Method* method) noexcept {
 
 /// Keeps a call for the next one that differs from it in its addresses alone. Requires: may_be_known.
 void TeamEngine::keep(KnownCall& call, const CollCall& given) noexcept {
-  call.given = given;
+  set_given(call, given);
+  call.kept = true;
   ++call.uses;
-  if (KnownCall* const before = std::exchange(known_[place_of(given)], &call)) give_up(*before);
+  if (KnownCall* const before = std::exchange(known_[place_of(given)], &call)) let_go(*before);
+}
+
+/// The plan or the table that has kept it does so no longer, so no further call is like it.
+void TeamEngine::let_go(KnownCall& call) noexcept {
+  call.kept = false;
+  drop_prepared(call);
+  give_up(call);
 }
 
 /// A call, a plan or the table names it no longer.
 void TeamEngine::give_up(KnownCall& call) noexcept {
   if (--call.uses != 0) return;
-  drop_prepared(call);
+  if (call.came_back) agreement_.forget(call.request.description);
   if (call.method != nullptr) give_up(*call.method);
   if (call.blocks != nullptr && --call.blocks->uses == 0) layer_.blocks_calls().give_back(*call.blocks);
   layer_.known_calls().give_back(call);

@@ -87,6 +87,7 @@ void TeamEngine::look(Run& run) noexcept {
   if (!run.begun) [[unlikely]] {
     if (!may_begin(run)) return;
     run.begun = true;
+    run.operation->unit = unit_of(run.operation->number, *run.operation->call);
     if (run.operation->call->request.combiner.wide_element != 0) convert_in(run);
   }
   // A lane may wait for what a later one does.

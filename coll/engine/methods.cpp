@@ -47,7 +47,7 @@ bool TeamEngine::rest_fits(const Method& method, const Request& request) const n
 
 /// Chooses how calls of this shape are carried out.
 Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request& request) noexcept {
-  const Choice choice = layer_.chooser().choose(asked, traits_, scratch_->layout());
+  const Choice choice = chooser_.choose(asked, traits_, scratch_->layout());
   method.asked = asked;
   method.wide = request.combiner.wide_element != 0;
   method.ticket = {};
@@ -123,7 +123,8 @@ std::uint32_t TeamEngine::hash_of(const Method& method) noexcept {
 
 Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
   Shape asked = request.shape;
-  if (shifts_with_root(asked)) asked.root = 0;
+  // A schedule that goes by hosts is another one for each root.
+  if (shifts_with_root(asked) && traits_.groups == nullptr) asked.root = 0;
   if (request.combiner.wide_element != 0) {
     asked.bytes = asked.bytes / asked.element * request.combiner.wide_element;
     asked.pitch = asked.bytes;
@@ -144,7 +145,7 @@ Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
     method = layer_.methods().take();
     if (method == nullptr) return ErrorCode::no_memory;
     if (kept != nullptr) kept->kept = false;
-    method->uses = method->calls = 0;
+    method->uses = 0;
     method->kept = true;
     kept = method;
   }

@@ -90,9 +90,10 @@ void TeamEngine::move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
                               TeamPlaces places) {
   // All that was chosen was chosen for the former scratch.
   for (KnownCall*& known : known_) {
-    if (known != nullptr) give_up(*std::exchange(known, nullptr));
+    if (known != nullptr) let_go(*std::exchange(known, nullptr));
   }
   drop_prepared(barrier_call_);
+  agreement_.forget(barrier_call_.request.description);
   for (Method*& kept : methods_) {
     if (kept == nullptr) continue;
     Method& method = *std::exchange(kept, nullptr);

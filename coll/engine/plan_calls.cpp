@@ -5,6 +5,7 @@
 #include "coll/engine/team_engine.hpp"
 
 #include <new>
+#include <utility>
 
 namespace aqueduct::coll {
 
@@ -19,7 +20,33 @@ CallDescription description_about(const Plan& plan, std::uint8_t about) noexcept
 Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   if (!broken_.ok()) return broken_;
   const auto call = know(request);
-  return call ? bind_known(**call) : call.status();
+  if (!call) return call.status();
+  if (const Status status = have_own_method(**call); !status) {
+    give_up(**call);
+    return status;
+  }
+  return bind_known(**call);
+}
+
+/// The method of a plan, with the steps of its root: calls of the same shape with other roots write others into theirs.
+Status TeamEngine::have_own_method(KnownCall& call) noexcept try {
+  if (call.method == nullptr || call.method->on_board) return {};
+  Method* const own = layer_.methods().take();
+  if (own == nullptr) return ErrorCode::no_memory;
+  try {
+    *own = *call.method;
+  } catch (const std::bad_alloc&) {
+    layer_.methods().give_back(*own);
+    throw;
+  }
+  own->kept = false;
+  own->uses = 1;
+  own->next = nullptr;
+  give_up(*std::exchange(call.method, own));
+  if (own->seen_root != call.run.root) keep_steps(*own, call.run);
+  return {};
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
 }
 
 Result<Plan*> TeamEngine::bind(BlocksCall& blocks) noexcept {
@@ -39,7 +66,7 @@ Result<Plan*> TeamEngine::bind_known(KnownCall& call) noexcept {
     return ErrorCode::no_memory;
   }
   plan->call = &call;
-  plan->direct = call.method != nullptr;
+  if (call.method == nullptr) plan->obstacles = Plan::kIndirect;
   if (ranks_ > 1) {
     if (const Status status = note(description_about(*plan, CallDescription::kBinds)); !status) {
       give_up(call);
@@ -47,26 +74,29 @@ Result<Plan*> TeamEngine::bind_known(KnownCall& call) noexcept {
       return status;
     }
   }
+  call.kept = true;
   plan->engine = this;
   plan->next = plans_;
   plans_ = plan;
   return plan;
 }
 
-/// A start that begins nothing, since it is refused or the team has one member; or one whose blocks may differ.
-Event TeamEngine::start_slowly(Plan& plan) noexcept {
+/// A start that is not like an earlier one: see start.hpp.
+Event TeamEngine::start(Plan& plan) noexcept {
   if (!broken_.ok()) return Event(broken_);
-  if (plan.running != 0) {
+  if (plan.runs()) {
     // Told to the others: if their last start is over, they count this one, and would take the next one here for it.
     refuse(refused_call(plan.call->request.description, ErrorCode::invalid_argument));
     return Event(Status(ErrorCode::invalid_argument));
   }
+  if ((plan.obstacles & Plan::kIndirect) == 0)
+    return begin_or_start_again(*plan.call, plan_memory(plan), false, &plan);
   BlocksCall* const blocks = plan.call->blocks;
   return blocks != nullptr ? begin_blocks(*blocks, /*blocking=*/false, &plan) : alone(plan.call->request);
 }
 
 Status TeamEngine::end(Plan& plan) noexcept {
-  if (plan.running != 0) return ErrorCode::invalid_argument;
+  if (plan.runs()) return ErrorCode::invalid_argument;
   if (ranks_ > 1 && broken_.ok()) {
     if (const Status status = note(description_about(plan, CallDescription::kEnds)); !status) return status;
   }
@@ -76,6 +106,8 @@ Status TeamEngine::end(Plan& plan) noexcept {
 
 void TeamEngine::drop(Plan& plan) noexcept {
   plan.dropped = true;
+  plan.call->kept = false;
+  drop_prepared(*plan.call);
   release(plan);
 }
 

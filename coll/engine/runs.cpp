@@ -13,6 +13,8 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr int kMostRounds = 8;
+// Chosen: with more calls in flight before it, a call with another root does without written steps.
+constexpr std::uint32_t kMostInFlightSeen = 64;
 
 void set_lane(Run::Lane& lane, std::uint32_t length, const Step* kept) noexcept {
   lane.kept = kept;
@@ -76,7 +78,7 @@ void TeamEngine::open_rest(Run& run, const Shape& shape) noexcept {
 /// Writes down this member's steps, if there are few. Requires: no run uses those of another root.
 void TeamEngine::keep_steps(Method& method, const Shape& shape) noexcept {
   method.seen_root = shape.root;
-  ++method.version;
+  drop_prepared(method);
   const Schedule schedule(*method.algorithm, shape, position_);
   method.root = kNoRank;
   method.lanes = schedule.lanes();
@@ -121,12 +123,13 @@ inline void TeamEngine::open_whole(Run& run, const Shape& shape) noexcept {
   run.temp_at = method.temp_at;
   run.stage_at = method.stage_at;
   run.portion = scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
-  if (method.seen_root != shape.root && method.calls == 1) keep_steps(method, shape);
+  if (method.seen_root != shape.root && !is_used(method, *run.operation)) keep_steps(method, shape);
   set_lanes(run, method, shape);
   run.serves_again = method.runs == 1 && !method.wide && method.root == shape.root;
-  run.version = method.version;
+  run.counted = &layer_.uses_of(method.index);
   run.first_wait = kNoCounter;
-  if (run.serves_again && method.lanes == 1 && !method.steps.empty())
+  // On a team with a board there is: the call is to be said.
+  if (run.serves_again && board_ == nullptr && method.lanes == 1 && !method.steps.empty())
     run.first_wait = method.steps.front().wait_for;
 }
 
@@ -193,6 +196,11 @@ inline bool TeamEngine::start_held() noexcept {
 
 /// Opens what can be opened, and starts what can start, in the team's order.
 void TeamEngine::pump() noexcept {
+  open_and_start();
+  see_short_way();
+}
+
+void TeamEngine::open_and_start() noexcept {
   if (held_ != nullptr && !start_held()) return;
   while (opening_ != nullptr && !cancelled(*opening_)) {
     CallRecord& operation = *opening_;
@@ -217,7 +225,7 @@ void TeamEngine::completed(Run& run) noexcept {
 
 /// The caller's operation ends.
 void TeamEngine::over(CallRecord& operation, Status outcome) noexcept {
-  if (operation.plan != nullptr) operation.plan->running = 0;
+  if (operation.plan != nullptr) operation.plan->obstacles &= static_cast<std::uint8_t>(~Plan::kRuns);
   if (core::Op* const op = std::exchange(operation.op, nullptr)) state_.ops.part_ended(*op, outcome);
 }
 
@@ -225,8 +233,7 @@ void TeamEngine::over(CallRecord& operation, Status outcome) noexcept {
 void TeamEngine::drained(Run& run) noexcept {
   if (!run.on_board) scratch_->drained(run.portion);
   CallRecord& operation = *run.operation;
-  // If this was its call's last use, nobody makes it again.
-  if (run.serves_again && operation.call->uses != 1) [[likely]]
+  if (run.serves_again && operation.call->kept) [[likely]]
     return put_aside(run);
   run.schedule.reset();
   layer_.runs().give_back(run);
@@ -248,41 +255,48 @@ void TeamEngine::put_aside(Run& run) noexcept {
   run.looks = run.ended = run.failures = 0;
   run.native_number = 0;
   run.output = Run::Output::unasked;
-  run.complete = false;
+  run.begun = run.complete = false;
   run.sources.outcome = {};
   operation.opened = 1;
   operation.completed = operation.drained = 0;
   run.next = call.prepared;
   call.prepared = &run;
-  --call.method->calls;
-  --call.uses;  // not the last one
-  if (Plan* const plan = operation.plan) {
-    --plan->held;
-    release(*plan);  // which may give up the call, and with it these records
-  }
+  call.came_back = true;
 }
 
-/// Gives back the runs that wait for the next such call.
-void TeamEngine::drop_prepared(KnownCall& call) noexcept {
-  while (Run* const run = call.prepared) {
-    call.prepared = run->next;
-    layer_.operations().give_back(*run->operation);
-    layer_.runs().give_back(*run);
-  }
-}
-
-/// A call starts without a prepared run, and will leave one behind. So that no more of them wait than calls were in flight at
-/// once, it gives one back if there are any; all of them if their steps are no longer the method's.
-void TeamEngine::give_back_prepared(KnownCall& call) noexcept {
+/// Gives back a run that waits for the next such call, if there is one. Requires: something else names the call.
+bool TeamEngine::drop_one_prepared(KnownCall& call) noexcept {
   Run* const run = call.prepared;
-  if (run == nullptr) return;
-  if (run->version == call.method->version) {
-    call.prepared = std::exchange(run->next, nullptr);
-    layer_.operations().give_back(*run->operation);
-    layer_.runs().give_back(*run);
-  } else {
-    drop_prepared(call);
+  if (run == nullptr) return false;
+  call.prepared = std::exchange(run->next, nullptr);
+  CallRecord& operation = *run->operation;
+  if (operation.plan != nullptr) --operation.plan->held;
+  --call.uses;
+  layer_.operations().give_back(operation);
+  layer_.runs().give_back(*run);
+  return true;
+}
+
+/// Gives all of them back.
+void TeamEngine::drop_prepared(KnownCall& call) noexcept {
+  while (drop_one_prepared(call)) {
   }
+}
+
+/// The steps of the method change: gives back all runs that would use them. Plans have methods of their own.
+void TeamEngine::drop_prepared(const Method& method) noexcept {
+  for (KnownCall* const call : known_) {
+    if (call != nullptr && call->method == &method) drop_prepared(*call);
+  }
+}
+
+/// Whether a call before this one may still use the steps of the method.
+bool TeamEngine::is_used(const Method& method, const CallRecord& by) const noexcept {
+  std::uint32_t looks = 0;
+  for (const CallRecord* at = first_; at != nullptr && at != &by; at = at->next) {
+    if (at->call->method == &method || ++looks == kMostInFlightSeen) return true;
+  }
+  return false;
 }
 
 /// Takes an operation off the list.
@@ -292,6 +306,7 @@ void TeamEngine::take_off(CallRecord& operation) noexcept {
   *at = operation.next;
   if (operation.next == nullptr) end_ = at;
   if (opening_ == &operation) opening_ = operation.next;
+  see_short_way();
 }
 
 /// Takes an operation off the list, and gives its record back.
@@ -299,10 +314,9 @@ void TeamEngine::forget(CallRecord& operation) noexcept {
   take_off(operation);
   if (operation.plan != nullptr) {
     --operation.plan->held;
-    release(*operation.plan);
+    release(*operation.plan);  // which may give up the call
   }
   if (KnownCall* const call = std::exchange(operation.call, nullptr)) {
-    --call->method->calls;
     give_up(*call);
   }
   layer_.operations().give_back(operation);
@@ -349,7 +363,7 @@ bool TeamEngine::advance() noexcept {
 /// Ends the operations from number `from` on with `why`, as soon as nothing uses their buffers. Later calls get it at
 /// once. Earlier operations go on: members that are behind may still need this one for them.
 void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
-  quiet_ = false;
+  quiet_ = short_way_ = false;
   if (broken_.ok()) {
     broken_ = why;
     first_broken_ = from;

@@ -51,11 +51,19 @@ std::optional<CallNews> TeamAgreement::take_news() noexcept {
   return news;
 }
 
-Status TeamAgreement::calls_slowly(std::uint64_t number, Own& own) noexcept {
+void TeamAgreement::forget(const CallDescription& call) noexcept {
+  for (std::size_t at = 0; at < kKept; ++at) {
+    if (calls_[at] != &call) continue;
+    copies_[at] = call;
+    calls_[at] = nullptr;
+  }
+}
+
+Status TeamAgreement::calls_slowly(std::uint64_t number) noexcept {
   news_.reset();
-  if (own.call.refused != 0) {
+  if (own(number).refused != 0) {
     remember_refusal(number);
-    tell(number, own);
+    tell(number);
   }
   // compare() sets news_ only if this member has not told of the call yet.
   std::size_t kept = 0;
@@ -82,9 +90,8 @@ Verdict TeamAgreement::heard(Rank from, std::uint64_t number, const CallDescript
 Status TeamAgreement::saw_other(std::uint64_t number, Rank from) noexcept {
   news_.reset();
   if (made_ - number < kKept) {
-    Own& own = own_[number % kKept];
-    static_cast<void>(breaks(number, from, nullptr, &own.call));
-    tell(number, own);
+    static_cast<void>(breaks(number, from, nullptr, &own(number)));
+    tell(number);
   } else {
     static_cast<void>(breaks(number, from, nullptr, nullptr));
   }
@@ -93,24 +100,24 @@ Status TeamAgreement::saw_other(std::uint64_t number, Rank from) noexcept {
 
 std::optional<CallNews> TeamAgreement::silent_before(std::uint64_t number) noexcept {
   if (number <= 1 || made_ - (number - 1) >= kKept) return std::nullopt;
-  Own& own = own_[(number - 1) % kKept];
-  if (!is_silent(own.call) || own.call.refused != 0 || own.told) return std::nullopt;
-  own.told = true;
-  return CallNews{number - 1, own.call};
+  const CallDescription& call = own(number - 1);
+  if (!is_silent(call) || call.refused != 0 || is_told(number - 1)) return std::nullopt;
+  set_told(number - 1);
+  return CallNews{number - 1, call};
 }
 
 // Requires: this member has made the call.
 Verdict TeamAgreement::compare(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
   if (made_ - number >= kKept) return compare_with_forgotten(from, number, theirs);
-  Own& own = own_[number % kKept];
-  const bool same = theirs.refused != kForgotten && same_call(own.call, theirs);
+  const CallDescription& mine = own(number);
+  const bool same = theirs.refused != kForgotten && same_call(mine, theirs);
   // Silent calls are told though nothing is known to be wrong with them (silent_before).
   if (same && (theirs.refused != 0 || is_silent(theirs))) return Verdict::agrees;
-  const Verdict verdict = breaks(number, from, &theirs, &own.call);
+  const Verdict verdict = breaks(number, from, &theirs, &mine);
   if (same)
-    own.told = true;  // by the sender, whose call is the same
+    set_told(number);  // by the sender, whose call is the same
   else
-    tell(number, own);
+    tell(number);
   return verdict;
 }
 
@@ -167,10 +174,10 @@ TeamAgreement::Past TeamAgreement::past(std::uint64_t number) const noexcept {
   return refused_lost_ ? Past::unknown : Past::called;
 }
 
-void TeamAgreement::tell(std::uint64_t number, Own& own) noexcept {
-  if (own.told) return;
-  own.told = true;
-  news_ = CallNews{number, own.call};
+void TeamAgreement::tell(std::uint64_t number) noexcept {
+  if (is_told(number)) return;
+  set_told(number);
+  news_ = CallNews{number, own(number)};
 }
 
 // `theirs`, `own`: null if not known. The least number is where the disagreement began, so it decides over the text.

@@ -35,7 +35,7 @@ struct CallNews {
 /// has called learns it from the message, each other one when it calls. Operations with numbers below `broken_at`
 /// must go on, because members that are behind may still wait for them.
 ///
-/// Memory: 3 KiB. Nothing is allocated after construction.
+/// Memory: 4 KiB. Nothing is allocated after construction.
 /// Threads: those of the endpoint.
 class TeamAgreement {
  public:
@@ -46,22 +46,23 @@ class TeamAgreement {
   /// Errors: mismatch (the team is broken, or a member has told of another call under this number); with the rank of
   ///         that member if it is known.
   Status calls(std::uint64_t number, const CallDescription& call) noexcept {
-    Own& own = own_[number % kKept];
-    own.call = call;
-    own.told = false;
+    const std::size_t at = number % kKept;
+    copies_[at] = call;
+    calls_[at] = nullptr;
     made_ = number;
     if (is_quiet() && call.refused == 0) [[likely]]
       return {};
-    return calls_slowly(number, own);
+    return calls_slowly(number);
   }
-  /// The next call, which this member does not refuse. Requires: is_quiet(). Returns its number.
+  /// The next call, which this member does not refuse. Requires: is_quiet(). Returns its number. `call` is not copied: it
+  /// stays as it is until `forget`.
   std::uint64_t calls_quietly(const CallDescription& call) noexcept {
     const std::uint64_t number = ++made_;
-    Own& own = own_[number % kKept];
-    own.call = call;
-    own.told = false;
+    calls_[number % kKept] = &call;
     return number;
   }
+  /// The description goes away, or changes. Copies it if a call is remembered by it.
+  void forget(const CallDescription& call) noexcept;
   /// Whether the team is whole, and no member has told of a call that this one has yet to make.
   bool is_quiet() const noexcept { return heard_count_ == 0 && !broken(); }
 
@@ -91,17 +92,13 @@ class TeamAgreement {
 
   /// The number of this member's last call, and the call itself. Requires: it has made one.
   std::uint64_t made() const noexcept { return made_; }
-  const CallDescription& last() const noexcept { return own_[made_ % kKept].call; }
+  const CallDescription& last() const noexcept { return own(made_); }
 
   static constexpr std::size_t kKept = 64;      ///< own calls whose descriptions are kept. Chosen
   static constexpr std::size_t kMostHeard = 8;  ///< calls of others that this member has not made yet. Chosen
   static constexpr std::size_t kMostRefused = 8;  ///< runs of refused calls that are remembered. Chosen
 
  private:
-  struct Own {
-    CallDescription call;
-    bool told;  ///< all members know of it, from this one or from one that has made the same call
-  };
   struct Heard {
     std::uint64_t number;
     Rank from;
@@ -113,7 +110,7 @@ class TeamAgreement {
   };
   enum class Past : std::uint8_t { called, refused, unknown };
 
-  [[gnu::cold]] Status calls_slowly(std::uint64_t number, Own& own) noexcept;
+  [[gnu::cold]] Status calls_slowly(std::uint64_t number) noexcept;
   Verdict compare(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
   Verdict compare_with_forgotten(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
   Verdict remember(const Heard& heard) noexcept;
@@ -121,9 +118,19 @@ class TeamAgreement {
   Past past(std::uint64_t number) const noexcept;
   Verdict breaks(std::uint64_t number, Rank from, const CallDescription* theirs,
                  const CallDescription* own) noexcept;
-  void tell(std::uint64_t number, Own& own) noexcept;
+  void tell(std::uint64_t number) noexcept;
+  const CallDescription& own(std::uint64_t number) const noexcept {
+    const CallDescription* const callers = calls_[number % kKept];
+    return callers != nullptr ? *callers : copies_[number % kKept];
+  }
+  /// Whether all members know of this member's call, from this one or from one that has made the same call.
+  bool is_told(std::uint64_t number) const noexcept { return told_[number % kKept] == number; }
+  void set_told(std::uint64_t number) noexcept { told_[number % kKept] = number; }
 
-  std::array<Own, kKept> own_{};  ///< [number % kKept]
+  // [number % kKept], of this member's calls.
+  std::array<const CallDescription*, kKept> calls_{};  ///< the caller's; null: it is in `copies_`
+  std::array<CallDescription, kKept> copies_{};
+  std::array<std::uint64_t, kKept> told_{};  ///< the number of the call of which all members know
   std::array<Heard, kMostHeard> heard_{};
   std::array<Refused, kMostRefused> refused_{};  ///< the oldest first
   std::size_t heard_count_ = 0;

@@ -21,12 +21,26 @@ std::size_t processors_of_host() noexcept {
   return online > 0 ? static_cast<std::size_t>(online) : 1;
 }
 
+/// The length of the groups of members, one after the other, that share a host; 1: they are not all of one length. The last
+/// one may be shorter.
+Rank block_of(const EndpointState& state, const TeamState& team) noexcept {
+  const auto host = [&](Rank i) { return state.host_of[team.members[i]]; };
+  Rank block = 1;
+  while (block < team.size() && host(block) == host(0)) ++block;
+  for (Rank i = 0; i < team.size(); ++i) {
+    if (host(i) != host(i / block * block)) return 1;
+    if (i % block == 0 && i != 0 && host(i) == host(i - 1)) return 1;
+  }
+  return block;
+}
+
 /// Only of facts that are equal on all members: what they choose by these must be the same.
 TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept {
   TeamTraits traits{.ranks = team.size(), .most_transfer = state.least_transfer};
   for (Rank i = 0; i < team.size(); ++i) {
     if (state.host_of[team.members[i]] != state.host_of[team.members[0]]) traits.one_host = false;
   }
+  traits.block = traits.one_host ? team.size() : block_of(state, team);
   traits.mapped = traits.one_host && state.near_serves_host;
   traits.crowded = state.neighbours.size() + 1 > processors_of_host();
   return traits;
@@ -43,7 +57,15 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
       ranks_(team.size()),
       position_(team.index),
       traits_(traits_of(team.endpoint, team)),
+      chooser_(all.rules(), all.tuning(), &all.choices()),
       agreement_(team.endpoint.rank) {
+  if (!traits_.one_host) {
+    groups_.emplace(ranks_, [&](Rank position) { return state_.host_of[team.members[position]]; });
+    if (groups_->are_of_use())
+      traits_.groups = &*groups_;
+    else
+      groups_.reset();
+  }
   shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
   all_.kind = &core::kGroup;
   all_.pool = &state_.ops;
@@ -52,6 +74,7 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
 
 void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words) {
   base_ = bytes;
+  chooser_.forget();
   if (scratch_ && scratch_->layout().sizes() == sizes) return;
   scratch_.emplace(sizes, ranks_, position_, words.first(ScratchLayout(sizes, ranks_).counters()));
 }
@@ -61,7 +84,7 @@ TeamEngine::~TeamEngine() {
   // What the conduit has for the team is the parent's: in a forked child nothing may touch the network.
   if (state_.in_child()) static_cast<void>(native_.release());
   for (KnownCall* const call : known_) {
-    if (call != nullptr) give_up(*call);
+    if (call != nullptr) let_go(*call);
   }
   drop_prepared(barrier_call_);
   for (Method* const method : methods_) {
@@ -73,7 +96,8 @@ TeamEngine::~TeamEngine() {
   for (Plan* plan = plans_; plan != nullptr;) {
     Plan* const next = plan->next;
     plan->engine = nullptr;
-    give_up(*std::exchange(plan->call, nullptr));
+    plan->obstacles |= Plan::kClosed;
+    let_go(*std::exchange(plan->call, nullptr));
     if (plan->dropped) delete plan;
     plan = next;
   }
@@ -92,6 +116,26 @@ Event TeamEngine::begin(const Request& request, const CollCall& given, bool bloc
   Event event = begin_or_start_again(**call, {request.in.mine, request.out.mine}, blocking, nullptr);
   give_up(**call);
   return event;
+}
+
+Event TeamEngine::begin(KnownCall& call, CallMemory memory, bool blocking) noexcept {
+  // A call that is carried out without a schedule branches off here.
+  if (blocking && call.method->on_board && first_ == nullptr && broken_.ok())
+    return call_on_board(call, memory);
+  return begin_or_start_again(call, memory, blocking, nullptr);
+}
+
+/// Of a call without obstacles: it may still be the first one, or find no record at once.
+Event TeamEngine::begin_or_start_again(KnownCall& call, CallMemory memory, bool blocking,
+                                       Plan* plan) noexcept {
+  core::Op* const op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
+  Run* const run = op != nullptr ? prepared_for(call) : nullptr;
+  if (run == nullptr) return begin_with(op, call, memory, blocking, plan);
+  ++layer_.counts().operations;
+  ++*run->counted;
+  if (plan != nullptr) plan->obstacles |= Plan::kRuns;
+  begin_again(*op, call, *run, memory);
+  return Event(op);
 }
 
 void TeamEngine::log_no_scratch(const Request& request) noexcept {
@@ -116,7 +160,8 @@ Event TeamEngine::alone(const Request& request) noexcept {
 
 /// Begins a call that ends `op`, perhaps at once. On failure `op` is as it was.
 Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept {
-  give_back_prepared(call);
+  // It will leave a prepared run behind: no more of them wait than calls were in flight at once.
+  drop_one_prepared(call);
   CallRecord* const record = layer_.operations().take();
   if (record == nullptr) return ErrorCode::refused;
   if (const Status status = note(call.request.description); !status) {
@@ -130,15 +175,18 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
   operation.call = &call;
   operation.memory = memory;
   ++call.uses;
-  ++call.method->calls;
   operation.number = calls();
   operation.unit = unit_of(operation.number, call);
   operation.opened = operation.completed = operation.drained = 0;
   say_call(static_cast<std::uint32_t>(operation.unit >> 16));
   const bool in_pieces = call.method->runs != 1;
-  if (plan != nullptr) plan->running = 1;
+  if (plan != nullptr) {
+    plan->obstacles |= Plan::kRuns;
+    ++plan->held;
+  }
   enqueue(operation);
   if (opening_ == nullptr) opening_ = &operation;
+  short_way_ = false;
   // Not the earlier ones: with many in flight, each call would look at all of them.
   newest_ = nullptr;
   pump();
@@ -150,10 +198,23 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
   return {};
 }
 
-/// The first look at a run that has started, and has something to do.
-void TeamEngine::look_first(Run& run) noexcept {
+/// A run has started again, and its call is to be said, or has something to do. Returns `op`.
+core::Op* TeamEngine::go_on_at_once(core::Op& op, Run& run) noexcept {
+  CallRecord& operation = *run.operation;
+  operation.unit = unit_of(operation.number, *operation.call);
+  say_call(static_cast<std::uint32_t>(operation.unit >> 16));
+  run.begun = true;
   look(run);
-  if (first_ == run.operation && (scratch_busy() || is_drained(run))) static_cast<void>(advance());
+  if (first_ == &operation && (scratch_busy() || is_drained(run))) static_cast<void>(advance());
+  layer_.look_busy(*this);
+  return &op;
+}
+
+/// As begin_at_once, for callers with an operation.
+void TeamEngine::begin_again(core::Op& op, KnownCall& call, Run& run, CallMemory memory) noexcept {
+  run.in = memory.in;
+  run.out = memory.out;
+  if (!start_again(op, call, run)) static_cast<void>(go_on_at_once(op, run));
 }
 
 /// `op`: null if there was no room for one with an Event.

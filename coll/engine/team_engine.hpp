@@ -7,11 +7,14 @@
 #include "coll/engine/team_offers.hpp"
 #include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
+#include "coll/tune/tuned_chooser.hpp"
 #include "rma/transfers.hpp"
 #include "team/team_state.hpp"
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,6 +59,8 @@ class TeamEngine {
   void have_no_scratch() noexcept { scratch_.reset(); }
   /// The team's board; no slots: it has none.
   const BoardRoom& board() const noexcept { return traits_.board; }
+  /// The members by hosts; null: no schedule goes by them.
+  const Groups* groups() const noexcept { return traits_.groups; }
   /// Whether the members reach each other's memory by loads and stores: the same on all of them.
   bool shares_memory() const noexcept { return traits_.mapped && shares_memory_; }
   /// The team has a board, in front of its scratch. `all`: what the members have offered. May throw std::bad_alloc.
@@ -85,9 +90,11 @@ class TeamEngine {
     if (known == nullptr || !same_but_for_addresses(known->given, call)) return nullptr;
     return find_addresses(*known, call, memory) ? known : nullptr;
   }
-  /// Begins a call that find() has found. `blocking`: the caller waits for the end, and holds no Event afterwards. In
-  /// coll/engine/start.hpp, as `start`: these are the short ways.
-  [[gnu::always_inline]] inline Event begin(KnownCall& call, CallMemory memory, bool blocking) noexcept;
+  /// Begins a call that find() has found. In coll/engine/start.hpp, as start_at_once: these are the short ways. Null: nothing
+  /// has happened, and `begin` must begin it.
+  [[gnu::always_inline]] inline core::Op* begin_at_once(KnownCall& call, CallMemory memory) noexcept;
+  /// The long way. `blocking`: the caller waits for the end, and holds no Event afterwards.
+  Event begin(KnownCall& call, CallMemory memory, bool blocking) noexcept;
   /// Begins one that was checked.
   Event begin(const Request& request, const CollCall& given, bool blocking) noexcept;
   /// A call whose blocks may differ. Takes `call`, which is of the layer's pool, also on failure.
@@ -95,10 +102,31 @@ class TeamEngine {
   void refuse(const CallDescription& call) noexcept;
   Result<Plan*> bind(const Request& request) noexcept;
   Result<Plan*> bind(BlocksCall& call) noexcept;  ///< takes it likewise
-  [[gnu::always_inline]] inline Event start(Plan& plan) noexcept;
+  [[gnu::always_inline]] inline core::Op* start_at_once(Plan& plan, core::OpPool& ops) noexcept;
+  Event start(Plan& plan) noexcept;
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
   std::string explain(const Shape& shape) const;
+  /// What the team's members choose by.
+  const TuningTable& tuning() const noexcept { return chooser_.table(); }
+  // For a search: coll/tuning_run.hpp.
+
+  /// Algorithms worth measuring for the key: so many of the model's first ones; those of the board and of the conduit; and the
+  /// one that would run now. The same on all members. May throw std::bad_alloc.
+  std::vector<Timed> worth_measuring(const TuningKey& key, std::size_t most) const;
+  TeamKind kind() const noexcept { return kind_of(traits_); }
+  /// A setting names the algorithm.
+  bool is_forced(Collective operation) const noexcept;
+  /// The next calls and plans of the key are carried out so; `end_trial`: as before. By all members between the same two calls.
+  void try_out(const TuningKey& key, const Timed& what) noexcept;
+  void end_trial() noexcept;
+  /// The members choose by another table from now on. By all of them between the same two calls.
+  void have_tuning(std::shared_ptr<const TuningTable> table) noexcept;
+  /// This member cannot go on, for a reason that only it knows: all calls end so, and the other members learn of it.
+  void give_up_calls(ErrorCode why) noexcept;
+
+  /// Whether all members have the same table. If not, which no program can bring about, the rules choose on all of them.
+  void choose_tuning(bool all_alike) noexcept;
   /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch.
   Choice choice(const Shape& shape) const noexcept;
 
@@ -130,7 +158,10 @@ class TeamEngine {
   /// The Team object goes away.
   void detach() noexcept {
     team_gone_ = true;
-    for (Plan* plan = plans_; plan != nullptr; plan = plan->next) plan->team_gone = true;
+    for (Plan* plan = plans_; plan != nullptr; plan = plan->next) {
+      plan->team_gone = true;
+      plan->obstacles |= Plan::kClosed;
+    }
   }
 
   /// A member finishes the job. It has made `calls` calls of the team, counted in 31 bits, so it takes no part in further
@@ -154,15 +185,15 @@ class TeamEngine {
   enum class Did : std::uint8_t { step, waits, no_room, failed };
 
   // start.hpp: calls that are like an earlier one
-  [[gnu::always_inline]] inline bool start_again(core::Op& op, KnownCall& call, CallMemory memory,
-                                                 Plan* plan) noexcept;
-  [[gnu::always_inline]] inline Event begin_or_start_again(KnownCall& call, CallMemory memory, bool blocking,
-                                                           Plan* plan) noexcept;
+  [[gnu::always_inline]] inline Run* prepared_for(KnownCall& call) noexcept;
+  [[gnu::always_inline]] inline bool start_again(core::Op& op, KnownCall& call, Run& run) noexcept;
+  core::Op* go_on_at_once(core::Op& op, Run& run) noexcept;
+  void begin_again(core::Op& op, KnownCall& call, Run& run, CallMemory memory) noexcept;
+  Event begin_or_start_again(KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept;
 
   // team_engine.cpp: calls
   Event begin_with(core::Op* op, KnownCall& call, CallMemory memory, bool blocking, Plan* plan) noexcept;
   Status begin_on(core::Op& op, KnownCall& call, CallMemory memory, Plan* plan) noexcept;
-  void look_first(Run& run) noexcept;
   static std::uint64_t unit_of(std::uint64_t number, const KnownCall& call) noexcept {
     return std::uint64_t{1} | std::uint64_t{fingerprint(number, call.digest)} << 16;
   }
@@ -170,7 +201,6 @@ class TeamEngine {
   void log_no_scratch(const Request& request) noexcept;
   void enqueue(CallRecord& operation) noexcept {
     operation.next = nullptr;
-    if (operation.plan != nullptr) ++operation.plan->held;
     *end_ = &operation;
     end_ = &operation.next;
   }
@@ -178,14 +208,21 @@ class TeamEngine {
 
   // known_calls.cpp
   Result<KnownCall*> know(const Request& request) noexcept;
+  void forget_calls() noexcept;
   static void have_method(KnownCall& call, Method* method) noexcept;
   void keep(KnownCall& call, const CollCall& given) noexcept;
+  void let_go(KnownCall& call) noexcept;
   void give_up(KnownCall& call) noexcept;
   void drop_prepared(KnownCall& call) noexcept;
-  void give_back_prepared(KnownCall& call) noexcept;
+  void drop_prepared(const Method& method) noexcept;
+  bool drop_one_prepared(KnownCall& call) noexcept;
+  bool is_used(const Method& method, const CallRecord& by) const noexcept;
   static std::size_t place_of(const CollCall& call) noexcept {
-    return (static_cast<std::size_t>(call.operation) + call.root + (call.in.bytes + call.out.bytes) / 8) %
-           kKnown;
+    // Of the first word, which is loaded for the comparison anyhow, the operation counts.
+    std::uint64_t first;
+    std::memcpy(&first, static_cast<const void*>(&call), sizeof first);
+    static_assert(std::endian::native == std::endian::little && kKnown <= 256);
+    return (first + call.root + (call.in.bytes + call.out.bytes) / 8) % kKnown;
   }
 
   // methods.cpp
@@ -202,6 +239,7 @@ class TeamEngine {
     if (!status || agreement_.has_news()) [[unlikely]]
       settle();
     quiet_ = broken_.ok() && agreement_.is_quiet();
+    see_short_way();
     return status;
   }
   void settle() noexcept;
@@ -209,7 +247,10 @@ class TeamEngine {
 
   // plan_calls.cpp
   Result<Plan*> bind_known(KnownCall& call) noexcept;
-  Event start_slowly(Plan& plan) noexcept;
+  Status have_own_method(KnownCall& call) noexcept;
+  static CallMemory plan_memory(const Plan& plan) noexcept {
+    return {plan.call->request.in.mine, plan.call->request.out.mine};
+  }
   void release(Plan& plan) noexcept;
 
   // blocks_calls.cpp, blocks_differ.cpp
@@ -273,6 +314,8 @@ class TeamEngine {
 
   // runs.cpp: pieces, portions, ends
   void pump() noexcept;
+  void open_and_start() noexcept;
+  void see_short_way() noexcept { short_way_ = quiet_ && opening_ == nullptr && held_ == nullptr; }
   // Inline, as all that each start passes once: its calls would be a quarter of its instructions.
   [[gnu::always_inline]] inline bool start_held() noexcept;
   [[gnu::always_inline]] inline bool open_next(CallRecord& operation) noexcept;
@@ -355,6 +398,8 @@ class TeamEngine {
   const Rank ranks_;
   const Rank position_;
   TeamTraits traits_;
+  std::optional<Groups> groups_;  ///< the members by hosts, if that is of use
+  TunedChooser chooser_;
   TeamPlaces places_;
   std::byte* base_ = nullptr;  ///< this member's scratch
   std::optional<TeamScratch> scratch_;
@@ -379,8 +424,9 @@ class TeamEngine {
   bool listed_ = false;    ///< among the layer's busy teams, and
   TeamEngine* next_busy_ = nullptr;
   Plan* plans_ = nullptr;
-  bool quiet_ = true;  ///< no failure, and no member has told of a call that this one has yet to make
-  core::Op all_;       ///< has a part for each put and signal that is not over, and one of its own
+  bool short_way_ = true;  ///< quiet_, and no call waits for scratch
+  bool quiet_ = true;      ///< no failure, and no member has told of a call that this one has yet to make
+  core::Op all_;           ///< has a part for each put and signal that is not over, and one of its own
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
   std::array<KnownCall*, kKnown> known_{};   ///< [place_of]; null: none yet
   KnownCall barrier_call_;

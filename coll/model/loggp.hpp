@@ -54,7 +54,13 @@ using Picoseconds = std::uint64_t;
 ///    processor posts a signal (o, and a message of 0 bytes) that raises the peer's counter.
 ///    A get of several runs is a get for each run in Strided::pieces; it is over when the last one is.
 ///
-/// A message between ranks of different *levels* (Machine) takes o, L, g and G from the level of its two ends.
+/// 12. Shared processors. If a machine says so (Machine::cores), the ranks of a host share its C processors. Work (1) that a rank
+///    is ready for at t begins on the processor on which the rank has worked last, if that is free at t; else on the one that is
+///    free first, of several the first; at t or when it is free. If the processor has worked for another rank before, the work takes
+///    `turn` longer. Of ranks that are ready at one time the lower one goes first. A rank that waits leaves its processor to others.
+///
+/// A message between ranks of different *levels* (Machine) takes o, L, g and G from the level of its two ends; and from the
+/// row of its n, if a level has several.
 struct LogGP {
   Picoseconds latency = 1;   ///< L
   Picoseconds overhead = 0;  ///< o
@@ -76,23 +82,45 @@ enum class Strided : std::uint8_t { whole, pieces };
 /// What a schedule is replayed on: levels of ranks that are close to one another, the innermost first. Ranks a and b meet
 /// at the first level whose groups of consecutive ranks, `group` in each, hold both; at the last level if none does.
 struct Machine {
+  /// What longer messages cost: those of at least `bytes` bytes.
+  struct Longer {
+    std::uint64_t bytes = 0;
+    LogGP link;
+
+    friend bool operator==(const Longer&, const Longer&) = default;
+  };
   struct Level {
     Rank group = 1;
     LogGP link;
+    std::vector<Longer> longer = {};  ///< in rising order of `bytes`; without shared links only
 
+    const LogGP& at(std::uint64_t bytes) const noexcept {
+      const LogGP* found = &link;
+      for (const Longer& row : longer) {
+        if (row.bytes <= bytes) found = &row.link;
+      }
+      return *found;
+    }
     friend bool operator==(const Level&, const Level&) = default;
   };
   std::vector<Level> levels = std::vector<Level>(1);  ///< at least one
   std::uint64_t copy_femtoseconds_per_byte = 0;
   std::uint64_t reduce_femtoseconds_per_byte = 0;
   Strided strided = Strided::whole;
+  Rank host = 1;            ///< how many consecutive ranks share a host's processors
+  std::uint32_t cores = 0;  ///< processors of a host; 0: one for each rank
+  Picoseconds turn = 0;     ///< what it takes a processor to go over to another rank
 
-  const LogGP& between(Rank a, Rank b) const noexcept {
+  const LogGP& between(Rank a, Rank b, std::uint64_t bytes) const noexcept {
     for (const Level& level : levels) {
-      if (a / level.group == b / level.group) return level.link;
+      if (a / level.group == b / level.group) return level.at(bytes);
     }
-    return levels.back().link;
+    return levels.back().at(bytes);
   }
+  /// Whether ranks wait for processors.
+  bool shares_cores() const noexcept { return cores != 0 && cores < host; }
+  /// Whether all messages cost the same, but for their bytes.
+  bool is_uniform() const noexcept { return levels.size() == 1 && levels.front().longer.empty(); }
 
   friend bool operator==(const Machine&, const Machine&) = default;
 };

@@ -9,7 +9,10 @@ namespace {
 
 unsigned window_shift(const Machine& machine) noexcept {
   Picoseconds least = ~Picoseconds{0};
-  for (const Machine::Level& level : machine.levels) least = std::min(least, level.link.latency);
+  for (const Machine::Level& level : machine.levels) {
+    least = std::min(least, level.link.latency);
+    for (const Machine::Longer& row : level.longer) least = std::min(least, row.link.latency);
+  }
   return static_cast<unsigned>(std::bit_width(least) - 1);
 }
 
@@ -18,7 +21,7 @@ unsigned window_shift(const Machine& machine) noexcept {
 Ports::Ports(const Machine& machine, const ReplayOptions& options, Rank ranks)
     : machine_(machine),
       options_(options),
-      only_(machine.levels.size() == 1 ? &machine.levels.front().link : nullptr),
+      only_(machine.is_uniform() ? &machine.levels.front().link : nullptr),
       shift_(window_shift(machine)),
       ports_(ranks),
       heads_(shift_),
@@ -64,7 +67,7 @@ void Ports::route(std::uint64_t window) {
   });
   for (Event& entry : entries) {
     entry.time = options_.links->arrival(entry.time, entry.from, entry.rank, entry.carried(),
-                                         between(entry.from, entry.rank));
+                                         between(entry.from, entry.rank, entry.carried()));
     heads_.push(entry);
   }
   entries_.recycle(std::move(entries));

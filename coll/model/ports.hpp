@@ -24,13 +24,13 @@ class Ports {
   /// All ports are free, and no message is under way.
   void begin();
 
-  const LogGP& between(Rank a, Rank b) const noexcept {
-    return only_ != nullptr ? *only_ : machine_.between(a, b);
+  const LogGP& between(Rank a, Rank b, std::uint64_t bytes) const noexcept {
+    return only_ != nullptr ? *only_ : machine_.between(a, b, bytes);
   }
   /// Convention 2: gives a message to a port. `head`: what arrives, but for its time. Returns when the source is free.
   Picoseconds hand_over(Rank from, Picoseconds at, std::uint64_t bytes, Event head) {
     Port& port = ports_[from];
-    const LogGP& link = between(from, head.rank);
+    const LogGP& link = between(from, head.rank, bytes);
     const Picoseconds entered = std::max(at, port.sends);
     const Picoseconds left = entered + link.bytes_time(bytes);
     port.sends = left + link.gap;
@@ -47,13 +47,15 @@ class Ports {
   }
   /// Convention 4: a port takes a head. Returns when all bytes are in place.
   Picoseconds take(const Event& head) {
-    const LogGP& link = between(head.from, head.rank);
+    const LogGP& link = between(head.from, head.rank, head.carried());
     Picoseconds& free = ports_[head.rank].takes;
     const Picoseconds in_place = std::max(head.time, free) + link.bytes_time(head.carried());
     free = in_place + (head.kind == Event::Kind::part ? 0 : link.gap);
     if (options_.watcher != nullptr) watch(head, in_place, link);
     return in_place;
   }
+
+  const void* touched(Rank rank) const noexcept { return &ports_[rank]; }
 
   /// The earliest window in which something happens, or a message enters the network; Calendar::kNone if there is none.
   std::uint64_t first_window() { return std::min(heads_.first(), entries_.first()); }
@@ -77,7 +79,7 @@ class Ports {
 
   const Machine& machine_;
   const ReplayOptions& options_;
-  const LogGP* only_;  ///< of a machine with one level
+  const LogGP* only_;  ///< if all messages cost the same
   unsigned shift_;     ///< of windows
   std::vector<Port> ports_;
   Calendar<Event> heads_;

@@ -14,7 +14,11 @@ const char* problem_of(const Machine& machine) noexcept {
   for (const Machine::Level& level : machine.levels) {
     if (level.group == 0) return "a level of a machine has groups of no ranks";
     if (level.link.latency == 0) return "the latency of a machine is at least a picosecond";
+    for (const Machine::Longer& row : level.longer) {
+      if (row.link.latency == 0) return "the latency of a machine is at least a picosecond";
+    }
   }
+  if (machine.host == 0) return "a host of a machine has no ranks";
   return nullptr;
 }
 
@@ -27,6 +31,10 @@ std::string refusal(std::span<const ReplayedCall> calls, const Machine& machine,
   if (const char* const problem = problem_of(machine); problem != nullptr) return problem;
   if (options.detours.period != 0 && options.detours.length >= options.detours.period)
     return "stops must be shorter than their period";
+  for (const Machine::Level& level : machine.levels) {
+    if (options.links != nullptr && !level.longer.empty())
+      return "with shared links, messages of all sizes have the same costs";
+  }
   const Rank ranks = calls.front().shape.ranks;
   if (!options.calls.empty() && options.calls.size() != ranks)
     return "there must be a time for each member's call";
@@ -57,7 +65,7 @@ Replayed replay(std::span<const ReplayedCall> calls, const Machine& machine, con
   Replayed refused;
   refused.problem = refusal(calls, machine, options);
   if (!refused.problem.empty()) return refused;
-  if (options.watcher == nullptr && runs_ahead(calls)) {
+  if (options.watcher == nullptr && !machine.shares_cores() && runs_ahead(calls)) {
     ReplayState state(calls, machine, options, 1);
     if (ReplayAhead(state).run()) {
       state.finish();

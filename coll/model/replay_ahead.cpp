@@ -20,12 +20,14 @@ bool ReplayAhead::run() {
     if (window == Calendar<ReplayEvent>::kNone) break;
     if (ports.heads().first() == window) {
       std::vector<ReplayEvent> events = ports.heads().take();
-      batches.deal(events, [&](Rank, std::span<ReplayEvent> of_rank) {
+      const auto arrive_all = [&](std::span<ReplayEvent> of_rank) {
         const auto earlier = [](const ReplayEvent& a, const ReplayEvent& b) { return a.before(b); };
         if (of_rank.size() > 1 && !std::is_sorted(of_rank.begin(), of_rank.end(), earlier))
           std::stable_sort(of_rank.begin(), of_rank.end(), earlier);
         for (const ReplayEvent& event : of_rank) arrive(event);
-      });
+      };
+      batches.deal(events, arrive_all,
+                   [&](const ReplayEvent& event) { return state_.touched(event, &members_[event.rank]); });
       ports.heads().recycle(std::move(events));
     }
     ports.route(window);
@@ -100,7 +102,7 @@ bool ReplayAhead::execute(Rank rank, Member& member, const Brief& step) {
 
 void ReplayAhead::post(Rank rank, Member& member, const Brief& step) {
   const std::uint64_t bytes = step.all_bytes();
-  const Picoseconds overhead = state_.ports.between(rank, step.peer).overhead;
+  const Picoseconds overhead = state_.ports.between(rank, step.peer, bytes).overhead;
   member.now = state_.work(rank, member.busy, member.now, overhead, Watcher::What::post, step.peer, bytes);
   const Picoseconds left = state_.ports.hand_over(rank, member.now, bytes,
                                                   {.bytes = bytes,

@@ -38,7 +38,8 @@ struct ReplayEvent {
   bool before(const ReplayEvent& other) const noexcept {
     if (time != other.time) return time < other.time;
     if (order() != other.order()) return order() < other.order();
-    return order() == 0 && from < other.from;
+    if (order() == 0) return from < other.from;
+    return order() == 2 && rank < other.rank;
   }
   /// The bytes on the wire.
   std::uint64_t carried() const noexcept { return kind == Kind::request ? 0 : bytes; }

@@ -8,8 +8,9 @@ namespace aqueduct::coll {
 
 /// The processor is busy with a post. True: it takes no time.
 bool ReplayStepped::begin_post(Rank rank, Looking& looking, const Brief& step, Picoseconds now) {
-  const Picoseconds overhead = state_.ports.between(rank, step.peer).overhead;
   const std::uint64_t bytes = state_.in_pieces(step) ? step.bytes : step.all_bytes();
+  const std::uint64_t sent = step.kind == Step::Kind::get ? 0 : bytes;
+  const Picoseconds overhead = state_.ports.between(rank, step.peer, sent).overhead;
   const Picoseconds end =
       state_.work(rank, state_.out.members[rank].busy, now, overhead, Watcher::What::post, step.peer, bytes);
   if (end == now) return true;

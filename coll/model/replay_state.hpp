@@ -4,6 +4,8 @@
 #include "coll/model/ports.hpp"
 #include "coll/model/replay.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -58,6 +60,13 @@ class ReplayState {
   CounterState& counter(Rank rank, std::uint32_t call, Counter number) noexcept {
     return counters_[std::size_t{rank} * counters_of_ + first_counter_[call] + number];
   }
+  /// What the arrival of a put at its target touches, for a cache.
+  std::array<const void*, 5> touched(const ReplayEvent& put, const void* more) const noexcept {
+    const auto* const lane = reinterpret_cast<const char*>(&lanes_[std::size_t{put.rank} * lanes_of]);
+    const std::size_t first = put.kind == ReplayEvent::Kind::put ? first_counter_[put.call] + put.counter : 0;
+    return {ports.touched(put.rank), lane, lane + sizeof(Lane) - 1,
+            counters_.data() + std::size_t{put.rank} * counters_of_ + first, more};
+  }
   Picoseconds called(Rank rank) const noexcept { return options.calls.empty() ? 0 : options.calls[rank]; }
 
   /// Reads the next step of a lane. False: there is none.
@@ -73,9 +82,10 @@ class ReplayState {
     ++lane.next;
   }
 
-  /// Keeps a processor busy from `begin` on, which adds to `busy`; returns the end.
+  /// Keeps a processor busy from `begin` on, or from when there is one, which adds to `busy`; returns the end.
   Picoseconds work(Rank rank, Picoseconds& busy, Picoseconds begin, Picoseconds length, Watcher::What what,
                    Rank peer, std::uint64_t bytes) {
+    if (!cores_.empty() && length != 0) begin = wait_for_core(rank, begin, length);
     const Picoseconds end =
         options.detours.period == 0 ? begin + length : options.detours.end_of(rank, begin, length);
     busy += end - begin;
@@ -99,11 +109,19 @@ class ReplayState {
   void finish();
 
  private:
+  /// A processor that several ranks share (convention 12).
+  struct Core {
+    Picoseconds free = 0;
+    Rank last = kNoRank;  ///< who has worked on it
+  };
+  Picoseconds wait_for_core(Rank rank, Picoseconds ready, Picoseconds& length) noexcept;
+
   std::vector<TeamSchedule> schedules_;       // [call]
   std::vector<std::uint32_t> first_counter_;  // [call]
   std::uint32_t counters_of_ = 0;             ///< of each member, of all calls
   std::vector<Lane> lanes_;                   // [rank][call][lane]
   std::vector<CounterState> counters_;        // [rank][call][counter]
+  std::vector<Core> cores_;                   // [host][core]; none: each rank has its own
 };
 
 }  // namespace aqueduct::coll

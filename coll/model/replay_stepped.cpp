@@ -12,14 +12,17 @@ namespace aqueduct::coll {
 void ReplayStepped::run() {
   for (Rank rank = 0; rank < state_.ranks; ++rank) begin_calls(rank);
   Ports& ports = state_.ports;
-  RankBatches batches(state_.ranks);
+  // Ranks that share processors are done together: what one does may keep another one waiting.
+  RankBatches batches(state_.ranks, state_.machine.shares_cores() ? state_.machine.host : 1);
   while (state_.goes_on()) {
     const std::uint64_t window = ports.first_window();
     if (window == Calendar<ReplayEvent>::kNone) return;
     if (ports.heads().first() == window) {
       window_ = window;
       std::vector<ReplayEvent> events = ports.heads().take();
-      batches.deal(events, [&](Rank, std::span<ReplayEvent> of_rank) { do_rank(of_rank); });
+      batches.deal(
+          events, [&](std::span<ReplayEvent> of_rank) { do_together(of_rank); },
+          [&](const ReplayEvent& event) { return state_.touched(event, &looking_[event.rank]); });
       ports.heads().recycle(std::move(events));
     }
     ports.route(window);
@@ -52,8 +55,8 @@ struct Later {
 
 }  // namespace
 
-/// Does what happens at a rank within the window, and what follows from it there.
-void ReplayStepped::do_rank(std::span<const ReplayEvent> events) {
+/// Does what happens at a rank within the window, and what follows from it there; or at the ranks of a host.
+void ReplayStepped::do_together(std::span<const ReplayEvent> events) {
   local_.clear();
   numbers_ = 0;
   for (const ReplayEvent& event : events) local_.push_back({event, numbers_++});
@@ -68,7 +71,7 @@ void ReplayStepped::do_rank(std::span<const ReplayEvent> events) {
   in_window_ = false;
 }
 
-/// Something that happens later at the rank that is being done.
+/// Something that happens later at a rank that is being done.
 void ReplayStepped::push(const ReplayEvent& event) {
   if (in_window_ && state_.ports.window_of(event.time) == window_) {
     local_.push_back({event, numbers_++});
@@ -99,7 +102,7 @@ void ReplayStepped::happen(const ReplayEvent& event) {
       next.kind = event.add == kGetInPieces ? Kind::known : Kind::over;
       return push(next);
     case Kind::piece:
-      next.time = state_.ports.take(event) + state_.ports.between(event.from, rank).latency;
+      next.time = state_.ports.take(event) + state_.ports.between(event.from, rank, event.bytes).latency;
       next.rank = event.from;
       next.kind = Kind::known;
       state_.ports.heads().push(next);

@@ -55,7 +55,7 @@ class ReplayStepped {
     };
     std::vector<OfCall> calls;
   };
-  /// An event of the rank and the window that are being done.
+  /// An event of the window and the ranks that are being done.
   struct Local {
     ReplayEvent event;
     std::uint64_t number;
@@ -63,7 +63,7 @@ class ReplayStepped {
 
   // Events: replay_stepped.cpp.
   void begin_calls(Rank rank);
-  void do_rank(std::span<const ReplayEvent> events);
+  void do_together(std::span<const ReplayEvent> events);
   void push(const ReplayEvent& event);
   void happen(const ReplayEvent& event);
   void arrive(const ReplayEvent& put);

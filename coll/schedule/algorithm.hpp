@@ -61,6 +61,8 @@ struct Algorithm {
   std::span<const Parameter> parameters;
   /// Members write to the outputs of peers. With Addresses::local these are announced first (announced.hpp).
   bool direct = false;
+  /// It goes by the groups of members that share a host (Shape::groups): a team without refuses it.
+  bool hosts = false;
   /// It cuts a block into a part for each member.
   bool cuts = false;
   /// The team's conduit carries it out: a team whose conduit does not offer it refuses it (coll/tune/native_choice.hpp).

@@ -1,6 +1,11 @@
 #include "coll/schedule/passes.hpp"
 
-#include "coll/schedule/tree.hpp"
+#include "coll/schedule/groups_pass.hpp"
+#include "coll/schedule/groups_tree.hpp"
+#include "coll/schedule/rooted_tree.hpp"
+
+#include <algorithm>
+#include <bit>
 
 namespace aqueduct::coll {
 
@@ -9,7 +14,17 @@ namespace {
 // Chosen: a parent takes few signals at once, and the tree is half as deep as a binomial one.
 constexpr std::uint32_t kPassRadix = 4;
 
-Tree pass_tree(Rank ranks) noexcept { return {Tree::Kind::k_nomial, kPassRadix, ranks}; }
+/// What `use` says of the pass's tree.
+template <class Use>
+auto with_tree(const Pass& pass, const Use& use) noexcept {
+  return pass.groups != nullptr ? use(GroupsTree(*pass.groups, pass.root, kPassRadix))
+                                : use(RootedTree({Tree::Kind::k_nomial, kPassRadix, pass.ranks}, pass.root));
+}
+
+/// rounds_of(ranks, 2), which each step of a dissemination asks for. Requires: ranks > 1.
+std::uint32_t doublings_to(Rank ranks) noexcept {
+  return static_cast<std::uint32_t>(std::bit_width(ranks - 1));
+}
 
 Step waiting(Counter counter, std::uint32_t value) noexcept {
   Step step;
@@ -25,25 +40,51 @@ Step signalling(Rank peer, Counter counter) noexcept {
   return step;
 }
 
+template <class AnyTree>
+Step up(const AnyTree& tree, Rank position, Counter counter) noexcept {
+  Step step;
+  if (!tree.is_root(position)) step = signalling(tree.parent(position), counter);
+  if (const std::uint32_t children = tree.children(position); children > 0) {
+    step.wait_for = counter;
+    step.wait_until = children;
+  }
+  return step;
+}
+
+template <class AnyTree>
+Step down(const AnyTree& tree, Rank position, std::uint32_t index, Counter counter) noexcept {
+  if (tree.children(position) == 0) return waiting(counter, 1);
+  Step step = signalling(tree.child(position, index), counter);
+  if (!tree.is_root(position) && index == 0) {
+    step.wait_for = counter;
+    step.wait_until = 1;
+  }
+  return step;
+}
+
+GroupsPass of_groups(const Pass& pass) noexcept { return {*pass.groups, pass.root, 2, pass.first}; }
+
 }  // namespace
 
 std::uint32_t Pass::counters() const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
-  return kind == Kind::everybody ? rounds_of(ranks, 2) : 1;
+  if (kind != Kind::everybody) return 1;
+  return groups != nullptr ? of_groups(*this).counters() : doublings_to(ranks);
 }
 
 std::uint32_t Pass::length(Rank position) const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
-  if (kind == Kind::everybody) return rounds_of(ranks, 2) + 1;
+  if (kind == Kind::everybody)
+    return groups != nullptr ? of_groups(*this).length(position) : doublings_to(ranks) + 1;
   if (kind == Kind::to_root) return 1;
   // A leaf has a step that only waits.
-  const std::uint32_t children = pass_tree(ranks).children(relative(position, root, ranks));
-  return children > 0 ? children : 1;
+  return with_tree(*this, [&](const auto& tree) { return std::max(tree.children(position), 1u); });
 }
 
 Step Pass::step(Rank position, std::uint32_t index) const noexcept {
   if (kind == Kind::everybody) {
-    const std::uint32_t rounds = rounds_of(ranks, 2);
+    if (groups != nullptr) return of_groups(*this).step(position, index);
+    const std::uint32_t rounds = doublings_to(ranks);
     Step step;
     if (index < rounds) {
       const auto peer = static_cast<Rank>((std::uint64_t{position} + (std::uint64_t{1} << index)) % ranks);
@@ -55,34 +96,21 @@ Step Pass::step(Rank position, std::uint32_t index) const noexcept {
     }
     return step;
   }
-  const Tree tree = pass_tree(ranks);
-  const Rank at = relative(position, root, ranks);
-  if (kind == Kind::to_root) {
-    Step step;
-    if (at != 0) step = signalling(absolute(tree.parent(at), root, ranks), first);
-    if (const std::uint32_t children = tree.children(at); children > 0) {
-      step.wait_for = first;
-      step.wait_until = children;
-    }
-    return step;
-  }
-  if (tree.children(at) == 0) return waiting(first, 1);
-  Step step = signalling(absolute(tree.child(at, index), root, ranks), first);
-  if (at != 0 && index == 0) {
-    step.wait_for = first;
-    step.wait_until = 1;
-  }
-  return step;
+  return with_tree(*this, [&](const auto& tree) {
+    return kind == Kind::to_root ? up(tree, position, first) : down(tree, position, index, first);
+  });
 }
 
 std::uint64_t Pass::messages() const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
-  return kind == Kind::everybody ? std::uint64_t{rounds_of(ranks, 2)} * ranks : ranks - 1;
+  if (kind != Kind::everybody) return ranks - 1;
+  return groups != nullptr ? of_groups(*this).messages() : std::uint64_t{doublings_to(ranks)} * ranks;
 }
 
 std::uint32_t Pass::depth() const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
-  return kind == Kind::everybody ? rounds_of(ranks, 2) : pass_tree(ranks).depth();
+  if (kind == Kind::everybody) return groups != nullptr ? of_groups(*this).depth() : doublings_to(ranks);
+  return with_tree(*this, [](const auto& tree) { return tree.depth(); });
 }
 
 }  // namespace aqueduct::coll

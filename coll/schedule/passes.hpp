@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/schedule/groups.hpp"
 #include "coll/schedule/step.hpp"
 
 #include <cstdint>
@@ -13,12 +14,15 @@ namespace aqueduct::coll {
 /// to_root    The root goes on when all members have begun; the others go on at once.
 ///            Cost: P - 1 signals, up a 4-nomial tree.
 /// from_root  Nobody goes on before the root has begun. Cost: P - 1 signals, down the same tree.
+///
+/// With groups, only the leaders of hosts signal to other hosts (groups_pass.hpp, groups_tree.hpp).
 struct Pass {
   enum class Kind : std::uint8_t { none, everybody, to_root, from_root };
   Kind kind = Kind::none;
   Rank ranks = 1;
   Rank root = 0;
   Counter first = 0;  ///< the first of the pass's counters
+  const Groups* groups = nullptr;
 
   std::uint32_t counters() const noexcept;
   std::uint32_t length(Rank position) const noexcept;

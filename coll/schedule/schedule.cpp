@@ -14,10 +14,15 @@ Passes passes_of(const Shape& shape, std::uint32_t first) noexcept {
   if (shape.operation == Operation::barrier) return out;
   const bool from_root = shape.operation == Operation::broadcast || shape.operation == Operation::scatter;
   const bool to_root = shape.operation == Operation::reduce || shape.operation == Operation::gather;
-  out.before = {.ranks = shape.ranks, .root = shape.root, .first = static_cast<Counter>(first)};
+  out.before = {.ranks = shape.ranks,
+                .root = shape.root,
+                .first = static_cast<Counter>(first),
+                .groups = shape.groups.of};
   if (shape.in == Sync::all) out.before.kind = from_root ? Pass::Kind::to_root : Pass::Kind::everybody;
-  out.after = {
-      .ranks = shape.ranks, .root = shape.root, .first = static_cast<Counter>(first + out.before.counters())};
+  out.after = {.ranks = shape.ranks,
+               .root = shape.root,
+               .first = static_cast<Counter>(first + out.before.counters()),
+               .groups = shape.groups.of};
   if (shape.out == Sync::all) out.after.kind = to_root ? Pass::Kind::from_root : Pass::Kind::everybody;
   return out;
 }
@@ -124,6 +129,7 @@ Cost Schedule::cost(const Algorithm& algorithm, const Shape& shape) noexcept {
   const Passes passes = passes_of(shape, 0);
   cost.messages += passes.before.messages() + passes.after.messages();
   cost.depth += passes.before.depth() + passes.after.depth();
+  cost.depth_is_limit |= shape.groups.of != nullptr;  // a host of one member has nobody to hear from
   return cost;
 }
 
@@ -134,6 +140,8 @@ const char* Schedule::refusal(const Algorithm& algorithm, const Shape& shape) no
     if (value < algorithm.parameters[i].least || value > algorithm.parameters[i].most)
       return "a parameter is out of its range";
   }
+  if (algorithm.hosts && shape.groups.of == nullptr)
+    return "the team's members are on one host, or each on its own";
   return algorithm.refusal(shape);
 }
 

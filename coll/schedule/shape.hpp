@@ -2,6 +2,7 @@
 
 #include <aqueduct/coll_types.hpp>
 
+#include "coll/schedule/groups.hpp"
 #include "coll/schedule/member_blocks.hpp"
 
 #include <array>
@@ -42,6 +43,8 @@ struct Shape {
   /// Of an operation whose blocks differ: this member's view of them. Not the same on all members. No blocks: all have
   /// `bytes` bytes, `pitch` apart, and a permute sends to the next member.
   BlocksView blocks{};
+  /// The members by hosts, for an algorithm that goes by them (Algorithm::hosts); null for the others.
+  GroupsView groups{};
   // How a reduction combines, for a conduit that does so itself. In calls, said only if the team has such a conduit.
   aqueduct::ReduceOp op = aqueduct::ReduceOp::sum;
   aqueduct::ElementType type = aqueduct::ElementType::bytes;
@@ -99,8 +102,9 @@ constexpr bool reduces(Operation operation) noexcept {
 }
 
 /// Whether the operation with another root is the same one, with all members shifted. A reduce in team order is not: its
-/// first member is member 0, whoever the root is.
+/// first member is member 0, whoever the root is. Nor is one that goes by hosts.
 constexpr bool shifts_with_root(const Shape& shape) noexcept {
+  if (shape.groups.of != nullptr) return false;
   return shape.operation != Operation::reduce || (shape.commutative && shape.order != Order::exact);
 }
 

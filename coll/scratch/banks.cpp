@@ -18,8 +18,8 @@ void ScratchBanks::begin(std::uint64_t epoch) noexcept {
   next_.epoch = epoch;
   next_.offset = layout_.bank_at(epoch);
   next_.first_counter = layout_.bank_counter(epoch);
-  bytes_left_ = layout_.sizes().bytes;
-  counters_left_ = layout_.sizes().counters;
+  bytes_end_ = next_.offset + layout_.sizes().bytes;
+  counters_end_ = next_.first_counter + layout_.sizes().counters;
 }
 
 }  // namespace aqueduct::coll

@@ -31,28 +31,28 @@ class ScratchBanks {
   /// The portion of the next operation. Requires: refusal(needs) is null.
   Portion open(const Needs& needs) noexcept {
     const std::uint64_t bytes = whole_lines(needs.scratch);
-    if (bytes > bytes_left_ || needs.counters > counters_left_) [[unlikely]]
+    if (next_.offset + bytes > bytes_end_ || next_.first_counter + needs.counters > counters_end_)
+        [[unlikely]]
       begin(next_.epoch + 1);
     Portion portion = next_;
     portion.bytes = bytes;
     portion.counters = needs.counters;
     next_.offset += bytes;
     next_.first_counter += needs.counters;
-    bytes_left_ -= bytes;
-    counters_left_ -= needs.counters;
     return portion;
   }
   /// The same for an operation with the needs of an earlier one, whose portion becomes that of this one. False: this
   /// operation, or an earlier one, begins another epoch, and nothing has happened.
   bool open_again(Portion& portion) noexcept {
-    if (portion.epoch != next_.epoch || portion.bytes > bytes_left_ || portion.counters > counters_left_)
-      return false;
-    bytes_left_ -= portion.bytes;
-    counters_left_ -= portion.counters;
-    portion.offset = next_.offset;
-    portion.first_counter = next_.first_counter;
-    next_.offset += portion.bytes;
-    next_.first_counter += portion.counters;
+    if (portion.epoch != next_.epoch) return false;
+    const std::uint64_t offset = next_.offset, bytes_end = offset + portion.bytes;
+    if (bytes_end > bytes_end_) return false;
+    const std::uint32_t counter = next_.first_counter, counters_end = counter + portion.counters;
+    if (counters_end > counters_end_) return false;
+    portion.offset = offset;
+    portion.first_counter = counter;
+    next_.offset = bytes_end;
+    next_.first_counter = counters_end;
     return true;
   }
   /// The epoch of the latest operation; 0 before the first.
@@ -63,8 +63,9 @@ class ScratchBanks {
 
   const ScratchLayout& layout_;
   Portion next_;  ///< where the next one begins in the bank
-  std::uint64_t bytes_left_ = 0;
-  std::uint32_t counters_left_ = 0;
+  // Where the bank ends.
+  std::uint64_t bytes_end_ = 0;
+  std::uint32_t counters_end_ = 0;
 };
 
 }  // namespace aqueduct::coll

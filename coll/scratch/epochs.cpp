@@ -11,6 +11,7 @@ Epochs::Epochs(const ScratchLayout& layout, Rank ranks, Rank position, const Cou
 void Epochs::begin(std::uint64_t epoch, bool by_barrier) noexcept {
   at(present_).by_barrier = by_barrier;
   present_ = epoch;
+  now_ = &at(epoch);
   at(epoch) = {};
   finish_epochs();
 }

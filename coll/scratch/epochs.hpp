@@ -36,18 +36,19 @@ class Epochs {
   /// Requires: `reuse` is the number of banks; tests pass more, to see that this fails.
   Epochs(const ScratchLayout& layout, Rank ranks, Rank position, const CounterWords& counters,
          std::uint32_t reuse) noexcept;
+  Epochs(const Epochs&) = delete;
+  Epochs& operator=(const Epochs&) = delete;
 
   /// The member has begun to hand out epoch `epoch`. `by_barrier` says how the epoch before ends.
   void begin(std::uint64_t epoch, bool by_barrier) noexcept;
   /// An operation has got a portion of the present epoch; `senders` will write to this member in it.
   void opened(Members senders) noexcept {
-    Epoch& epoch = at(present_);
-    ++epoch.undrained;
-    epoch.senders |= senders;
+    ++now_->undrained;
+    now_->senders |= senders;
   }
 
   /// The same for one that has started already, whose senders the epoch knows from an earlier one of its operations.
-  void opened_again() noexcept { ++at(present_).undrained; }
+  void opened_again() noexcept { ++now_->undrained; }
 
   /// Whether an operation of this epoch may start here. If not, it is held, and all later ones of the team behind it.
   bool may_start(std::uint64_t epoch) const noexcept {
@@ -101,6 +102,7 @@ class Epochs {
   std::uint32_t reuse_;
   std::array<Epoch, kRemembered> remembered_{};
   std::uint64_t present_ = 0;                       ///< the epoch that is handed out
+  Epoch* now_ = remembered_.data();                 ///< at(present_)
   std::uint64_t finished_ = 0;                      ///< how many epochs are
   Members owed_ = 0;                                ///< peers that are to be told of finished_
   std::array<std::uint64_t, kMostCleared> told_{};  ///< [peer] how many finished epochs it has been told of

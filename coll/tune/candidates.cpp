@@ -28,8 +28,9 @@ WantedParameters wanted_with_radix(const Algorithm& algorithm, std::uint32_t rad
 Candidate Candidates::next() noexcept {
   for (const auto rules = rules_of(shape_.operation); rule_ < rules.size();) {
     const Rule& rule = rules[rule_++];
-    if (applies(rule, shape_, team_))
-      return {rule.algorithm, wanted_with_radix(*rule.algorithm, radix_of(rule, shape_.ranks))};
+    if (!applies(rule, shape_, team_)) continue;
+    const Rank ranks = rule.algorithm->hosts ? team_.groups->count() : shape_.ranks;
+    return {rule.algorithm, wanted_with_radix(*rule.algorithm, radix_of(rule, ranks))};
   }
   for (const auto all = all_algorithms(); radix_ < kRadixesAfterTheTable.size(); ++radix_, algorithm_ = 0) {
     while (algorithm_ < all.size()) {

@@ -26,7 +26,14 @@ struct TeamTraits {
   const core::NativeTeam* native = nullptr;
   BoardRoom board{};     ///< what each member has of the team's board; no slots: the team has none
   bool crowded = false;  ///< the host has more ranks than processors
+  /// The members by hosts; null: they are on one host, or each on its own.
+  const Groups* groups = nullptr;
+  /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.
+  Rank block = 1;
 };
+
+/// What a choice comes from.
+enum class ChosenBy : std::uint8_t { rules, model, measurement };
 
 /// An algorithm for a shape.
 struct Choice {
@@ -35,6 +42,7 @@ struct Choice {
   /// The operation runs in pieces of this many bytes of each block; a multiple of the element. At least shape.bytes: in one.
   std::uint64_t piece = 0;
   std::string_view why;
+  ChosenBy by = ChosenBy::rules;
 };
 
 /// Chooses algorithms. All members call it with equal arguments and equal settings, and get equal answers.

@@ -1,3 +1,5 @@
+#include "coll/tune/explain.hpp"
+
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/tune/board_choice.hpp"
@@ -9,15 +11,12 @@
 
 namespace aqueduct::coll {
 
-namespace {
-
-std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, bool forced) {
+std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, std::string_view note) {
   const std::uint64_t pieces = number_of_pieces(choice);
   const Shape piece = pieces == 1 ? choice.shape : piece_of(choice.shape, choice.piece);
   const Needs needs = Schedule::needs(*choice.algorithm, piece);
   const Cost cost = cost_of(choice);
-  std::string text = fmt::format("  {}{}\n", name_of(*choice.algorithm, choice.shape),
-                                 forced ? " (a setting asks for it)" : "");
+  std::string text = fmt::format("  {}{}\n", name_of(*choice.algorithm, choice.shape), note);
   if (choice.algorithm->native) return text;
   if (choice.algorithm->board != BoardMethod::none) return text + board_lines(choice);
   text += pieces == 1 ? std::string("  in one piece")
@@ -35,8 +34,6 @@ std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, boo
   return text;
 }
 
-}  // namespace
-
 std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
                                   const ScratchLayout& scratch) const {
   std::string text =
@@ -46,7 +43,7 @@ std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
   if (choice.algorithm == nullptr) {
     text += fmt::format("  none: {}\n", choice.why);
   } else {
-    text += chosen_lines(choice, scratch, user);
+    text += chosen_lines(choice, scratch, user ? " (a setting asks for it)" : "");
     if (choice.algorithm->native && team.native != nullptr) text += native_lines(choice, team);
   }
   for (const Algorithm* const algorithm : all_algorithms()) {

@@ -30,14 +30,16 @@ std::uint64_t best_segments(const Algorithm& algorithm, Shape shape, std::size_t
   return static_cast<std::uint64_t>(std::sqrt((depth - 1) * static_cast<double>(bytes) / kBytesOfMessage));
 }
 
-/// Gives a piece its parameters. Wanted values are taken as they are: Schedule::refusal checks them.
-Shape with_parameters(const Algorithm& algorithm, const WantedParameters& wanted, Shape shape) noexcept {
+/// Gives a piece its parameters, and the members by hosts to an algorithm that goes by them. Wanted values are taken as they are: Schedule::refusal checks them.
+Shape with_parameters(const Algorithm& algorithm, const WantedParameters& wanted, Shape shape,
+                      const Groups* groups) noexcept {
   shape.parameters = {};
+  shape.groups.of = algorithm.hosts ? groups : nullptr;
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
     const Parameter& parameter = algorithm.parameters[i];
     std::uint32_t& value = shape.parameters[i];
     value = wanted[i] != 0 ? wanted[i] : parameter.usual;
-    if (wanted[i] != 0 || parameter.name != "segments") continue;
+    if (wanted[i] != 0 || parameter.name != "segments" || (algorithm.hosts && groups == nullptr)) continue;
     value = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(best_segments(algorithm, shape, i), parameter.least, parameter.most));
     // A team of many members may have counters for fewer.
@@ -71,7 +73,7 @@ class Cutter {
   const char* refusal(std::uint64_t piece, std::uint32_t times) const noexcept {
     if (team_.ranks > 1 && piece > team_.most_transfer / blocks_of_message(algorithm_, whole_))
       return "a message of it would be longer than the conduit's longest";
-    const Shape shape = with_parameters(algorithm_, wanted_, piece_of(whole_, piece));
+    const Shape shape = with_parameters(algorithm_, wanted_, piece_of(whole_, piece), team_.groups);
     if (const char* const reason = refusal_of(shape, times)) return reason;
     // The last piece has the parameters of the others. Rounding can give it more segments than they have.
     const std::uint64_t rest = piece == 0 ? 0 : whole_.bytes % piece;
@@ -93,7 +95,7 @@ class Cutter {
 
   Fit fit(std::uint64_t piece) const noexcept {
     Fit out;
-    out.shape = with_parameters(algorithm_, wanted_, piece_of(whole_, piece));
+    out.shape = with_parameters(algorithm_, wanted_, piece_of(whole_, piece), team_.groups);
     out.shape.bytes = whole_.bytes;
     out.shape.pitch = whole_.pitch;
     out.piece = piece;

@@ -14,6 +14,9 @@ namespace aqueduct::coll {
 // - The last line of an operation has no condition: it serves shapes for which the lines above do not apply or do not fit
 //   into scratch. Algorithms that are in no line are tried after it (candidates.hpp).
 
+// - Where several members share a host and others do not, the network between hosts decides: few messages, and every
+//   byte once to a host. So `hosts` comes first in each table that has it; other teams refuse it.
+
 namespace {
 
 constexpr std::uint64_t kKiB = 1024;
@@ -23,6 +26,7 @@ constexpr Rank kMostAnnounced = 8;
 
 // Few members signal to all others at once. On a host with more members than cores, each signal costs more than a round.
 constexpr std::array kBarrierRules{
+    Rule{.algorithm = &kBarrierHosts},
     Rule{.algorithm = &kBarrierDissemination, .radix = kRadixOfAll, .most_ranks = 4},
     Rule{.algorithm = &kBarrierTree, .radix = 4, .least_ranks = 17, .one_host = true},
     Rule{.algorithm = &kBarrierDissemination, .radix = 2, .mapped = true},
@@ -34,6 +38,7 @@ constexpr std::array kBarrierRules{
 // and the circulant graph keeps all members sending. A child that must first say that it has called costs a short block
 // more than a copy does. Where members share processors, what these do is what counts: few messages, and no copies.
 constexpr std::array kBroadcastRules{
+    Rule{.algorithm = &kBroadcastHosts, .radix = 4},
     Rule{.algorithm = &kBroadcastDirect, .radix = 4, .most_bytes = 16 * kKiB, .unasked = true},
     Rule{.algorithm = &kBroadcastKNomial, .radix = 4, .most_bytes = 4 * kKiB},
     Rule{.algorithm = &kBroadcastDirect, .radix = 4, .mapped = true},
@@ -66,6 +71,7 @@ constexpr std::array kGatherRules{
 // bytes in ceil(log2 P) rounds; a ring needs P - 1 rounds, and is better on a ring or torus only, so nobody gets it
 // without asking.
 constexpr std::array kAllGatherRules{
+    Rule{.algorithm = &kAllGatherHosts},
     Rule{.algorithm = &kAllGatherDoubling,
          .most_ranks = 1},  // the only one that needs no scratch for one member
     Rule{.algorithm = &kAllGatherDirect, .most_ranks = 8, .unasked = true},
@@ -93,6 +99,7 @@ constexpr std::array kAllToAllRules{
 
 // A chain is good when each of its members has a segment to work on. An exact order leaves `flat` and the chain.
 constexpr std::array kReduceRules{
+    Rule{.algorithm = &kReduceHosts},
     Rule{.algorithm = &kReduceFlat, .most_ranks = 4, .most_bytes = 2 * kKiB},
     Rule{.algorithm = &kReduceKNomial, .radix = 4, .most_bytes = 512},
     Rule{.algorithm = &kReduceChain, .least_ranks = 3, .most_ranks = 32, .least_bytes_each = 16 * kKiB},
@@ -107,6 +114,8 @@ constexpr std::array kReduceRules{
 // circulant graph does it for any number of members, halving also for operators that do not commute. An exact order
 // leaves `direct` and the tree that is flat.
 constexpr std::array kAllReduceRules{
+    Rule{.algorithm = &kAllReduceHosts, .radix = kRadixOfPower},
+    Rule{.algorithm = &kAllReduceHosts, .radix = kRadixOfAll},
     Rule{.algorithm = &kAllReduceMultiplying, .radix = kRadixOfAll, .most_ranks = 4, .most_bytes = 2 * kKiB},
     Rule{.algorithm = &kAllReduceDirect, .most_ranks = 8, .most_bytes = 512},
     Rule{.algorithm = &kAllReduceTree, .radix = 8, .least_ranks = 4097, .most_bytes = 2 * kKiB},
@@ -177,6 +186,7 @@ bool applies(const Rule& rule, const Shape& shape, const TeamTraits& team) noexc
     if (team.mapped || shape.bytes < rule.least_announced) return false;
     if (!has_root(shape.operation) && shape.ranks > kMostAnnounced) return false;
   }
+  if (rule.algorithm->hosts && team.groups == nullptr) return false;
   if (shape.ranks < rule.least_ranks || shape.ranks > rule.most_ranks) return false;
   if (shape.bytes > rule.most_bytes || shape.bytes / shape.ranks < rule.least_bytes_each) return false;
   if ((rule.mapped && !team.mapped) || (rule.one_host && !team.one_host)) return false;

@@ -10,7 +10,8 @@
 namespace aqueduct::coll {
 
 /// Values of Rule::radix that are no numbers: the parameter's usual value; as many as the team has members; and the
-/// largest of 4, 2 and 3 of which the number of members is a power, else 2.
+/// largest of 4, 2 and 3 of which the number of members is a power, else 2. Of an algorithm that goes by hosts, these are
+/// the hosts.
 inline constexpr std::uint32_t kUsualRadix = 0;
 inline constexpr std::uint32_t kRadixOfAll = 0xffff'ffff;
 inline constexpr std::uint32_t kRadixOfPower = 0xffff'fffe;

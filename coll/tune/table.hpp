@@ -32,6 +32,8 @@ class TableChooser final : public Chooser {
   /// a line for each other algorithm of the operation: why it does not run.
   std::string explain(const Shape& shape, const TeamTraits& team,
                       const ScratchLayout& scratch) const override;
+  /// Whether a setting of the user names an algorithm for the operation.
+  bool is_forced(Operation operation) const noexcept { return forced(operation).algorithm != nullptr; }
 
  private:
   const Forced& forced(Operation operation) const noexcept {

@@ -34,6 +34,7 @@
 #include <aqueduct/c/statistics.h>
 #include <aqueduct/c/status.h>
 #include <aqueduct/c/team.h>
+#include <aqueduct/c/tune.h>
 #include <aqueduct/c/types.h>
 #include <aqueduct/c/vis.h>
 #include <aqueduct/c/wait.h>

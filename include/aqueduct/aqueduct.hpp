@@ -29,6 +29,7 @@
 #include <aqueduct/team.hpp>
 #include <aqueduct/threads.hpp>
 #include <aqueduct/topology.hpp>
+#include <aqueduct/tune.hpp>
 #include <aqueduct/version.hpp>
 #include <aqueduct/vis.hpp>
 #include <aqueduct/wait_on.hpp>

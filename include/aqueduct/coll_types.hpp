@@ -111,6 +111,7 @@ enum class ReduceOp : std::uint8_t {
 /// (add_operator in coll.hpp). Numbers rather than pointers, because a function's address may differ between processes.
 struct Reducer {
   ReduceOp op = ReduceOp::sum;
+  std::uint8_t unused[3]{};  ///< so that a Reducer can be compared as one word
   std::uint32_t number = 0;  ///< of a user's operator
 
   constexpr Reducer() noexcept = default;

@@ -411,6 +411,29 @@ static void check_blocks_that_differ(const member* m) {
                                              aq_block_of(AQ_ELEMENT_I64, 1), NULL));
 }
 
+static void count_work(void* context) { ++*(int*)context; }
+
+static void check_tune(const member* m) {
+  const int operations[] = {AQ_COLL_BROADCAST, AQ_COLL_ALL_REDUCE};
+  const uint64_t sizes[] = {256};
+  int works = 0;
+  aq_tune_options options;
+  memset(&options, 0, sizeof options);
+  options.time = 1000000000;
+  options.candidates = 2;
+  options.type = AQ_ELEMENT_I64;
+  options.work = count_work;
+  options.context = &works;
+  aq_tune_report report;
+  memset(&report, 0xff, sizeof report);
+  OK(aq_team_tune(m->team, operations, 2, sizes, 1, &options, &report));
+  HOLDS(report.found + report.left_out == 2 && report.undecided <= report.found);
+  HOLDS(report.saved == 0 && report.reserved == 0);
+  HOLDS(m->ranks == 1 || (report.found == 2 && works > 0));
+  const int wrong[] = {99};
+  HOLDS(m->ranks == 1 || aq_team_tune(m->team, wrong, 1, sizes, 1, NULL, NULL).code == AQ_INVALID_ARGUMENT);
+}
+
 static void check_explain(const member* m) {
   char text[4000], cut[8];
   const aq_block block = aq_block_of(AQ_ELEMENT_F64, 100);
@@ -481,6 +504,7 @@ static void check_team(aq_endpoint* ep, aq_team* team, unsigned* combined) {
   check_modes(m);
   check_limit(m);
   check_explain(m);
+  check_tune(m);
 }
 
 // A team whose scratch is in my segment.

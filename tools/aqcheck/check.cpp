@@ -52,6 +52,12 @@ std::string describe(const Case& checked) {
       shape.addresses == coll::Addresses::single ? "single" : "local",
       kOrders[static_cast<std::size_t>(shape.order)], shape.commutative ? "" : ", not commutative",
       checked.in_place ? ", in place" : "", kReached[static_cast<std::size_t>(checked.reached)]);
+  if (checked.groups != nullptr) {
+    text += ", hosts of";
+    for (Rank group = 0; group < checked.groups->count(); ++group)
+      text += fmt::format(" {}", checked.groups->size(group));
+    if (!checked.groups->in_team_order()) text += " not in team order";
+  }
   if (checked.blocks == nullptr) return text;
   text += fmt::format(", blocks from byte {} on:", checked.blocks->views.front().begin);
   for (const auto& row : checked.blocks->sends) {

@@ -29,7 +29,8 @@ struct Case {
   /// The output is where the input is: the same buffer; of a gather, the input is the member's block of the output; of a
   /// scatter and a reduce_scatter, the output is the member's block of the input.
   bool in_place = false;
-  std::shared_ptr<const CaseBlocks> blocks = nullptr;  ///< null: all blocks are alike
+  std::shared_ptr<const CaseBlocks> blocks = nullptr;    ///< null: all blocks are alike
+  std::shared_ptr<const coll::Groups> groups = nullptr;  ///< of shape.groups
   /// Whose outputs peers reach, where members announce them.
   enum class Reached : std::uint8_t { none, odd, all } reached = Reached::none;
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::aqcheck {
@@ -34,16 +36,16 @@ std::vector<std::uint32_t> values_of(const coll::Parameter& parameter, Rank rank
   return distinct(values);
 }
 
-/// A broadcast from root 0 stands for all. The other operations with a root have blocks, or an order, that begin with
+/// A broadcast from root 0 stands for all, unless it goes by hosts. The other operations with a root have blocks, or an order, that begin with
 /// member 0 whoever is the root: a few roots about the ends.
-std::vector<Rank> roots(Operation operation, const Grid& grid) {
+std::vector<Rank> roots(Operation operation, bool hosts, const Grid& grid) {
   if (!coll::has_root(operation) || grid.light) return {0};
   std::vector<Rank> out{0};
   if (grid.all_roots) {
     for (Rank root = 1; root < grid.ranks; ++root) out.push_back(root);
     return out;
   }
-  if (operation == Operation::broadcast) return out;
+  if (operation == Operation::broadcast && !hosts) return out;
   out.push_back(grid.ranks / 2);
   if (grid.every_size) out.insert(out.end(), {1 % grid.ranks, grid.ranks - 1});
   return distinct(out);
@@ -101,7 +103,9 @@ bool differs_if_commutative(const coll::Algorithm& algorithm, const Shape& shape
   if (!coll::reduces(algorithm.operation)) return false;
   Shape other = shape;
   other.commutative = true;
-  if ((algorithm.refusal(shape) == nullptr) != (algorithm.refusal(other) == nullptr)) return true;
+  const bool refused = algorithm.refusal(shape) != nullptr;
+  if (refused != (algorithm.refusal(other) != nullptr)) return true;
+  if (refused) return false;
   for (Rank position = 0; position < shape.ranks; ++position) {
     const coll::Schedule here(algorithm, shape, position);
     const coll::Schedule there(algorithm, other, position);
@@ -116,13 +120,29 @@ bool differs_if_commutative(const coll::Algorithm& algorithm, const Shape& shape
   return false;
 }
 
-}  // namespace
+/// Members by hosts: by twos and by threes, the last host with fewer; in turns over two hosts; one alone and the others
+/// together; in an order of chance over three.
+std::vector<std::shared_ptr<const coll::Groups>> groups_of(Rank ranks, const Grid& grid) {
+  const std::array<std::function<Rank(Rank)>, 5> hosts{
+      [](Rank position) { return position / 2; },
+      [](Rank position) { return position / 3; },
+      [](Rank position) { return position % 2; },
+      [](Rank position) { return position == 0 ? 0u : 1u; },
+      [](Rank position) { return position * 7 % 11 % 3; },
+  };
+  std::vector<std::shared_ptr<const coll::Groups>> out;
+  for (const auto& host_of : hosts) {
+    auto groups = std::make_shared<const coll::Groups>(ranks, host_of);
+    if (groups->are_of_use()) out.push_back(std::move(groups));
+    if (!grid.every_size && out.size() == 2) break;
+  }
+  return out;
+}
 
-void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
-                   const std::function<void(const Case&)>& visit) {
+void for_each_case_with(Case made, const Grid& grid, const std::function<void(const Case&)>& visit) {
+  const coll::Algorithm& algorithm = *made.algorithm;
   constexpr Sync kModes[] = {Sync::none, Sync::mine, Sync::all};
   const bool barrier = algorithm.operation == Operation::barrier;
-  Case made{&algorithm, {}, false};
   Shape& shape = made.shape;
   shape.operation = algorithm.operation;
   shape.ranks = grid.ranks;
@@ -158,7 +178,7 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
       shape.element = block.element;
       shape.bytes = block.count * block.element;
       shape.pitch = shape.bytes + block.gap * block.element;
-      for (const Rank root : roots(algorithm.operation, grid)) {
+      for (const Rank root : roots(algorithm.operation, algorithm.hosts, grid)) {
         shape.root = root;
         for (const Order order : {Order::same_everywhere, Order::exact}) {
           if (order == Order::exact && !coll::reduces(algorithm.operation)) continue;
@@ -188,12 +208,26 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
   shape.order = Order::same_everywhere;
   std::uint32_t seed = 0;
   for (const Part& part : parts) {
-    for (const Rank root : roots(algorithm.operation, grid)) {
+    for (const Rank root : roots(algorithm.operation, false, grid)) {
       shape.root = root;
       shape.bytes = shape.pitch = part.bytes;
       made.blocks = chance_blocks(shape, 7, part.begin, ++seed);
       with_modes();
     }
+  }
+}
+
+}  // namespace
+
+void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
+                   const std::function<void(const Case&)>& visit) {
+  Case made;
+  made.algorithm = &algorithm;
+  if (!algorithm.hosts) return for_each_case_with(made, grid, visit);
+  for (const auto& groups : groups_of(grid.ranks, grid)) {
+    made.groups = groups;
+    made.shape.groups.of = groups.get();
+    for_each_case_with(made, grid, visit);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "tools/aqcheck/study.hpp"
 
+#include "tools/aqcheck/study_hosts.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -238,6 +240,8 @@ constexpr const char* kSame = "";
 constexpr const char* kShallow =
     "the study has ceil(log_k P) for the depth; a position below P may have no digit 0 only if P is large "
     "enough";
+constexpr const char* kHosts =
+    "hosts of one member have nobody to hear from, and few digits are used in the last round";
 constexpr const char* kReadiness =
     "with Sync::mine, or without addresses, a message for each edge says first that the peer has called, and "
     "where";
@@ -301,6 +305,11 @@ constexpr std::array kStudy{
                "lg are rounds; a chain of d messages ends at member 2^d - 1 or behind it"},
     StudyEntry{Operation::exscan, "chain", scan_chain, kSame},
     StudyEntry{Operation::permute, "slots", permuted, kSame},
+    StudyEntry{Operation::barrier, "hosts", barrier_by_hosts, kHosts},
+    StudyEntry{Operation::broadcast, "hosts", broadcast_by_hosts, kHosts},
+    StudyEntry{Operation::all_gather, "hosts", all_gather_by_hosts, kHosts},
+    StudyEntry{Operation::reduce, "hosts", reduce_by_hosts, kHosts},
+    StudyEntry{Operation::all_reduce, "hosts", all_reduce_by_hosts, kHosts},
     StudyEntry{Operation::scatter_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::gather_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::all_gather_v, "slots", to_everybody, kSame},
@@ -310,6 +319,7 @@ constexpr std::array kStudy{
 /// The signals of Sync::all: the barrier's dissemination, or, where nothing begins before the root or ends after it, half
 /// of the barrier's 4-nomial tree.
 void add_pass(Studied& to, const Shape& shape, bool on_tree) {
+  if (shape.groups.of != nullptr) return add_pass_by_hosts(to, shape, on_tree);
   to.messages += on_tree ? others(shape) : std::uint64_t{shape.ranks} * lg(shape);
   to.depth += on_tree ? deepest(shape, 4) : lg(shape);
 }

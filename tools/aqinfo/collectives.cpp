@@ -4,11 +4,14 @@
 #include "coll/tune/coll_settings.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
+#include "coll/tune/tuned_chooser.hpp"
 #include "core/settings.hpp"
+#include "tools/aqinfo/tuning.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace aqueduct::aqinfo {
 namespace {
@@ -48,8 +51,17 @@ std::string name_in_range(const coll::Choice& choice) {
   return text;
 }
 
+std::string_view word_of(coll::ChosenBy by) noexcept {
+  switch (by) {
+    case coll::ChosenBy::rules: return "rules";
+    case coll::ChosenBy::model: return "model";
+    case coll::ChosenBy::measurement: return "measurement";
+  }
+  return "rules";
+}
+
 ChoiceRange range_of(std::uint64_t bytes, const coll::Choice& choice) {
-  ChoiceRange range{bytes, bytes, {}, 0, {}};
+  ChoiceRange range{bytes, bytes, {}, 0, {}, word_of(choice.by)};
   if (choice.algorithm == nullptr) {
     range.why = choice.why;
     return range;
@@ -60,7 +72,7 @@ ChoiceRange range_of(std::uint64_t bytes, const coll::Choice& choice) {
 }
 
 bool same_choice(const ChoiceRange& a, const ChoiceRange& b) {
-  return a.algorithm == b.algorithm && a.piece == b.piece && a.why == b.why;
+  return a.algorithm == b.algorithm && a.piece == b.piece && a.why == b.why && a.by == b.by;
 }
 
 ChoiceCase case_of(const coll::Chooser& chooser, const CollectivesQuestion& question,
@@ -117,7 +129,8 @@ std::vector<std::string> algorithms_of(coll::Operation operation) {
 }  // namespace
 
 std::vector<CollectiveFacts> gather_collectives(const Config& config, const CollectivesQuestion& question) {
-  const coll::TableChooser chooser(coll::forced_algorithms(config));
+  const coll::TableChooser rules(coll::forced_algorithms(config));
+  const coll::TunedChooser chooser(rules, std::make_shared<const coll::TuningTable>(tuning_here(config)));
   std::vector<CollectiveFacts> all;
   for (const SettingInfo& setting : coll::algorithm_settings()) {
     const coll::Operation operation = coll::operation_of(setting);

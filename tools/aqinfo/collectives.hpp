@@ -24,6 +24,7 @@ struct ChoiceRange {
   std::string algorithm;    ///< "k-nomial:radix=4", without segments, which differ with the size; empty: none
   std::uint64_t piece = 0;  ///< bytes of each block in a piece; 0: the operation runs in one
   std::string why;          ///< why there is none
+  std::string_view by;      ///< "rules", "model" or "measurement"
 };
 
 /// The choices of one operation for one kind of team.

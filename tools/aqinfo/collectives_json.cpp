@@ -13,6 +13,7 @@ CollectivesJson json_of_range(const ChoiceRange& range) {
       {"to", range.to},
       {"algorithm", range.algorithm.empty() ? CollectivesJson(nullptr) : CollectivesJson(range.algorithm)},
       {"piece_bytes", range.piece == 0 ? CollectivesJson(nullptr) : CollectivesJson(range.piece)},
+      {"by", range.by},
       {"why", range.why.empty() ? CollectivesJson(nullptr) : CollectivesJson(range.why)},
   };
 }

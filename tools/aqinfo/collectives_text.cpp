@@ -11,7 +11,7 @@ namespace {
 bool same_ranges(const ChoiceCase& a, const ChoiceCase& b) {
   return std::ranges::equal(a.ranges, b.ranges, [](const ChoiceRange& x, const ChoiceRange& y) {
     return x.from == y.from && x.to == y.to && x.algorithm == y.algorithm && x.piece == y.piece &&
-           x.why == y.why;
+           x.why == y.why && x.by == y.by;
   });
 }
 
@@ -28,8 +28,10 @@ std::string sizes_text(const ChoiceRange& range) {
 
 std::string choice_text(const ChoiceRange& range) {
   if (range.algorithm.empty()) return fmt::format("none: {}", range.why);
-  if (range.piece == 0) return range.algorithm;
-  return fmt::format("{}, in pieces of {} of each block", range.algorithm, size_text(range.piece));
+  std::string text = range.algorithm;
+  if (range.piece != 0) text += fmt::format(", in pieces of {} of each block", size_text(range.piece));
+  if (range.by != "rules") text += fmt::format(" (by {})", range.by);
+  return text;
 }
 
 constexpr std::size_t kSizesColumn = 6;
@@ -72,7 +74,11 @@ std::string collectives_as_text(const std::vector<CollectiveFacts>& facts,
           "Sizes are those of a block: what the root of a broadcast sends, what a member contributes, what "
           "one "
           "member has for another. The sums are of double, with Sync::all at both ends. Other element types, "
-          "orders, modes and sizes of scratch can lead to other choices.",
+          "orders, modes and sizes of scratch can lead to other choices. Choices are by rules unless a line "
+          "says "
+          "that they are by the model of a network profile, or by measurement: those of conduit smp on one "
+          "host, and "
+          "of the conduit that AQUEDUCT_CONDUIT names.",
           0) +
       "\n";
   if (config.problems().empty()) return out;

@@ -44,6 +44,12 @@ int main(int argc, char** argv) {
   app.add_option("--network", options.network, "a network by name (--networks), or a file")
       ->type_name("FILE|NAME")
       ->capture_default_str();
+  app.add_option("--profile", options.profile,
+                 "what `aqperf calibrate` has measured on this machine, in place of a network")
+      ->type_name("FILE");
+  app.add_option("--cores", options.cores, "processors that the ranks of a host share, if there are fewer")
+      ->check(CLI::Range(1U, 1U << 20))
+      ->type_name("N");
   app.add_flag("--networks", networks, "lists the networks by name");
   app.add_option("--sync", sync, "sync modes: none, mine or all, before and after")
       ->type_name("IN:OUT")

@@ -15,6 +15,8 @@ struct Options {
   std::vector<std::uint64_t> bytes{8};
   std::string algorithm = "auto";  ///< "all" for all that can do it
   std::string network = "ideal";
+  std::string profile;      ///< in place of a network
+  std::uint32_t cores = 0;  ///< of each host; 0: what the network says
   coll::Sync in = coll::Sync::all;
   coll::Sync out = coll::Sync::all;
   bool single = false;

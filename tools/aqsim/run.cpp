@@ -6,6 +6,7 @@
 #include "coll/tune/table.hpp"
 #include "sim/trace.hpp"
 #include "tools/aqsim/printer.hpp"
+#include "tools/aqsim/profile.hpp"
 
 #include <fmt/format.h>
 
@@ -35,6 +36,13 @@ Chosen with_parameters(const coll::Algorithm& algorithm, const coll::WantedParam
                                algorithm.name, shape.ranks, shape.bytes, fit.refusal));
   }
   return {&algorithm, fit.shape};
+}
+
+sim::Network network_for(const Options& options, Rank ranks) {
+  sim::Network network =
+      options.profile.empty() ? sim::load_network(options.network, ranks) : load_profile(options.profile);
+  if (options.cores != 0) network.machine.cores = options.cores;
+  return network;
 }
 
 sim::Outcome simulate_one(const Options& options, const Chosen& chosen, const sim::Network& network) {
@@ -98,7 +106,7 @@ int run(const Options& options) {
     throw BadInput("--trace is for one simulation: give one number of ranks, one of bytes and one algorithm");
   Printer printer(options);
   for (const Rank ranks : options.ranks) {
-    const sim::Network network = sim::load_network(options.network, ranks);
+    const sim::Network network = network_for(options, ranks);
     for (const std::uint64_t bytes : moves ? options.bytes : std::vector<std::uint64_t>{0}) {
       coll::Shape shape;
       shape.operation = operation;

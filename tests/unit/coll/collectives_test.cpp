@@ -291,6 +291,41 @@ TEST_F(CollectiveJobs, GoOnAfterAMemberHasCalledLate) {
   });
 }
 
+// Their steps are written down for one root at a time, and the runs of earlier calls use them. Plans have steps of their own.
+TEST_F(CollectiveJobs, OfOneShapeGoOnThoughTheirRootChanges) {
+  start(3);
+  job_->run_each([&](Endpoint& ep) {
+    Team& world = ep.world();
+    std::array<std::array<std::int64_t, 3>, 3> planned{};
+    std::array<CollPlan, 3> plans;
+    for (Rank root = 0; root < 3; ++root) {
+      auto plan = broadcast_plan(world, planned[root], root);
+      ASSERT_TRUE(plan) << plan.status().text();
+      plans[root] = *std::move(plan);
+    }
+    for (std::int64_t round = 1; round <= 30; ++round) {
+      const auto of = [&](Rank root) { return 10 * round + root; };
+      std::array<std::array<std::int64_t, 3>, 3> called{};
+      std::array<Event, 6> events;
+      // The root stays for three rounds, and changes while calls with the former one are in flight.
+      for (Rank i = 0; i < 3; ++i) {
+        const Rank root = (static_cast<Rank>(round / 3) + i) % 3;
+        if (ep.rank() == root) planned[root].fill(of(root)), called[root].fill(-of(root));
+        events[2 * i] = plans[root].start();
+        events[2 * i + 1] = broadcast_nb(world, called[root], root);
+      }
+      for (Event& event : events) ASSERT_TRUE(ep.wait(event));
+      for (Rank root = 0; root < 3; ++root) {
+        EXPECT_EQ(planned[root].back(), of(root));
+        EXPECT_EQ(called[root].back(), -of(root));
+      }
+    }
+    for (CollPlan& plan : plans) ASSERT_TRUE(plan.end());
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
 // A second start is refused here and told to the other member, whose next call would be taken for it.
 TEST_F(CollectiveJobs, OfAPlanThatHasTimedOutCannotBeStartedAgainBeforeTheyAreOver) {
   start(2);

@@ -81,7 +81,7 @@ TEST_F(KnownCalls, FindTheBuffersThatTheChecksFind) {
     const auto member = static_cast<Rank>(random_() % kMembers);
     const bool in_place = random_() % 4 == 0;
     KnownCall known;
-    known.given = call_of(operation, member, in_place);
+    set_given(known, call_of(operation, member, in_place));
     const auto first = check(member, known.given);
     if (!first) continue;
     ASSERT_TRUE(may_be_known(known.given, *first));

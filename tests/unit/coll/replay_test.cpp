@@ -130,13 +130,10 @@ class Obvious {
       now_ = key.time;
       if (key.what == 0) take(message);
       if (key.what == 1) members_[message.to].arrivals[message.counter] += message.add;
-      if (key.what == 1) go_on(message.to);
       if (key.what == 2) members_[key.rank].arrivals[message.counter] += 1;
-      if (key.what == 2) go_on(key.rank);
-      if (key.what == 3) {
-        members_[key.rank].free = true;
-        go_on(key.rank);
-      }
+      if (key.what == 1 || key.what == 2) events_.insert({{now_, 4, key.rank, number_++}, {}});
+      if (key.what == 3) members_[key.rank].called = true;
+      if (key.what == 3 || key.what == 4) go_on(key.rank);
     }
     std::vector<Picoseconds> out;
     for (const Member& member : members_) out.push_back(std::max(member.over, member.sources));
@@ -146,11 +143,13 @@ class Obvious {
  private:
   struct Key {
     Picoseconds time;
-    int what;  // 0 a head, 1 in place, 2 a source is free, 3 the processor is free
+    int what;  // 0 a head, 1 in place, 2 a source is free, 3 the call, 4 the processor goes on
     Rank rank;
     std::uint64_t number;
     bool operator<(const Key& other) const {
-      return std::tie(time, what, rank, number) < std::tie(other.time, other.what, other.rank, other.number);
+      const auto order = [](int one) { return one == 4 ? 3 : one; };
+      return std::tuple(time, order(what), rank, number) <
+             std::tuple(other.time, order(other.what), other.rank, other.number);
     }
   };
   struct Message {
@@ -163,7 +162,8 @@ class Obvious {
   struct Member {
     std::vector<Step> steps;
     std::size_t next = 0;
-    bool free = false;
+    bool called = false;
+    Picoseconds free = 0;
     Picoseconds sends = 0;
     Picoseconds takes = 0;
     Picoseconds over = 0;
@@ -173,14 +173,14 @@ class Obvious {
 
   void take(const Message& message) {
     Member& member = members_[message.to];
-    const LogGP& link = machine_.between(message.from, message.to);
+    const LogGP& link = machine_.between(message.from, message.to, message.bytes);
     const Picoseconds in_place = std::max(now_, member.takes) + link.bytes_time(message.bytes);
     member.takes = in_place + link.gap;
     events_.insert({{in_place, 1, message.to, number_++}, message});
   }
   void go_on(Rank rank) {
     Member& member = members_[rank];
-    while (member.free && member.next < member.steps.size()) {
+    while (member.called && member.free <= now_ && member.next < member.steps.size()) {
       const Step& step = member.steps[member.next];
       if (step.wait_for != kNoCounter && member.arrivals[step.wait_for] < step.wait_until) return;
       ++member.next;
@@ -189,25 +189,51 @@ class Obvious {
         continue;
       }
       const std::uint64_t bytes = step.kind == Step::Kind::put ? step.bytes * step.runs : 0;
-      const LogGP& link = machine_.between(rank, step.peer);
-      const Picoseconds entered = std::max(now_ + link.overhead, member.sends);
+      const LogGP& link = machine_.between(rank, step.peer, bytes);
+      const Picoseconds posted = link.overhead == 0 ? now_ : work(rank, link.overhead);
+      const Picoseconds entered = std::max(posted, member.sends);
       const Picoseconds left = entered + link.bytes_time(bytes);
       member.sends = left + link.gap;
       events_.insert(
           {{entered + link.latency, 0, rank, number_++}, {rank, step.peer, bytes, step.raise, step.add}});
       if (bytes > 0) member.sources = std::max(member.sources, left);
       if (step.done != kNoCounter) {
-        const Picoseconds when = bytes > 0 ? left : now_ + link.overhead;
+        const Picoseconds when = bytes > 0 ? left : posted;
         events_.insert({{when, 2, rank, number_++}, {.counter = step.done}});
       }
-      member.free = false;
-      events_.insert({{now_ + link.overhead, 3, rank, number_++}, {}});
+      member.free = posted;
+      events_.insert({{posted, 4, rank, number_++}, {}});
     }
-    if (member.free && member.next == member.steps.size() && member.over == 0) member.over = now_;
+    if (member.called && member.free <= now_ && member.next == member.steps.size() && member.over == 0)
+      member.over = now_;
   }
+  /// When work is over that could begin now.
+  Picoseconds work(Rank rank, Picoseconds length) {
+    if (machine_.cores == 0 || machine_.cores >= machine_.host) return now_ + length;
+    std::vector<Core>& cores = cores_[rank / machine_.host];
+    if (cores.empty()) cores.resize(machine_.cores);
+    Core* best = nullptr;
+    for (Core& core : cores) {
+      if (best == nullptr && core.last == rank && core.free <= now_) best = &core;
+    }
+    const bool own = best != nullptr;
+    for (Core& core : cores) {
+      if (best == nullptr || (!own && core.free < best->free)) best = &core;
+    }
+    const Picoseconds begin = std::max(now_, best->free);
+    const bool turns = best->last != kNoRank && best->last != rank;
+    *best = {begin + length + (turns ? machine_.turn : 0), rank};
+    return best->free;
+  }
+
+  struct Core {
+    Picoseconds free = 0;
+    Rank last = kNoRank;
+  };
 
   const Machine& machine_;
   std::vector<Member> members_;
+  std::map<Rank, std::vector<Core>> cores_;  // [host]
   std::uint32_t counters_;
   std::map<Key, Message> events_;
   Picoseconds now_ = 0;
@@ -223,6 +249,11 @@ Machine random_machine(std::mt19937& chance) {
                                .overhead = chance() % 3 * (chance() % 500),
                                .gap = chance() % 3 * (chance() % 700),
                                .femtoseconds_per_byte = chance() % 3 * (chance() % 5000)}});
+    if (chance() % 2 == 0) continue;
+    Machine::Level& level = machine.levels.back();
+    level.longer = {{1 + chance() % 2000, level.link}};
+    level.longer.back().link.latency += chance() % 700;
+    level.longer.back().link.overhead += chance() % 300;
   }
   return machine;
 }
@@ -242,7 +273,12 @@ TEST(Replay, IsWhatOneListOfEventsGives) {
       const Shape shape = shape_of(*algorithm, ranks, 1 + chance() % 5000, static_cast<Sync>(chance() % 3));
       if (Schedule::refusal(*algorithm, shape) != nullptr || algorithm == &kBroadcastDoubleTree)
         continue;  // of several lanes
-      const Machine machine = random_machine(chance);
+      Machine machine = random_machine(chance);
+      if (chance() % 2 == 0) {
+        machine.host = 2 + chance() % 4;
+        machine.cores = 1 + chance() % 3;
+        machine.turn = chance() % 2 * (chance() % 300);
+      }
       const std::vector<Picoseconds> calls = random_calls(chance, ranks);
       ReplayOptions options;
       options.calls = calls;
@@ -447,6 +483,35 @@ TEST(Replay, CallsFollowOrOverlap) {
   options.compute = 0;
   options.in_flight = true;
   EXPECT_LT(replay(calls, kHand, options).time, 2 * one);
+}
+
+TEST(Replay, RanksOfAHostShareItsProcessors) {
+  const auto times = [](std::uint32_t cores, Picoseconds turn) {
+    Machine machine = kHand;
+    machine.host = 2;
+    machine.cores = cores;
+    machine.turn = turn;
+    const Replayed out = replay(kBarrierDissemination, shape_of(kBarrierDissemination, 2, 0), machine);
+    EXPECT_EQ(out.problem, "");
+    EXPECT_EQ(out.members[0].busy + out.members[1].busy, 20 + (cores == 1 ? turn : 0));
+    return std::pair(out.members[0].ended, out.members[1].ended);
+  };
+  EXPECT_EQ(times(0, 7), std::pair(1010ul, 1010ul));
+  EXPECT_EQ(times(2, 7), std::pair(1010ul, 1010ul));
+  // The second one posts from 10 to 20, or to 27.
+  EXPECT_EQ(times(1, 0), std::pair(1020ul, 1010ul));
+  EXPECT_EQ(times(1, 7), std::pair(1027ul, 1010ul));
+}
+
+TEST(Replay, LongerMessagesMayCostMore) {
+  Machine machine = kHand;
+  machine.levels.front().longer = {
+      {51, {.latency = 3000, .overhead = 40, .gap = 100, .femtoseconds_per_byte = 0}}};
+  const auto ended = [&](std::uint64_t bytes) {
+    return replay_listed({{{put_bytes(1, bytes, 0)}}, {{wait_only(0, 1)}}}, machine).members[1].ended;
+  };
+  EXPECT_EQ(ended(50), 10u + 1000 + 50);
+  EXPECT_EQ(ended(51), 40u + 3000);
 }
 
 TEST(Replay, NoiseStopsProcessors) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -298,6 +299,49 @@ TEST(Table, ExplainsItself) {
   EXPECT_NE(text.find("pieces of"), std::string::npos) << text;
   EXPECT_NE(text.find("not halving: it needs a power of two members"), std::string::npos) << text;
   EXPECT_NE(text.find("not multiplying: it could, but the table prefers another"), std::string::npos) << text;
+}
+
+/// Four members on each of two hosts.
+TEST(Table, GoesByHostsWhereSomeMembersShareOne) {
+  const Groups groups(8, [](Rank position) { return position / 4; });
+  TeamTraits team = network(8);
+  const std::vector<Operation> by_hosts{Operation::barrier, Operation::broadcast, Operation::all_gather,
+                                        Operation::reduce, Operation::all_reduce};
+  for (const Operation operation : by_hosts) {
+    const Shape shape = shape_of(operation, 8, operation == Operation::barrier ? 0 : 64);
+    EXPECT_EQ(chosen(shape, team).rfind("hosts", 0), std::string::npos);
+    team.groups = &groups;
+    EXPECT_EQ(chosen(shape, team).rfind("hosts", 0), 0u) << operation_word(operation);
+    const Choice choice = TableChooser().choose(shape, team, usual_layout(8));
+    EXPECT_EQ(choice.shape.groups.of, &groups);
+    team.groups = nullptr;
+  }
+}
+
+TEST(Table, CombinesInTeamOrderAlsoByHosts) {
+  const Groups in_row(8, [](Rank position) { return position / 4; });
+  const Groups in_turn(8, [](Rank position) { return position % 2; });
+  Shape shape = shape_of(Operation::all_reduce, 8, 64);
+  shape.commutative = false;
+  TeamTraits team = network(8);
+  team.groups = &in_row;
+  EXPECT_EQ(chosen(shape, team), "hosts:radix=2");
+  team.groups = &in_turn;
+  EXPECT_EQ(chosen(shape, team).rfind("hosts", 0), std::string::npos);
+  EXPECT_NE(chosen(shape, team), "none");
+}
+
+TEST(Table, TakesARadixOfWhichTheHostsAreAPower) {
+  TeamTraits team = network(24);
+  for (const auto& [hosts, name] : std::vector<std::pair<Rank, std::string>>{{2, "hosts:radix=2"},
+                                                                             {3, "hosts:radix=3"},
+                                                                             {4, "hosts:radix=4"},
+                                                                             {8, "hosts:radix=2"},
+                                                                             {6, "hosts:radix=6"}}) {
+    const Groups groups(24, [count = hosts](Rank position) { return position % count; });
+    team.groups = &groups;
+    EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 24, 64), team), name) << hosts;
+  }
 }
 
 }  // namespace

@@ -175,6 +175,26 @@ TEST(Agreement, OfEqualCallsIsUnbroken) {
   EXPECT_EQ(agreement.why(), "");
 }
 
+TEST(Agreement, RemembersQuietCallsAlsoWhenTheirDescriptionIsGone) {
+  TeamAgreement agreement(0);
+  CallDescription described = sum_of(8);
+  EXPECT_EQ(agreement.calls_quietly(described), 1u);
+  ASSERT_TRUE(agreement.calls(2, broadcast_of(8)).ok());
+  EXPECT_EQ(agreement.calls_quietly(described), 3u);
+  EXPECT_EQ(agreement.last(), sum_of(8));
+  agreement.forget(described);
+  described = sum_of(16);
+  EXPECT_EQ(agreement.last(), sum_of(8));
+  EXPECT_EQ(agreement.heard(1, 1, sum_of(16)), Verdict::broken);
+  EXPECT_EQ(agreement.broken_at(), 1u);
+  const auto news = agreement.take_news();
+  ASSERT_TRUE(news);
+  EXPECT_EQ(news->number, 1u);
+  EXPECT_EQ(news->call, sum_of(8));
+  EXPECT_EQ(agreement.heard(1, 1, sum_of(16)), Verdict::known);
+  EXPECT_FALSE(agreement.take_news()) << "all know of it";
+}
+
 TEST(Agreement, BreaksWhenAMemberTellsOfAnotherCall) {
   TeamAgreement agreement(0);
   call_up_to(agreement, 6, broadcast_of(8));

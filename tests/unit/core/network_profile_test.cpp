@@ -87,9 +87,9 @@ class ModelOfAnEndpoint : public testing::Test {
     EXPECT_TRUE(config.set("near", "off"));
     EXPECT_TRUE(config.set("segment_bytes", "4K"));
     EXPECT_TRUE(config.set("network_profile", file));
+    testing::internal::CaptureStderr();
     auto job = Job::in_process(2, config);
     EXPECT_TRUE(job) << job.status().text();
-    testing::internal::CaptureStderr();
     NetworkModel found = job->endpoint(0).network_model(1);
     EXPECT_EQ(job->endpoint(0).network_model(1).origin, found.origin);  // says nothing more
     *said = testing::internal::GetCapturedStderr();

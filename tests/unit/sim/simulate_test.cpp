@@ -202,19 +202,32 @@ TEST(Network, ReadsAllThatAFileCanSay) {
     "version": 1, "name": "ours",
     "levels": [{"ranks": 2, "latency_us": 0.2, "overhead_us": 0.01, "gap_us": 0, "ns_per_byte": 0.05},
                {"latency_us": 1.5, "overhead_us": 0.25, "gap_us": 0.5, "ns_per_byte": 0.0805}],
-    "copy_ns_per_byte": 0.1, "reduce_ns_per_byte": 0.2, "strided": "pieces", "ranks_per_host": 2,
+    "cores": 1, "turn_us": 2.5, "copy_ns_per_byte": 0.1, "reduce_ns_per_byte": 0.2, "strided": "pieces", "ranks_per_host": 2,
     "topology": {"kind": "torus", "sizes": [2, 2]}, "placement": [3, 3, 0, 0],
     "link": {"hop_us": 0.1, "gap_us": 0.01, "ns_per_byte": 0.08}, "host_link": {"ns_per_byte": 0.04}, "packet": 4096})",
                                         "file", 4);
   EXPECT_EQ(network.name, "ours");
   ASSERT_EQ(network.machine.levels.size(), 2u);
-  EXPECT_EQ(network.machine.between(0, 1), (coll::LogGP{200'000, 10'000, 0, 50'000}));
-  EXPECT_EQ(network.machine.between(1, 2), (coll::LogGP{1'500'000, 250'000, 500'000, 80'500}));
+  EXPECT_EQ(network.machine.between(0, 1, 0), (coll::LogGP{200'000, 10'000, 0, 50'000}));
+  EXPECT_EQ(network.machine.between(1, 2, 0), (coll::LogGP{1'500'000, 250'000, 500'000, 80'500}));
   EXPECT_EQ(network.machine.strided, coll::Strided::pieces);
+  EXPECT_EQ(network.machine.host, 2u);
+  EXPECT_EQ(network.machine.cores, 1u);
+  EXPECT_EQ(network.machine.turn, 2'500'000u);
   EXPECT_EQ(network.places, (std::vector<Host>{3, 3, 0, 0}));
   EXPECT_EQ(network.of_switches, (LinkSpeed{100'000, 10'000, 80'000}));
   EXPECT_EQ(network.of_hosts, (LinkSpeed{100'000, 10'000, 40'000}));
   EXPECT_EQ(network.packet, 4096u);
+}
+
+TEST(Network, HasCostsForLongerMessages) {
+  const Network network = parse_network(
+      R"({"version": 1, "levels": [{"latency_us": 2, "overhead_us": 0.5, "gap_us": 0, "ns_per_byte": 0.1,
+          "longer": [{"bytes": 1024, "latency_us": 3}, {"bytes": 65536, "overhead_us": 4}]}]})",
+      "file", 4);
+  EXPECT_EQ(network.machine.between(0, 3, 1023), (coll::LogGP{2'000'000, 500'000, 0, 100'000}));
+  EXPECT_EQ(network.machine.between(0, 3, 1024), (coll::LogGP{3'000'000, 500'000, 0, 100'000}));
+  EXPECT_EQ(network.machine.between(0, 3, 65536), (coll::LogGP{2'000'000, 4'000'000, 0, 100'000}));
 }
 
 TEST(Network, PlacesRanks) {
@@ -250,6 +263,13 @@ TEST(Network, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(says(R"({"version": 1, "levels": [{"latency_us": 0}]})"), HasSubstr("at least a picosecond"));
   EXPECT_THAT(says(R"({"version": 1, "levels": [{"ranks": 4}, {"ranks": 6}]})"),
               HasSubstr("a multiple of 4"));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{"longer": [{"bytes": 9}, {"bytes": 9}]}]})"),
+              AllOf(HasSubstr("longer[1]"), HasSubstr("rising")));
+  EXPECT_THAT(
+      says(R"({"version": 1, "levels": [{"longer": [{"bytes": 9}]}], "topology": {"kind": "crossbar"}})"),
+      HasSubstr("no level may have 'longer' ones"));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{}], "topology": "torus of 3"})"),
+              AllOf(HasSubstr("topology"), HasSubstr("an object is expected")));
   EXPECT_THAT(says(R"({"version": 1, "levels": [{}], "topology": {"kind": "hypercube"}})"),
               HasSubstr("'hypercube'"));
   EXPECT_THAT(says(R"({"version": 1, "levels": [{}], "topology": {"kind": "torus", "sizes": [2, 2]}})"),

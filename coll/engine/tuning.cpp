@@ -1,0 +1,85 @@
+// What a team's members choose by, and what a search for something better needs of the engine.
+
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// What the model says nothing about. Of these only the usual parameters are tried.
+bool is_outside_the_model(const Timed& one) noexcept {
+  return one.algorithm->native ||
+         (one.algorithm->board != BoardMethod::none && one.wanted == WantedParameters{});
+}
+
+}  // namespace
+
+void TeamEngine::choose_tuning(bool all_alike) noexcept {
+  if (all_alike) return;
+  state_.log.warn(
+      "a team of {} ranks: its members have different tuning tables, so the rules choose its algorithms: "
+      "this is a mistake of the library, please report it",
+      ranks_);
+  chooser_.have_table(layer_.no_tuning());
+}
+
+bool TeamEngine::is_forced(Collective operation) const noexcept {
+  return layer_.rules().is_forced(operation);
+}
+
+std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t most) const {
+  if (!scratch_) return {};
+  const ScratchLayout& layout = scratch_->layout();
+  const std::vector<Timed> all = candidates_of(key, traits_, layout, /*all=*/true);
+  const std::vector<Ranked> ranked = rank_by_model(all, key, chooser_.table(), traits_, layout, {});
+  std::vector<Timed> out;
+  for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i) out.push_back(ranked[i].timed);
+  std::copy_if(all.begin(), all.end(), std::back_inserter(out), is_outside_the_model);
+  const Choice now = chooser_.choose(judged_shape(key), traits_, layout);
+  if (now.algorithm == nullptr) return out;
+  const auto is_now = [&](const Timed& one) {
+    const Fit how = fit_or_cut(*one.algorithm, one.wanted, judged_shape(key), traits_, layout);
+    return one.algorithm == now.algorithm && how.shape == now.shape;
+  };
+  if (std::none_of(out.begin(), out.end(), is_now)) out.push_back({now.algorithm, now.shape.parameters, 0});
+  return out;
+}
+
+/// Calls like the last ones are chosen for anew. Those in flight, and plans, go on as they began.
+void TeamEngine::forget_calls() noexcept {
+  for (KnownCall*& known : known_) {
+    if (known != nullptr) give_up(*std::exchange(known, nullptr));
+  }
+  for (Method*& method : methods_) {
+    if (method == nullptr) continue;
+    method->kept = false;
+    if (method->uses == 0) layer_.methods().give_back(*method);
+    method = nullptr;
+  }
+}
+
+void TeamEngine::try_out(const TuningKey& key, const Timed& what) noexcept {
+  chooser_.try_out(key, what);
+  forget_calls();
+}
+
+void TeamEngine::end_trial() noexcept {
+  chooser_.end_trial();
+  forget_calls();
+}
+
+void TeamEngine::have_tuning(std::shared_ptr<const TuningTable> table) noexcept {
+  chooser_.have_table(std::move(table));
+  forget_calls();
+}
+
+void TeamEngine::give_up_calls(ErrorCode why) noexcept {
+  fail_and_tell(why);
+  static_cast<void>(advance());
+}
+
+}  // namespace aqueduct::coll

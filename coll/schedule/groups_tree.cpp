@@ -1,0 +1,47 @@
+#include "coll/schedule/groups_tree.hpp"
+
+namespace aqueduct::coll {
+
+GroupsTree::GroupsTree(const Groups& groups, Rank root, std::uint32_t radix) noexcept
+    : groups_(groups),
+      root_(root),
+      root_group_(groups.group_of(root)),
+      leaders_{Tree::Kind::k_nomial, radix, groups.count()} {}
+
+Rank GroupsTree::in_tree(Rank group) const noexcept {
+  return group >= root_group_ ? group - root_group_ : group + (groups_.count() - root_group_);
+}
+Rank GroupsTree::at_tree(Rank number) const noexcept {
+  const Rank before = groups_.count() - root_group_;
+  return number < before ? number + root_group_ : number - before;
+}
+
+Rank GroupsTree::parent(Rank position) const noexcept {
+  const Rank group = groups_.group_of(position);
+  const Rank leader = leader_of(group);
+  return position != leader ? leader : leader_of(at_tree(leaders_.parent(in_tree(group))));
+}
+
+std::uint32_t GroupsTree::children(Rank position) const noexcept {
+  const Rank group = groups_.group_of(position);
+  if (position != leader_of(group)) return 0;
+  return leaders_.children(in_tree(group)) + groups_.size(group) - 1;
+}
+
+Rank GroupsTree::child(Rank position, std::uint32_t index) const noexcept {
+  const Rank group = groups_.group_of(position);
+  const std::uint32_t leaders = leaders_.children(in_tree(group));
+  if (index < leaders) return leader_of(at_tree(leaders_.child(in_tree(group), index)));
+  return groups_.mate_of(position, index - leaders);
+}
+
+std::uint32_t GroupsTree::index_of(Rank position) const noexcept {
+  const Rank group = groups_.group_of(position);
+  const Rank leader = leader_of(group);
+  if (position == leader) return leaders_.index_of(in_tree(group));
+  const Rank place = groups_.place_of(position);
+  const Rank before = place - groups_.begin(group) - (place > groups_.place_of(leader) ? 1 : 0);
+  return leaders_.children(in_tree(group)) + before;
+}
+
+}  // namespace aqueduct::coll

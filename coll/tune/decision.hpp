@@ -1,0 +1,60 @@
+#pragma once
+
+#include "coll/schedule/algorithm.hpp"
+#include "coll/schedule/shape.hpp"
+#include "coll/tune/fit.hpp"
+#include "coll/tune/size_class.hpp"
+
+#include <compare>
+#include <cstdint>
+
+namespace aqueduct::coll {
+
+/// How the members of a team reach one another, as far as measured times depend on it.
+enum class TeamKind : std::uint8_t {
+  mapped,   ///< by loads and stores
+  host,     ///< they share a host, and go through its network all the same
+  network,  ///< they are on several hosts
+};
+
+/// What a choice is made for. It holds only what is the same on all members; the root is no part of it.
+struct TuningKey {
+  Operation operation = Operation::barrier;
+  Sync in = Sync::all;
+  Sync out = Sync::all;
+  Addresses addresses = Addresses::local;
+  Order order = Order::any;
+  bool commutative = true;
+  TeamKind kind = TeamKind::network;
+  Rank ranks = 1;
+  std::uint32_t element = 1;  ///< of an operation that combines; otherwise 1
+  std::uint32_t size = 0;     ///< size_class of a block
+
+  friend auto operator<=>(const TuningKey&, const TuningKey&) = default;
+};
+
+TeamKind kind_of(const TeamTraits& team) noexcept;
+TuningKey key_of(const Shape& shape, TeamKind kind) noexcept;
+/// The shape by which a key is judged: of the least size of its class, with root 0.
+Shape judged_shape(const TuningKey& key) noexcept;
+
+/// An algorithm with parameters, and how long it took or is expected to take.
+struct Timed {
+  const Algorithm* algorithm = nullptr;
+  WantedParameters wanted{};  ///< as Forced::wanted
+  std::uint64_t picoseconds = 0;
+
+  friend bool operator==(const Timed&, const Timed&) = default;
+};
+
+/// What measuring has found for a key.
+struct Decision {
+  TuningKey key;
+  Timed best;
+  Timed runner_up;  ///< without an algorithm: there was only one
+  std::uint32_t samples = 0;
+
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+}  // namespace aqueduct::coll

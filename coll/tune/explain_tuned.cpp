@@ -1,0 +1,100 @@
+// Why a choice by measurements or by a model is what it is.
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/board_choice.hpp"
+#include "coll/tune/explain.hpp"
+#include "coll/tune/native_choice.hpp"
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/tuned_chooser.hpp"
+#include "coll/tune/tuning_file.hpp"
+
+#include <fmt/format.h>
+
+namespace aqueduct::coll {
+
+namespace {
+
+std::string microseconds(std::uint64_t picoseconds) {
+  return fmt::format("{:.3f} us", static_cast<double>(picoseconds) / 1e6);
+}
+
+/// How its time is known: "takes 12.3 us, as the replay says".
+std::string time_of(const Ranked& one) {
+  const std::string time = microseconds(one.timed.picoseconds);
+  switch (one.known) {
+    case Known::measured: return fmt::format("measured: {}", time);
+    case Known::replayed: return fmt::format("predicted by replay: {}", time);
+    case Known::estimated: return fmt::format("estimated: {}", time);
+  }
+  return time;
+}
+
+/// The best of an algorithm's entries in the ranking; null: it has none.
+const Ranked* best_of(const Ranking& ranking, const Algorithm& algorithm) noexcept {
+  for (const Ranked& one : ranking.all) {
+    if (one.timed.algorithm == &algorithm) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string TunedChooser::ranking_lines(const Answer& found, const Shape& shape) const {
+  const Ranking& ranking = *found.ranking;
+  const Ranked& chosen = ranking.all[found.place];
+  std::string text = fmt::format("  {}", time_of(chosen));
+  if (chosen.known == Known::measured) {
+    text += fmt::format(", the median of {} calls", ranking.samples);
+    const TuningKey& at = ranking.measured_at;
+    if (at != key_of(shape, at.kind))
+      text += fmt::format(", at the nearest measured size ({} bytes, {} members)", least_bytes_of(at.size),
+                          at.ranks);
+  } else {
+    text += fmt::format(", for blocks of {} bytes", judged_shape(key_of(shape, TeamKind::host)).bytes);
+  }
+  text += '\n';
+  for (std::size_t i = 0; i < found.place; ++i)
+    text += fmt::format("  {} would come first ({}), but cannot do it with the team's scratch\n",
+                        coll::name_of(ranking.all[i].timed), time_of(ranking.all[i]));
+  if (found.place + 1 < ranking.all.size()) {
+    const Ranked& next = ranking.all[found.place + 1];
+    text += fmt::format("  runner-up {}, {}\n", coll::name_of(next.timed), time_of(next));
+  }
+  return text;
+}
+
+std::string TunedChooser::explain(const Shape& shape, const TeamTraits& team,
+                                  const ScratchLayout& scratch) const {
+  const Answer found = answer(shape, team, scratch);
+  if (found.ranking == nullptr && found.above == nullptr) {
+    return rules_.explain(shape, team, scratch) +
+           (table_->empty() ? "  by the rules: nothing was measured, and no model of the network is known\n"
+                            : "  by the rules: neither measurements nor a model say more\n");
+  }
+  if (found.ranking == nullptr) return rules_.explain(shape, team, scratch);
+  std::string text =
+      fmt::format("{} of {} bytes, {} members\n", operation_word(shape.operation), shape.bytes, shape.ranks);
+  text += chosen_lines(found.choice, scratch, "");
+  if (found.choice.algorithm->native && team.native != nullptr) text += native_lines(found.choice, team);
+  text += ranking_lines(found, shape);
+  const bool measured = found.ranking->all[found.place].known == Known::measured;
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    if (algorithm->operation != shape.operation || algorithm == found.choice.algorithm) continue;
+    const Fit how = fit_with_any(*algorithm, shape, team, scratch);
+    std::string reason;
+    if (how.refusal != nullptr) {
+      reason = how.refusal;
+    } else if (const Ranked* const one = best_of(*found.ranking, *algorithm)) {
+      reason = fmt::format("{} with {}", time_of(*one), coll::name_of(one->timed));
+    } else {
+      reason = measured ? "it was slower when the team was tuned, or was not tried"
+                        : "it is not among the first ones of the model";
+    }
+    text += fmt::format("  not {}: {}\n", algorithm->name, reason);
+  }
+  if (team.board.slots != 0) text += why_not_boards(found.choice, shape, team, false);
+  if (team.native != nullptr) text += why_not_native(found.choice, shape, team, scratch, false);
+  return text;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,104 @@
+#include "coll/tune/predict.hpp"
+
+#include "coll/model/replay.hpp"
+#include "coll/schedule/schedule.hpp"
+#include "coll/tune/native_choice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace aqueduct::coll {
+
+namespace {
+
+constexpr std::uint64_t kAlways = std::numeric_limits<std::uint64_t>::max();
+
+constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) noexcept {
+  return b != 0 && a > kAlways / b ? kAlways : a * b;
+}
+constexpr std::uint64_t plus(std::uint64_t a, std::uint64_t b) noexcept {
+  return a > kAlways - b ? kAlways : a + b;
+}
+
+LogGP link_of(const NetworkCost& cost) noexcept {
+  const auto count = [](aqueduct::Picoseconds time) { return static_cast<Picoseconds>(time.count()); };
+  // A machine has a latency of at least a picosecond.
+  return {std::max<Picoseconds>(count(cost.latency), 1), count(cost.overhead), count(cost.gap),
+          cost.femtoseconds_per_byte};
+}
+
+Shape first_piece(const Fit& how) noexcept {
+  return how.piece < how.shape.bytes ? piece_of(how.shape, how.piece) : how.shape;
+}
+
+std::uint64_t pieces_of(const Fit& how) noexcept {
+  return how.piece < how.shape.bytes ? (how.shape.bytes + how.piece - 1) / how.piece : 1;
+}
+
+}  // namespace
+
+std::optional<Machine> machine_for(const TuningTable& table, const TeamTraits& team, std::uint64_t bytes) {
+  const NetworkModel* const host = table.model(true);
+  const NetworkModel* const network = table.model(false);
+  Machine machine;
+  machine.levels.clear();
+  if (team.one_host) {
+    if (host == nullptr) return std::nullopt;
+    machine.levels.push_back({team.ranks, link_of(host->at(bytes))});
+  } else {
+    if (network == nullptr) return std::nullopt;
+    // Members that share a host without being neighbours in the team's order count as if they did not.
+    if (team.block > 1 && host != nullptr) machine.levels.push_back({team.block, link_of(host->at(bytes))});
+    machine.levels.push_back({team.ranks, link_of(network->at(bytes))});
+  }
+  const NetworkModel& own = host != nullptr ? *host : *network;
+  machine.copy_femtoseconds_per_byte = own.copy_femtoseconds_per_byte;
+  machine.reduce_femtoseconds_per_byte = own.reduce_femtoseconds_per_byte;
+  return machine;
+}
+
+std::uint64_t usual_message(const Algorithm& algorithm, const Fit& how) noexcept {
+  const Cost cost = Schedule::cost(algorithm, first_piece(how));
+  return cost.messages == 0 ? 0 : cost.bytes / cost.messages;
+}
+
+std::uint64_t replayed_messages(const Algorithm& algorithm, const Fit& how) noexcept {
+  const Cost cost = Schedule::cost(algorithm, first_piece(how));
+  return pieces_of(how) == 1 ? cost.messages : times(cost.messages, 3);
+}
+
+std::uint64_t rough_time(const Algorithm& algorithm, const Fit& how, const Machine& machine) noexcept {
+  const LogGP& link = machine.levels.back().link;
+  const Cost cost = Schedule::cost(algorithm, first_piece(how));
+  const std::uint64_t wire = link.bytes_time(cost.messages == 0 ? 0 : cost.bytes / cost.messages);
+  const std::uint64_t each = std::max(link.overhead, plus(link.gap, wire));
+  const std::uint64_t sends = (cost.messages + how.shape.ranks - 1) / how.shape.ranks;
+  std::uint64_t piece = times(std::max<std::uint64_t>(cost.depth, sends), each);
+  piece = plus(piece, times(cost.depth, plus(link.latency, link.overhead)));
+  if (reduces(how.shape.operation)) {
+    const std::uint64_t combined = cost.bytes / how.shape.ranks;
+    piece = plus(piece, times(combined, machine.reduce_femtoseconds_per_byte) / 1000);
+  }
+  return times(piece, pieces_of(how));
+}
+
+std::optional<std::uint64_t> replayed_time(const Algorithm& algorithm, const Fit& how, const Machine& machine,
+                                           std::uint64_t& messages) {
+  const ReplayedCall call{&algorithm, first_piece(how)};
+  const Replayed one = replay({&call, 1}, machine);
+  if (!one.problem.empty()) return std::nullopt;
+  messages = one.messages;
+  const std::uint64_t pieces = pieces_of(how);
+  if (pieces == 1) return one.time;
+  const std::array both{call, call};
+  ReplayOptions at_once;
+  at_once.in_flight = true;
+  const Replayed two = replay(both, machine, at_once);
+  if (!two.problem.empty()) return std::nullopt;
+  messages += two.messages;
+  const std::uint64_t further = two.time > one.time ? two.time - one.time : 0;
+  return plus(one.time, times(pieces - 1, further));
+}
+
+}  // namespace aqueduct::coll

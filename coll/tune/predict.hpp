@@ -1,0 +1,31 @@
+#pragma once
+
+#include "coll/model/loggp.hpp"
+#include "coll/tune/chooser.hpp"
+#include "coll/tune/fit.hpp"
+#include "coll/tune/tuning_table.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace aqueduct::coll {
+
+/// The machine that a table describes to a team, as messages of so many bytes see it. Empty: the table does not know what
+/// messages between its members cost.
+std::optional<Machine> machine_for(const TuningTable& table, const TeamTraits& team, std::uint64_t bytes);
+
+/// How long an operation takes, as far as its numbers of messages and bytes say: quickly computed, and rough. In
+/// picoseconds, whole numbers only.
+std::uint64_t rough_time(const Algorithm& algorithm, const Fit& how, const Machine& machine) noexcept;
+
+/// How long it takes by a replay of its schedule. Of several pieces the first two are replayed; each further one takes as
+/// much longer as the second. Empty: it cannot be replayed. `messages`: how many were, as a measure of the work.
+std::optional<std::uint64_t> replayed_time(const Algorithm& algorithm, const Fit& how, const Machine& machine,
+                                           std::uint64_t& messages);
+
+/// The length of its messages, on average.
+std::uint64_t usual_message(const Algorithm& algorithm, const Fit& how) noexcept;
+/// How many messages a replay of it follows.
+std::uint64_t replayed_messages(const Algorithm& algorithm, const Fit& how) noexcept;
+
+}  // namespace aqueduct::coll

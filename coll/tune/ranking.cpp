@@ -1,0 +1,154 @@
+#include "coll/tune/ranking.hpp"
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/predict.hpp"
+#include "coll/tune/table.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// 0: as many as go with the bytes.
+constexpr std::array kSegments{0u, 1u, 4u, 16u, 64u};
+
+/// The values of a parameter that are tried; 0: the usual one.
+std::vector<std::uint32_t> values_of(const Parameter& parameter, Rank ranks) {
+  std::vector<std::uint32_t> values{0};
+  if (parameter.name == "segments") {
+    for (const std::uint32_t value : kSegments) {
+      if (value >= parameter.least && value <= parameter.most) values.push_back(value);
+    }
+    return values;
+  }
+  for (std::uint64_t value = std::max(parameter.least, 1u); value <= parameter.most; value *= 2) {
+    if (value != parameter.usual) values.push_back(static_cast<std::uint32_t>(value));
+    if (value >= ranks) break;  // greater ones are the same tree
+  }
+  return values;
+}
+
+/// All combinations of an algorithm's parameters.
+std::vector<WantedParameters> grid_of(const Algorithm& algorithm, Rank ranks) {
+  std::vector<WantedParameters> grid{WantedParameters{}};
+  for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
+    const std::vector<std::uint32_t> values = values_of(algorithm.parameters[i], ranks);
+    std::vector<WantedParameters> longer;
+    for (const WantedParameters& before : grid) {
+      for (const std::uint32_t value : values) {
+        longer.push_back(before);
+        longer.back()[i] = value;
+      }
+    }
+    grid = std::move(longer);
+  }
+  return grid;
+}
+
+/// In mapped memory both ends of a copy through scratch work at the same time, so announcing outputs gains nothing there.
+bool is_worth_trying(const Algorithm& algorithm, const TuningKey& key) noexcept {
+  return !(algorithm.direct && key.addresses == Addresses::local && key.kind == TeamKind::mapped);
+}
+
+void add_candidates(const Algorithm& algorithm, const TuningKey& key, const TeamTraits& team,
+                    const ScratchLayout& scratch, std::vector<Timed>& out) {
+  if (algorithm.operation != key.operation || !is_worth_trying(algorithm, key)) return;
+  const Shape shape = judged_shape(key);
+  std::vector<Fit> before;
+  for (const WantedParameters& wanted : grid_of(algorithm, key.ranks)) {
+    const Fit how = fit_or_cut(algorithm, wanted, shape, team, scratch);
+    if (how.refusal != nullptr) continue;
+    // The number that goes with the bytes may be one that is tried anyway.
+    const auto is_same = [&](const Fit& one) { return one.shape == how.shape && one.piece == how.piece; };
+    if (std::any_of(before.begin(), before.end(), is_same)) continue;
+    before.push_back(how);
+    out.push_back({&algorithm, wanted, 0});
+  }
+}
+
+bool is_faster(const Ranked& a, const Ranked& b) noexcept {
+  return a.timed.picoseconds < b.timed.picoseconds;
+}
+
+}  // namespace
+
+std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, const ScratchLayout& scratch,
+                                 bool all) {
+  std::vector<Timed> out;
+  for (const Algorithm* const one : all_algorithms()) add_candidates(*one, key, team, scratch, out);
+  if (!all) return out;
+  for (const Algorithm& one : board_algorithms()) add_candidates(one, key, team, scratch, out);
+  // Without bytes, only the library's messages show that members have made different calls.
+  if (key.size == 0) return out;
+  if (const Algorithm* const one = native_algorithm(key.operation))
+    add_candidates(*one, key, team, scratch, out);
+  return out;
+}
+
+std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const TuningKey& key,
+                                  const TuningTable& table, const TeamTraits& team,
+                                  const ScratchLayout& scratch, const RankingLimits& limits) {
+  const Shape shape = judged_shape(key);
+  std::vector<Ranked> ranked;
+  for (const Timed& one : candidates) {
+    if (one.algorithm->native || one.algorithm->board != BoardMethod::none) continue;
+    const Fit how = fit_or_cut(*one.algorithm, one.wanted, shape, team, scratch);
+    const auto machine = machine_for(table, team, usual_message(*one.algorithm, how));
+    if (!machine) return {};
+    ranked.push_back(
+        {{one.algorithm, one.wanted, rough_time(*one.algorithm, how, *machine)}, Known::estimated});
+  }
+  // Sorted stably, so that equal times keep the order of the list of algorithms on all members.
+  std::stable_sort(ranked.begin(), ranked.end(), is_faster);
+  const auto try_replay = [&](Ranked& one, std::uint64_t& left) {
+    const Fit how = fit_or_cut(*one.timed.algorithm, one.timed.wanted, shape, team, scratch);
+    const std::uint64_t work = replayed_messages(*one.timed.algorithm, how);
+    if (work > left) return false;
+    left -= work;
+    std::uint64_t messages = 0;
+    const auto machine = machine_for(table, team, usual_message(*one.timed.algorithm, how));
+    const auto time = replayed_time(*one.timed.algorithm, how, *machine, messages);
+    if (!time) return false;
+    one.timed.picoseconds = *time;
+    one.known = Known::replayed;
+    return true;
+  };
+  std::uint64_t left = limits.most_messages;
+  for (Ranked& one : ranked) try_replay(one, left);
+  std::stable_sort(ranked.begin(), ranked.end(), is_faster);
+  // The formula does not see that one member sends everything: who wins by it is replayed all the same.
+  for (std::size_t i = 0; i < limits.most_kept && !ranked.empty(); ++i) {
+    std::uint64_t its_own = limits.most_messages;
+    if (ranked.front().known == Known::replayed || !try_replay(ranked.front(), its_own)) break;
+    std::stable_sort(ranked.begin(), ranked.end(), is_faster);
+  }
+  // Where a root sends everything, what is left unreplayed comes last: the formula finds it too fast.
+  if (has_root(key.operation)) {
+    std::stable_partition(ranked.begin(), ranked.end(),
+                          [](const Ranked& one) { return one.known == Known::replayed; });
+  }
+  return ranked;
+}
+
+Ranking rank(const TuningKey& key, const TuningTable& table, const TeamTraits& team,
+             const ScratchLayout& scratch, const RankingLimits& limits) {
+  Ranking out;
+  if (const Decision* const decision = table.find(key)) {
+    out.all.push_back({decision->best, Known::measured});
+    if (decision->runner_up.algorithm != nullptr) out.all.push_back({decision->runner_up, Known::measured});
+    out.samples = decision->samples;
+    out.measured_at = decision->key;
+    return out;
+  }
+  // A model that was measured knows nothing of ranks that wait for a processor. A conduit in virtual time has none to wait for.
+  const NetworkModel* const model = table.model(team.one_host);
+  if (model == nullptr || model->origin == NetworkModel::Origin::defaults) return out;
+  if (team.crowded && model->origin == NetworkModel::Origin::profile) return out;
+  out.all = rank_by_model(candidates_of(key, team, scratch, false), key, table, team, scratch, limits);
+  if (out.all.size() > limits.most_kept) out.all.resize(limits.most_kept);
+  return out;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "coll/tune/chooser.hpp"
+#include "coll/tune/decision.hpp"
+#include "coll/tune/tuning_table.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// Where the time of a ranked algorithm comes from.
+enum class Known : std::uint8_t {
+  measured,   ///< a decision of the table for this key, or a near one
+  replayed,   ///< a replay of its schedule
+  estimated,  ///< its numbers of messages and bytes: the replay would have taken too long
+};
+
+struct Ranked {
+  Timed timed;
+  Known known = Known::replayed;
+};
+
+/// Algorithms for a key, the best one first; each with its parameters.
+struct Ranking {
+  std::vector<Ranked> all;
+  std::uint32_t samples = 0;  ///< of the measured ones
+  TuningKey measured_at;      ///< the key of the decision, if the first ones are measured
+};
+
+/// How much work a ranking may be. The same on all members.
+struct RankingLimits {
+  /// Messages that are replayed for one key. Chosen: tens of milliseconds (docs/tuning.md).
+  std::uint64_t most_messages = 1 << 16;
+  /// How many are kept, at least one. Chosen: what does not fit is replaced by the next.
+  std::size_t most_kept = 8;
+};
+
+/// All algorithms of the key's operation that can do its shape, with the parameters of a grid: powers of two for radixes, a
+/// few numbers of segments. Those of the team's board and of its conduit too, if `all` is set.
+std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, const ScratchLayout& scratch,
+                                 bool all);
+
+/// Ranks them for the machine that the table describes; first what the table has measured. Empty: the table knows nothing
+/// about the key. A pure function of its arguments, in whole numbers. May throw std::bad_alloc.
+Ranking rank(const TuningKey& key, const TuningTable& table, const TeamTraits& team,
+             const ScratchLayout& scratch, const RankingLimits& limits = {});
+
+/// The same candidates on that machine, without what was measured: for a search. Empty: no machine is known.
+std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const TuningKey& key,
+                                  const TuningTable& table, const TeamTraits& team,
+                                  const ScratchLayout& scratch, const RankingLimits& limits);
+
+}  // namespace aqueduct::coll

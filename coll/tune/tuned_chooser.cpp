@@ -1,0 +1,96 @@
+#include "coll/tune/tuned_chooser.hpp"
+
+#include "coll/tune/board_choice.hpp"
+#include "coll/tune/native_choice.hpp"
+
+#include <new>
+#include <utility>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// Beyond so many keys the rankings are made anew. Chosen: some 400 KiB.
+constexpr std::size_t kMostRankings = 512;
+
+Choice choice_of(const Timed& one, const Fit& how) noexcept {
+  return {.algorithm = one.algorithm, .shape = how.shape, .piece = how.piece, .why = {}};
+}
+
+}  // namespace
+
+std::size_t TunedChooser::KeyHash::operator()(const TuningKey& key) const noexcept {
+  const auto byte = [](auto value, int place) { return static_cast<std::uint64_t>(value) << (8 * place); };
+  std::uint64_t hash = byte(key.operation, 0) | byte(key.in, 1) | byte(key.out, 2) | byte(key.addresses, 3) |
+                       byte(key.order, 4) | byte(key.commutative, 5) | byte(key.size, 6);
+  hash = (hash ^ (std::uint64_t{key.element} << 32 | key.ranks)) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::size_t>(hash ^ hash >> 29);
+}
+
+void TunedChooser::have_table(std::shared_ptr<const TuningTable> table) noexcept {
+  table_ = std::move(table);
+  rankings_.clear();
+}
+
+const Ranking& TunedChooser::ranking_of(const TuningKey& key, const TeamTraits& team,
+                                        const ScratchLayout& scratch) const {
+  if (const auto found = rankings_.find(key); found != rankings_.end()) return found->second;
+  Ranking made = rank(key, *table_, team, scratch);
+  if (rankings_.size() >= kMostRankings) rankings_.clear();
+  return rankings_.emplace(key, std::move(made)).first->second;
+}
+
+TunedChooser::Answer TunedChooser::answer(const Shape& shape, const TeamTraits& team,
+                                          const ScratchLayout& scratch) const {
+  const TuningKey key = key_of(shape, kind_of(team));
+  if (trial_ && trial_->key == key) {
+    const Timed& what = trial_->what;
+    const Fit how = fit_or_cut(*what.algorithm, what.wanted, shape, team, scratch);
+    if (how.refusal == nullptr) return {choice_of(what, how), nullptr, 0, "it is being tried out"};
+  }
+  if (rules_.is_forced(shape.operation))
+    return {rules_.choose(shape, team, scratch), nullptr, 0, "a setting"};
+  if (table_->empty() || shape.operation == Operation::barrier || shape.operation > Operation::exscan ||
+      shape.ranks < 2)
+    return {rules_.choose(shape, team, scratch), nullptr, 0, nullptr};
+  const Ranking& ranking = ranking_of(key, team, scratch);
+  const bool modelled = !ranking.all.empty() && ranking.all.front().known != Known::measured;
+  // A model of messages says nothing about the team's board. The rules have limits that were measured.
+  if (modelled && team.native == nullptr) {
+    if (Choice board = choose_board(shape, team); board.algorithm != nullptr)
+      return {std::move(board), nullptr, 0, "the team's board"};
+  }
+  for (std::size_t i = 0; i < ranking.all.size(); ++i) {
+    const Timed& one = ranking.all[i].timed;
+    const Fit how = fit_or_cut(*one.algorithm, one.wanted, shape, team, scratch);
+    if (how.refusal != nullptr) continue;
+    Choice choice = choice_of(one, how);
+    if (modelled) choice = better_of_table_and_native(choice, shape, team, scratch);
+    choice.by = modelled ? ChosenBy::model : ChosenBy::measurement;
+    if (choice.algorithm != one.algorithm) return {std::move(choice), nullptr, 0, "the conduit's own"};
+    return {std::move(choice), &ranking, i, nullptr};
+  }
+  return {rules_.choose(shape, team, scratch), nullptr, 0, nullptr};
+}
+
+// Members that ranked differently would not run one operation. So a member without memory for a ranking refuses the call,
+// and does not fall back on the rules.
+Choice TunedChooser::choose(const Shape& shape, const TeamTraits& team,
+                            const ScratchLayout& scratch) const noexcept try {
+  const Answer found = answer(shape, team, scratch);
+  if (counts_ != nullptr) {
+    switch (found.choice.by) {
+      case ChosenBy::rules: ++counts_->by_rules; break;
+      case ChosenBy::model: ++counts_->by_model; break;
+      case ChosenBy::measurement: ++counts_->by_measurement; break;
+    }
+  }
+  return found.choice;
+} catch (const std::bad_alloc&) {
+  Choice none;
+  none.shape = shape;
+  none.why = "there is no memory to rank the algorithms";
+  return none;
+}
+
+}  // namespace aqueduct::coll

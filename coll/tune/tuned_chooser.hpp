@@ -1,0 +1,79 @@
+#pragma once
+
+#include "coll/tune/ranking.hpp"
+#include "coll/tune/table.hpp"
+#include "coll/tune/tuning_table.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace aqueduct::coll {
+
+/// How many choices were made by what, for the statistics.
+struct ChoiceCounts {
+  std::uint64_t by_rules = 0;
+  std::uint64_t by_model = 0;
+  std::uint64_t by_measurement = 0;
+};
+
+/// Chooses by what the members of a team have agreed on: a setting; else what was measured for the key, or near it; else
+/// the model of the network; else the rules. Whatever comes first must be able to do the shape with the team's scratch.
+///
+/// A choice is a pure function of the settings, the table, the team's traits and scratch, and the shape (docs/tuning.md).
+/// What is kept of earlier choices only saves the work of repeating it.
+///
+/// Cost: a key's first choice may take tens of milliseconds of replays; later ones look it up, and allocate nothing.
+/// Threads: that of the team's endpoint.
+class TunedChooser final : public Chooser {
+ public:
+  /// `rules` must outlive it. `counts` may be null.
+  TunedChooser(const TableChooser& rules, std::shared_ptr<const TuningTable> table,
+               ChoiceCounts* counts = nullptr) noexcept
+      : rules_(rules), table_(std::move(table)), counts_(counts) {}
+
+  Choice choose(const Shape& shape, const TeamTraits& team,
+                const ScratchLayout& scratch) const noexcept override;
+  std::string explain(const Shape& shape, const TeamTraits& team,
+                      const ScratchLayout& scratch) const override;
+
+  const TuningTable& table() const noexcept { return *table_; }
+  /// All members take another table, between the same two calls of the team.
+  void have_table(std::shared_ptr<const TuningTable> table) noexcept;
+  /// The team's scratch or its traits have changed: what was ranked for the old ones is forgotten.
+  void forget() noexcept { rankings_.clear(); }
+  /// All members try this for shapes of this key, until further notice. It must not be the only thing that can do them.
+  void try_out(const TuningKey& key, const Timed& what) noexcept { trial_ = {key, what}; }
+  void end_trial() noexcept { trial_.reset(); }
+
+ private:
+  struct KeyHash {
+    std::size_t operator()(const TuningKey& key) const noexcept;
+  };
+  struct Trial {
+    TuningKey key;
+    Timed what;
+  };
+  /// What a choice comes from.
+  struct Answer {
+    Choice choice;
+    const Ranking* ranking = nullptr;  ///< null: of rules, or of a setting
+    std::size_t place = 0;             ///< in the ranking
+    const char* above = nullptr;       ///< why not the ranking: what comes before it
+  };
+  Answer answer(const Shape& shape, const TeamTraits& team, const ScratchLayout& scratch) const;
+  const Ranking& ranking_of(const TuningKey& key, const TeamTraits& team, const ScratchLayout& scratch) const;
+  std::string ranking_lines(const Answer& answer, const Shape& shape) const;
+
+  const TableChooser& rules_;
+  std::shared_ptr<const TuningTable> table_;
+  ChoiceCounts* counts_;
+  std::optional<Trial> trial_;
+  mutable std::unordered_map<TuningKey, Ranking, KeyHash> rankings_;
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,136 @@
+#include "coll/tune/tuning_file.hpp"
+
+#include "core/network_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace aqueduct::coll {
+
+namespace {
+
+constexpr std::size_t kMostText = std::size_t{4} << 20;  // chosen: ten times the most decisions of a table
+constexpr int kLockTries = 200;                          // chosen: with kLockPause, two seconds
+constexpr unsigned kLockPause = 10'000;                  // microseconds
+
+std::string why() { return std::strerror(errno); }
+
+/// A descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
+/// Takes the lock. A writer that was stopped holds it for ever: so this ends after two seconds.
+bool lock(int descriptor) noexcept {
+  for (int i = 0; i < kLockTries; ++i) {
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+    ::usleep(kLockPause);
+  }
+  return false;
+}
+
+bool write_all(int descriptor, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::fsync(descriptor) == 0;
+}
+
+/// Writes a new file beside the old one, and puts it into its place.
+std::string replace(const std::string& file, std::string_view text) {
+  const std::string fresh = fmt::format("{}.{}.new", file, ::getpid());
+  std::string problem;
+  {
+    const Descriptor out(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (out.number() < 0) return fmt::format("{} cannot be made: {}", fresh, why());
+    if (!write_all(out.number(), text)) problem = fmt::format("{} cannot be written: {}", fresh, why());
+  }
+  if (problem.empty() && ::rename(fresh.c_str(), file.c_str()) != 0)
+    problem = fmt::format("{} cannot be replaced: {}", file, why());
+  if (!problem.empty()) ::unlink(fresh.c_str());
+  return problem;
+}
+
+}  // namespace
+
+std::string machine_kind() {
+  const std::string name = core::machine_name();
+  const std::size_t comma = name.find(", ");
+  return comma == std::string::npos ? name : name.substr(comma + 2);
+}
+
+std::string tuning_file(const std::string& named, const TuningPlace& place) {
+  std::error_code ignored;
+  if (named.empty() || (named.back() != '/' && !std::filesystem::is_directory(named, ignored))) return named;
+  std::uint32_t number = 0x811c9dc5;
+  for (const char c : place.machine) number = (number ^ static_cast<unsigned char>(c)) * 0x01000193u;
+  std::string conduit;
+  for (const char c : place.conduit.substr(place.conduit.rfind('/') + 1))  // a plug-in's may be a path
+    conduit += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return fmt::format("{}{}tuning-{}-{:08x}.json", named, named.back() == '/' ? "" : "/", conduit, number);
+}
+
+TuningRead load_tuning(const std::string& named, const TuningPlace& place) {
+  const std::string file = tuning_file(named, place);
+  TuningRead none;
+  std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    // A folder need not have a file for each conduit.
+    if (file == named) none.problem = fmt::format("it cannot be read: {}; `aqtune` writes it", why());
+    return none;
+  }
+  std::string text(kMostText + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kMostText) {
+    none.problem = fmt::format("it has more than {} bytes; tune again with `aqtune`", kMostText);
+    return none;
+  }
+  return read_tuning(text, place);
+}
+
+std::string save_tuning(const std::string& file, const TuningPlace& place,
+                        std::span<const Decision> decisions) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  const std::string guard = file + ".lock";
+  const Descriptor held(::open(guard.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (held.number() < 0) return fmt::format("{} cannot be made: {}", guard, why());
+  if (!lock(held.number()))
+    return fmt::format("{} is locked by another process; {} is not changed", guard, file);
+  std::vector<Decision> all;
+  if (std::filesystem::exists(file, error)) {
+    TuningRead old = load_tuning(file, place);
+    if (!old.problem.empty())
+      return fmt::format("{} is not changed: {}. Remove it, or name another file", file, old.problem);
+    all = std::move(old.decisions);
+  }
+  all.insert(all.end(), decisions.begin(), decisions.end());
+  return replace(file, tuning_text(place, all));
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "coll/tune/decision.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// The version of the files that this library writes and reads. docs/tuning.md has their schema.
+inline constexpr std::uint64_t kTuningVersion = 1;
+inline constexpr std::string_view kTuningFormat = "aqueduct-tuning";
+
+/// What a file of decisions is for: they hold for all machines of a kind and for one conduit.
+struct TuningPlace {
+  std::string machine;  ///< machine_kind
+  std::string conduit;
+};
+
+struct TuningRead {
+  std::vector<Decision> decisions;  ///< in the order of the file
+  std::size_t unknown =
+      0;  ///< entries that this library cannot use, such as those of an algorithm of a later one
+  std::string problem;  ///< empty; or why the file cannot be used, and what to do
+};
+
+/// Reads the text of a file.
+TuningRead read_tuning(std::string_view text, const TuningPlace& place);
+/// The text of a file.
+std::string tuning_text(const TuningPlace& place, std::span<const Decision> decisions);
+/// An algorithm with the parameters that are wanted of it: "k-nomial:radix=8", as a setting names it.
+std::string name_of(const Timed& one);
+
+/// This machine without its name: its processor and how many of them. Equal nodes of a cluster share their decisions.
+std::string machine_kind();
+/// The file that `named` means: itself; or in a folder, that of the place.
+std::string tuning_file(const std::string& named, const TuningPlace& place);
+
+/// The same, from a file. A file that does not exist has no decisions, and no problem if `named` is a folder.
+TuningRead load_tuning(const std::string& named, const TuningPlace& place);
+/// Adds decisions to a file, or makes it. One writer at a time changes it, under a lock on FILE.lock; readers see the old
+/// file or the new one. Returns what is wrong, or an empty string; the file is as it was then.
+std::string save_tuning(const std::string& file, const TuningPlace& place,
+                        std::span<const Decision> decisions);
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,66 @@
+#include "coll/tune/tuning_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// Beyond so many classes of size a decision says nothing. Chosen: two octaves, or four times as many members.
+constexpr std::uint64_t kMostDistance = 4;
+
+/// The logarithm of a number of members in half octaves, as sizes have it.
+std::int64_t half_octaves(Rank ranks) noexcept { return static_cast<std::int64_t>(size_class(ranks)); }
+
+/// Everything but the size, the members and the element.
+bool same_question(const TuningKey& a, const TuningKey& b) noexcept {
+  return a.operation == b.operation && a.in == b.in && a.out == b.out && a.addresses == b.addresses &&
+         a.order == b.order && a.commutative == b.commutative && a.kind == b.kind;
+}
+
+std::uint64_t distance(const TuningKey& a, const TuningKey& b) noexcept {
+  const auto sizes = std::llabs(static_cast<std::int64_t>(a.size) - static_cast<std::int64_t>(b.size));
+  const auto ranks = std::llabs(half_octaves(a.ranks) - half_octaves(b.ranks));
+  return static_cast<std::uint64_t>(sizes + ranks);
+}
+
+}  // namespace
+
+TuningTable::TuningTable(const Models& models, std::span<const Decision> decisions)
+    : host_(models.host), network_(models.network), decisions_(decisions.begin(), decisions.end()) {
+  std::reverse(decisions_.begin(), decisions_.end());
+  std::stable_sort(decisions_.begin(), decisions_.end(),
+                   [](const Decision& a, const Decision& b) { return a.key < b.key; });
+  const auto same_key = [](const Decision& a, const Decision& b) { return a.key == b.key; };
+  decisions_.erase(std::unique(decisions_.begin(), decisions_.end(), same_key), decisions_.end());
+  if (decisions_.size() > kMostDecisions) decisions_.resize(kMostDecisions);
+  set_hash();
+}
+
+const Decision* TuningTable::find(const TuningKey& key) const noexcept {
+  const Decision* nearest = nullptr;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (const Decision& one : decisions_) {
+    if (one.key == key) return &one;
+    if (!same_question(one.key, key)) continue;
+    const std::uint64_t far = distance(one.key, key);
+    if (far > kMostDistance || far >= least) continue;
+    nearest = &one;
+    least = far;
+  }
+  return nearest;
+}
+
+void TuningTable::set_hash() {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (const std::uint64_t word : words()) {
+    hash = (hash ^ word) * 0x94d049bb133111ebu;
+    hash ^= hash >> 32;
+  }
+  hash_ = empty() ? 0 : hash;
+}
+
+}  // namespace aqueduct::coll

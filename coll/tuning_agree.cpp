@@ -1,0 +1,75 @@
+// How the members of a search agree.
+
+#include "coll/tuning_run.hpp"
+#include "coll/wait_for_call.hpp"
+#include "core/entry.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace aqueduct::coll {
+
+namespace {
+
+std::uint64_t mixed_words(std::uint64_t hash, std::uint64_t word) noexcept {
+  hash = (hash ^ word) * 0x94d049bb133111ebu;
+  return hash ^ hash >> 32;
+}
+
+}  // namespace
+
+Status TuningRun::wait(Event& event) noexcept {
+  {
+    const core::Entry entry(state_);
+    const Status status = wait_for_call(state_, event, patience());
+    // Who gives up first tells the others, so that theirs end sooner.
+    if (status.code() == ErrorCode::mismatch && elapsed() >= options_.time + options_.work_limit + kSlack / 2)
+      return ErrorCode::timed_out;
+    if (status.code() != ErrorCode::timed_out || !engine_.broken().ok()) return status;
+  }
+  state_.log.error(
+      "tune on a team of {} ranks: a member has not come for {} s; its work function may not have returned. "
+      "Collective calls on the team fail from now on",
+      team_.size(), std::chrono::duration_cast<std::chrono::seconds>(elapsed()).count());
+  return give_up(ErrorCode::timed_out);
+}
+
+Status TuningRun::agree(std::span<const std::uint64_t> mine) {
+  std::vector<std::uint64_t>& words = memory_->words;
+  words.assign({problem_, static_cast<std::uint64_t>(elapsed().count())});
+  words.insert(words.end(), mine.begin(), mine.end());
+  Event event = all_reduce_nb(team_, words, ReduceOp::max);
+  if (const Status status = wait(event); !status) return status;
+  elapsed_ = words[1];
+  if (words[0] == 0) return {};
+  return {static_cast<ErrorCode>(words[0] >> 32), static_cast<Rank>((words[0] & 0xffff'ffff) - 1)};
+}
+
+Status TuningRun::agree_on_arguments(std::span<const Collective> operations,
+                                     std::span<const std::uint64_t> bytes) {
+  std::uint64_t hash = mixed_words(operations.size(), bytes.size());
+  for (const Collective one : operations) {
+    hash = mixed_words(hash, static_cast<std::uint64_t>(one));
+    if (one < Collective::broadcast || one > Collective::exscan) problem(ErrorCode::invalid_argument);
+  }
+  const std::uint32_t element = bytes_of_element(options_.type);
+  for (const std::uint64_t one : bytes) {
+    hash = mixed_words(hash, one);
+    const bool combines = std::any_of(operations.begin(), operations.end(), reduces);
+    if (element == 0 || (combines && one % element != 0)) problem(ErrorCode::invalid_argument);
+  }
+  const CollOptions& calls = options_.calls;
+  for (const auto word :
+       {static_cast<std::uint64_t>(options_.time.count()),
+        static_cast<std::uint64_t>(options_.work_limit.count()), std::uint64_t{options_.candidates},
+        static_cast<std::uint64_t>(calls.in), static_cast<std::uint64_t>(calls.out),
+        static_cast<std::uint64_t>(calls.order), static_cast<std::uint64_t>(options_.type)})
+    hash = mixed_words(hash, word);
+  if (calls.in > Sync::all || calls.out > Sync::all || calls.order > ReduceOrder::exact)
+    problem(ErrorCode::invalid_argument);
+  if (const Status status = agree(std::array{hash, ~hash}); !status) return status;
+  const std::vector<std::uint64_t>& words = memory_->words;
+  return words[kOwnWords] == ~words[kOwnWords + 1] ? Status() : Status(ErrorCode::mismatch);
+}
+
+}  // namespace aqueduct::coll

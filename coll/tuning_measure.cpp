@@ -1,0 +1,126 @@
+// What a search measures.
+
+#include "coll/tuning_run.hpp"
+#include "core/entry.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// The most bytes of the buffers of one operation on one member. Chosen: so that a tuned job does not swap.
+constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 30;
+
+}  // namespace
+
+/// Allocates this member's buffers too. Errors: too_large, the same on all members; no_memory.
+Result<TuningRun::Call> TuningRun::call_of(Collective operation, std::uint64_t bytes) {
+  Call made;
+  Shape shape;
+  shape.operation = operation;
+  shape.in = options_.calls.in;
+  shape.out = options_.calls.out;
+  shape.order = reduces(operation) ? options_.calls.order : Order::any;
+  shape.ranks = team_.size();
+  shape.element = reduces(operation) ? bytes_of_element(options_.type) : 1;
+  shape.bytes = shape.pitch = bytes;
+  made.key = key_of(shape, engine_.kind());
+  if (bytes > kMostMemory / team_.size() / 2) return ErrorCode::too_large;
+  const auto prepare = [&](std::vector<std::byte>& memory, Rank blocks) {
+    detail::CollBuffer buffer;
+    memory.resize(std::max<std::size_t>(memory.size(), blocks * bytes + 1));
+    buffer.where = detail::CollBuffer::Where::mine;
+    buffer.bytes = blocks * bytes;
+    buffer.memory = memory.data();
+    return buffer;
+  };
+  made.call.operation = operation;
+  made.call.type = reduces(operation) ? options_.type : ElementType::bytes;
+  made.call.element = shape.element;
+  made.call.options = options_.calls;
+  made.call.options.limit = std::chrono::nanoseconds::max();
+  try {
+    made.call.in = prepare(memory_->in, blocks_in(shape, team_.index()));
+    made.call.out = prepare(memory_->out, blocks_out(shape, team_.index()));
+  } catch (const std::bad_alloc&) {
+    problem(ErrorCode::no_memory);
+  }
+  return made;
+}
+
+/// A plan for each candidate, so that measured calls choose nothing.
+Status TuningRun::bind_all(const Call& call, std::span<const Timed> field, std::vector<CollPlan>& plans) {
+  for (const Timed& one : field) {
+    {
+      const core::Entry entry(state_);
+      engine_.try_out(call.key, one);
+    }
+    auto plan = detail::coll_bind(team_, call.call);
+    {
+      const core::Entry entry(state_);
+      engine_.end_trial();
+    }
+    if (!plan) return plan.status();
+    plans.push_back(std::move(*plan));
+  }
+  return {};
+}
+
+void TuningRun::work() noexcept {
+  // After a problem the member goes on without it, in step with the others, until they learn of it.
+  if (!options_.work || problem_ != 0) return;
+  const auto before = state_.clock.now();
+  try {
+    options_.work();
+  } catch (const std::exception& thrown) {
+    state_.log.error("tune: the work function has thrown: {}", thrown.what());
+    problem(ErrorCode::invalid_argument);
+  } catch (...) {
+    state_.log.error("tune: the work function has thrown something that is no std::exception");
+    problem(ErrorCode::invalid_argument);
+  }
+  const std::chrono::nanoseconds took = state_.clock.now() - before;
+  if (took <= options_.work_limit || problem_ != 0) return;
+  state_.log.error("tune: the work function has taken {} ms, and its limit is {} ms",
+                   std::chrono::duration_cast<std::chrono::milliseconds>(took).count(),
+                   std::chrono::duration_cast<std::chrono::milliseconds>(options_.work_limit).count());
+  problem(ErrorCode::timed_out);
+}
+
+Result<std::uint64_t> TuningRun::measure_once(CollPlan& plan) {
+  Event together = team_.barrier_nb();
+  if (const Status status = wait(together); !status) return status;
+  const auto before = state_.clock.now();
+  Event event = plan.start();
+  work();
+  if (const Status status = wait(event); !status) return status;
+  return static_cast<std::uint64_t>((state_.clock.now() - before) / std::chrono::nanoseconds(1));
+}
+
+Result<std::vector<Samples>> TuningRun::measure(std::span<CollPlan> plans, std::span<const std::size_t> who,
+                                                std::uint32_t times) {
+  std::vector<std::uint64_t> taken(who.size() * times);
+  for (std::uint32_t time = 0; time < times; ++time) {
+    for (std::size_t i = 0; i < who.size(); ++i) {
+      // Forth and back, so that none always follows the same one.
+      const std::size_t turn = time % 2 == 0 ? i : who.size() - 1 - i;
+      const auto took = measure_once(plans[who[turn]]);
+      if (!took) return took.status();
+      taken[turn * times + time] = *took;
+    }
+  }
+  if (const Status status = agree(taken); !status) return status;
+  std::vector<Samples> samples;
+  const auto first = memory_->words.begin() + kOwnWords;
+  for (std::size_t i = 0; i < who.size(); ++i) {
+    const auto begin = first + static_cast<std::ptrdiff_t>(i * times);
+    samples.emplace_back(begin, begin + times);
+  }
+  return samples;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,136 @@
+#include "coll/tuning_run.hpp"
+
+#include "coll/tune/tuning_file.hpp"
+#include "core/entry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace aqueduct::coll {
+
+TuningRun::TuningRun(Team& team, const TuneOptions& options) noexcept
+    : team_(team),
+      options_(options),
+      state_(team.state().endpoint),
+      engine_(*Collectives::engine_of(team.state())),
+      begin_(state_.clock.now()) {}
+
+// After a failure peers may still write to the buffers.
+TuningRun::~TuningRun() {
+  const core::Entry entry(state_);
+  if (memory_ != nullptr && !engine_.broken().ok()) {
+    try {
+      state_.layer<Collectives>()->keep(memory_);
+    } catch (const std::bad_alloc&) {
+      static_cast<void>(new std::shared_ptr<void>(memory_));
+    }
+  }
+}
+
+std::chrono::nanoseconds TuningRun::elapsed() const noexcept { return state_.clock.now() - begin_; }
+
+std::chrono::nanoseconds TuningRun::patience() const noexcept {
+  const std::chrono::nanoseconds all = options_.time + options_.work_limit + kSlack;
+  return std::max<std::chrono::nanoseconds>(all - elapsed(), kSlack);
+}
+
+void TuningRun::problem(ErrorCode code) noexcept {
+  if (problem_ == 0) problem_ = static_cast<std::uint64_t>(code) << 32 | (state_.rank + 1);
+}
+
+Status TuningRun::give_up(ErrorCode why) noexcept {
+  const core::Entry entry(state_);
+  engine_.give_up_calls(why);
+  return why;
+}
+
+Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t keys_left, TuneReport& report) {
+  const auto all = static_cast<std::uint64_t>(std::max<std::int64_t>(options_.time.count(), 0));
+  if (elapsed_ >= all || engine_.is_forced(operation)) {
+    ++report.left_out;
+    return {};
+  }
+  const auto call = call_of(operation, bytes);
+  std::vector<Timed> field;
+  if (call) {
+    const core::Entry entry(state_);
+    field = engine_.worth_measuring(call->key, std::max<std::uint32_t>(options_.candidates, 1));
+  }
+  if (field.empty()) {
+    ++report.left_out;
+    return {};
+  }
+  if (const Status status = agree({}); !status) return status;  // all have their memory
+  std::vector<CollPlan> plans;
+  if (const Status status = bind_all(*call, field, plans); !status) return status;
+  const std::chrono::nanoseconds share(
+      static_cast<std::int64_t>((all - std::min(all, elapsed_)) / keys_left));
+  const auto found = search(field.size(), share, [&](std::span<const std::size_t> who, std::uint32_t times) {
+    return measure(plans, who, times);
+  });
+  if (!found) return found.status();
+  for (CollPlan& plan : plans) {
+    if (const Status status = plan.end(); !status) return status;
+  }
+  Decision decision;
+  decision.key = call->key;
+  decision.best = field[found->best];
+  decision.best.picoseconds = found->best_time * 1000;
+  decision.samples = found->samples;
+  Tuned tuned{operation, bytes, name_of(decision.best), {}, {}, {}, found->samples, 0, found->decided};
+  tuned.median = std::chrono::nanoseconds(static_cast<std::int64_t>(found->best_time));
+  tuned.tried = static_cast<std::uint32_t>(field.size());
+  if (found->runner_up != found->best) {
+    decision.runner_up = field[found->runner_up];
+    decision.runner_up.picoseconds = found->runner_up_time * 1000;
+    tuned.runner_up = name_of(decision.runner_up);
+    tuned.runner_up_median = std::chrono::nanoseconds(static_cast<std::int64_t>(found->runner_up_time));
+  }
+  decisions_.push_back(decision);
+  report.found.push_back(std::move(tuned));
+  return {};
+}
+
+bool TuningRun::save() noexcept try {
+  Rank other = 1;
+  // The conduit that serves a pair of members as far apart as the team has.
+  for (Rank i = 1; i < team_.size() && engine_.kind() == TeamKind::network; ++i) {
+    if (state_.host_of[team_.rank_of(i)] != state_.host_of[state_.rank]) other = i;
+  }
+  const TuningPlace place{machine_kind(), state_.conduit(team_.rank_of(other)).properties().name};
+  const std::string why = save_tuning(tuning_file(options_.save, place), place, decisions_);
+  if (!why.empty()) state_.log.warn("tune: what was found is not saved: {}", why);
+  return why.empty();
+} catch (const std::exception& thrown) {
+  state_.log.warn("tune: what was found is not saved: {}", thrown.what());
+  return false;
+}
+
+Result<TuneReport> TuningRun::run(std::span<const Collective> operations,
+                                  std::span<const std::uint64_t> bytes) {
+  TuneReport report;
+  memory_ = std::make_shared<Memory>();
+  if (const Status status = agree_on_arguments(operations, bytes); !status) return status;
+  std::size_t keys_left = operations.size() * bytes.size();
+  for (const Collective operation : operations) {
+    for (const std::uint64_t size : bytes) {
+      if (const Status status = find(operation, size, keys_left--, report); !status) return status;
+    }
+  }
+  {
+    const core::Entry entry(state_);
+    std::vector<Decision> all(engine_.tuning().decisions().begin(), engine_.tuning().decisions().end());
+    all.insert(all.end(), decisions_.begin(), decisions_.end());
+    engine_.have_tuning(std::make_shared<const TuningTable>(engine_.tuning().models(), all));
+  }
+  const bool saves = team_.index() == 0 && !options_.save.empty() && !decisions_.empty();
+  const std::uint64_t saved = saves && save() ? 1 : 0;
+  if (const Status status = agree(std::array{saved}); !status) return status;
+  report.saved = memory_->words[kOwnWords] == 1;
+  return report;
+}
+
+}  // namespace aqueduct::coll

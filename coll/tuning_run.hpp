@@ -1,0 +1,92 @@
+#pragma once
+
+#include <aqueduct/coll.hpp>
+#include <aqueduct/tune.hpp>
+
+#include "coll/engine/collectives.hpp"
+#include "coll/tune/search.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// A call of `tune` on one member: measures on the team, and agrees with the other members on what was measured.
+///
+/// Everything that all members must find alike goes through `agree`, an all-reduce; so what follows from it does too.
+class TuningRun {
+ public:
+  TuningRun(Team& team, const TuneOptions& options) noexcept;
+  ~TuningRun();
+  TuningRun(const TuningRun&) = delete;
+  TuningRun& operator=(const TuningRun&) = delete;
+
+  /// Errors: those of `tune`; the engine has been told to give up if the other members would wait.
+  Result<TuneReport> run(std::span<const Collective> operations, std::span<const std::uint64_t> bytes);
+
+ private:
+  /// Words of `agree` before those that it is asked for: a problem, and the time so far.
+  static constexpr std::size_t kOwnWords = 2;
+  /// What a wait may last longer than the whole call, before a member counts as gone. Chosen: a busy machine.
+  static constexpr std::chrono::seconds kSlack{5};
+
+  /// A call that is measured: an operation with its buffers.
+  struct Call {
+    TuningKey key;
+    detail::CollCall call;
+  };
+  struct Memory {
+    std::vector<std::byte> in;
+    std::vector<std::byte> out;
+    std::vector<std::uint64_t> words;  ///< what is agreed on
+  };
+
+  /// Each word becomes the greatest of all members. Fails on all members if one of them has failed, or has too little time.
+  Status agree(std::span<const std::uint64_t> mine);
+  Status agree_on_arguments(std::span<const Collective> operations, std::span<const std::uint64_t> bytes);
+  Status find(Collective operation, std::uint64_t bytes, std::size_t keys_left, TuneReport& report);
+  Result<Call> call_of(Collective operation, std::uint64_t bytes);
+  Result<std::vector<Samples>> measure(std::span<CollPlan> plans, std::span<const std::size_t> who,
+                                       std::uint32_t times);
+  Result<std::uint64_t> measure_once(CollPlan& plan);
+  Status bind_all(const Call& call, std::span<const Timed> field, std::vector<CollPlan>& plans);
+  Status wait(Event& event) noexcept;
+  void work() noexcept;
+  void problem(ErrorCode code) noexcept;
+  Status give_up(ErrorCode why) noexcept;
+  bool save() noexcept;
+
+  std::chrono::nanoseconds elapsed() const noexcept;
+  /// How long a wait may last: beyond it a member does not come back from its work.
+  std::chrono::nanoseconds patience() const noexcept;
+
+  /// 0: no type that is tuned.
+  static std::uint32_t bytes_of_element(ElementType type) noexcept {
+    switch (type) {
+      case ElementType::i32:
+      case ElementType::u32:
+      case ElementType::f32: return 4;
+      case ElementType::i64:
+      case ElementType::u64:
+      case ElementType::f64: return 8;
+      default: return 0;
+    }
+  }
+
+  Team& team_;
+  const TuneOptions& options_;
+  detail::EndpointState& state_;
+  TeamEngine& engine_;
+  const core::Clock::time_point begin_;
+  std::shared_ptr<Memory> memory_;
+  std::uint64_t problem_ = 0;  ///< of this member: code, and rank + 1
+  std::uint64_t elapsed_ = 0;  ///< of all members, as agreed
+  std::vector<Decision> decisions_;
+};
+
+}  // namespace aqueduct::coll

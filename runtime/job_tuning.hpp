@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/endpoint_state.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace aqueduct::runtime {
+
+/// What rank 0 tells all ranks about tuning (coll/tune/tuning_table.hpp): what its conduits' messages cost, and what its
+/// files of decisions say. A file that cannot be used is left out, with one warning. May throw std::bad_alloc.
+///
+/// Requires: `rank_0` is rank 0, and its conduits are open.
+std::vector<std::uint64_t> job_tuning(aqueduct::detail::EndpointState& rank_0);
+
+}  // namespace aqueduct::runtime

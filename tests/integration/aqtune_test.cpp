@@ -1,0 +1,73 @@
+// aqtune as users run it: it measures, writes a file and a page, and later jobs use the file.
+
+#include "tests/integration/aqrun_job.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace aqueduct::integration {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kAqtune = AQUEDUCT_BIN_DIR "/aqtune --ops broadcast --bytes 64,1K --seconds 3 ";
+
+std::string text_of_file(const std::string& name) {
+  std::ifstream in(name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Aqtune, WritesDecisionsAndAPage) {
+  const support::ScratchFolder folder;
+  const std::string page = (folder / "tuning.html").string();
+  AqrunJob job(shell(
+      {"-n", "2"}, "exec " + std::string(kAqtune) + "--json --out " + folder.path() + "/ --report " + page));
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_THAT(job.out(), HasSubstr(R"("operation": "broadcast", "ranks": 2, "bytes": 1024, "algorithm": ")"));
+  EXPECT_EQ(job.err(), "");
+  EXPECT_THAT(text_of_file(page),
+              AllOf(HasSubstr("<h2>broadcast in mapped memory</h2>"), HasSubstr("</html>")));
+
+  // A job that reads the folder reads it without a warning.
+  AqrunJob next(
+      shell({"-n", "2", "-e", "AQUEDUCT_COLL_TUNING=" + folder.path()}, "exec " AQUEDUCT_BIN_DIR "/kmeans"));
+  EXPECT_EQ(next.status(), 0) << next.err();
+  EXPECT_EQ(next.err(), "");
+}
+
+// Each process has settings and files of its own. Rank 0's count; the other's wrong file is not even read.
+TEST(Aqtune, OnHostsThatDifferInFilesAndSettingsChoosesAlike) {
+  const support::ScratchFolder folder;
+  const std::string wrong = (folder / "wrong.json").string();
+  std::ofstream(wrong) << "shopping list";
+  for (const char* const other : {"1", "0"}) {
+    AqrunJob job(
+        shell({"-n", "3"}, "[ $p = " + std::string(other) + " ] && export AQUEDUCT_COLL_TUNING=" + wrong +
+                               " AQUEDUCT_COLL_CHOICE=auto || export AQUEDUCT_COLL_CHOICE=rules; exec " +
+                               kAqtune + "--out " + folder.path() + "/"));
+    EXPECT_EQ(job.status(), 0) << job.err();
+    EXPECT_THAT(job.err(), other[0] == '0' ? HasSubstr("AQUEDUCT_COLL_TUNING: " + wrong + ": it is damaged")
+                                           : testing::Matcher<const std::string&>(Not(HasSubstr(wrong))));
+  }
+}
+
+TEST(Aqtune, SaysWhatIsWrong) {
+  for (const auto& [arguments, why] : {std::pair{"--ops dance", "there is no operation 'dance'"},
+                                       std::pair{"--bytes 1K:8", "the first is greater"},
+                                       std::pair{"--from /none.json", "say where the page goes by --report"},
+                                       std::pair{"--from /none.json --report /tmp/x.html", "/none.json"}}) {
+    AqrunJob job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/aqtune " + std::string(arguments)));
+    EXPECT_EQ(job.status(), 2) << job.err();
+    EXPECT_THAT(job.err(), HasSubstr(why));
+  }
+}
+
+}  // namespace
+}  // namespace aqueduct::integration

@@ -1,0 +1,103 @@
+#include "core/network_profile.hpp"
+#include "tests/support/scratch_folder.hpp"
+#include "tools/aqsim/profile.hpp"
+#include "tools/aqsim/run.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+namespace aqueduct::aqsim {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string level_of(int latency_ps) {
+  return fmt::format(
+      R"({{"injection_depth": 32, "inline_limit": 64, "peak_bytes": 65536, "rendezvous_limit": 0,
+           "copy_femtoseconds_per_byte": 71000, "reduce_femtoseconds_per_byte": 120000,
+           "costs": [{{"bytes": 0, "latency_ps": {}, "overhead_ps": 2000, "gap_ps": 100, "femtoseconds_per_byte": 300}},
+                     {{"bytes": 4096, "latency_ps": 9000, "overhead_ps": 2500, "gap_ps": 90, "femtoseconds_per_byte": 290}}]}})",
+      latency_ps);
+}
+std::string profile_of(const std::string& machine, int version, const std::string& levels) {
+  return fmt::format(
+      R"({{"format": "aqueduct-network-profile", "version": {}, "machine": "{}", "conduit": "udp", "levels": {{{}}}}})",
+      version, machine, levels);
+}
+std::string refusal_of(const std::string& text) {
+  try {
+    network_of_profile(text, "ours.json");
+  } catch (const sim::BadInput& problem) {
+    return problem.what();
+  }
+  return "nothing was wrong";
+}
+
+TEST(AqsimProfile, IsAMachineWithARowForEachSize) {
+  const std::string levels = fmt::format(R"("host": {}, "core": {})", level_of(6000), level_of(7500));
+  const sim::Network network = network_of_profile(profile_of(core::machine_name(), 1, levels), "ours.json");
+  ASSERT_EQ(network.machine.levels.size(), 1u);
+  EXPECT_EQ(network.machine.between(0, 1, 4095), (coll::LogGP{6000, 2000, 100, 300}));
+  EXPECT_EQ(network.machine.between(0, 1, 4096), (coll::LogGP{9000, 2500, 90, 290}));
+  EXPECT_EQ(network.machine.copy_femtoseconds_per_byte, 71000u);
+  EXPECT_EQ(network.machine.reduce_femtoseconds_per_byte, 120000u);
+  EXPECT_EQ(network.machine.strided, coll::Strided::pieces);
+  // Between ranks of one core a message takes 1500 ps longer.
+  EXPECT_EQ(network.machine.turn, 1500u);
+  EXPECT_FALSE(network.machine.shares_cores()) << "unless --cores says so";
+}
+
+TEST(AqsimProfile, OfAnotherMachineOrVersionIsRefused) {
+  const std::string levels = fmt::format(R"("host": {})", level_of(6000));
+  EXPECT_THAT(refusal_of(profile_of("elsewhere, a processor, 3 processors", 1, levels)),
+              AllOf(HasSubstr("ours.json"), HasSubstr("of another machine"), HasSubstr("elsewhere"),
+                    HasSubstr(core::machine_name())));
+  EXPECT_THAT(refusal_of(profile_of(core::machine_name(), 2, levels)),
+              AllOf(HasSubstr("has version 2"), HasSubstr("reads 1")));
+  EXPECT_THAT(refusal_of(profile_of(core::machine_name(), 1, "")), HasSubstr("no level was measured"));
+  EXPECT_THAT(refusal_of("{"), HasSubstr("damaged"));
+  EXPECT_THAT(refusal_of("[]"), HasSubstr("no network profile"));
+  EXPECT_THAT(refusal_of(R"({"version": 1, "levels": [{}]})"), HasSubstr("no network profile"));
+}
+
+TEST(AqsimProfile, ThatIsNotThereIsNamed) {
+  Options options;
+  options.operation = "barrier";
+  options.profile = "/nonexistent/profile.json";
+  try {
+    run(options);
+    FAIL() << "it was read";
+  } catch (const sim::BadInput& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("--profile /nonexistent/profile.json: it cannot be read"));
+  }
+}
+
+TEST(AqsimProfile, RanksShareTheCoresOfTheirHost) {
+  const support::ScratchFolder folder;
+  Options options;
+  options.operation = "all_gather";
+  options.algorithm = "bruck";
+  options.ranks = {8};
+  options.profile = folder / "profile.json";
+  std::ofstream(options.profile) << profile_of(
+      core::machine_name(), 1, fmt::format(R"("host": {}, "core": {})", level_of(6000), level_of(7500)));
+  options.json = true;
+  const auto microseconds = [&](std::uint32_t cores) {
+    options.cores = cores;
+    testing::internal::CaptureStdout();
+    run(options);
+    std::fflush(stdout);
+    const std::string line = testing::internal::GetCapturedStdout();
+    return std::stod(line.substr(line.find("\"virtual_us\":") + 13));
+  };
+  EXPECT_EQ(microseconds(8), microseconds(0));
+  EXPECT_GT(microseconds(1), 1.5 * microseconds(0));
+}
+
+}  // namespace
+}  // namespace aqueduct::aqsim

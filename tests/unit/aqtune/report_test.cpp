@@ -1,0 +1,77 @@
+// The page of aqtune.
+
+#include "coll/algorithms/algorithms.hpp"
+#include "tools/aqtune/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace aqueduct::aqtune {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+coll::Decision decision_for_page(const coll::Algorithm& algorithm, Rank ranks, std::uint64_t bytes) {
+  coll::Decision one;
+  one.key.operation = algorithm.operation;
+  one.key.ranks = ranks;
+  one.key.size = coll::size_class(bytes);
+  one.best = {&algorithm, {}, 1'500'000};
+  one.samples = 40;
+  return one;
+}
+
+/// What is open at the end of the page, or was closed without being open; empty: all is well.
+std::string unbalanced(const std::string& page) {
+  std::vector<std::string> open;
+  for (std::size_t at = page.find('<'); at != std::string::npos; at = page.find('<', at + 1)) {
+    const std::size_t end = page.find('>', at);
+    if (end == std::string::npos) return "a tag that does not end";
+    if (page[at + 1] == '!' || page[end - 1] == '/') continue;
+    const bool closes = page[at + 1] == '/';
+    const std::size_t first = at + (closes ? 2 : 1);
+    const std::string name = page.substr(first, page.find_first_of(" >", first) - first);
+    if (name == "meta" || name == "br") continue;
+    if (!closes) {
+      open.push_back(name);
+    } else if (open.empty() || open.back() != name) {
+      return "</" + name + ">";
+    } else {
+      open.pop_back();
+    }
+  }
+  return open.empty() ? "" : "<" + open.back() + ">";
+}
+
+TEST(TuningReport, ShowsEachDecisionInItsMap) {
+  std::vector all{decision_for_page(coll::kBroadcastKNomial, 4, 1024),
+                  decision_for_page(coll::kBroadcastChain, 16, 1 << 20),
+                  decision_for_page(coll::kAllReduceRing, 16, 1 << 20)};
+  all[0].best.wanted = {8, 0, 0};
+  all[1].runner_up = {&coll::kBroadcastCirculant, {}, 2'000'000'000};
+  all[2].key.kind = coll::TeamKind::mapped;
+  const std::string page = report_page({"A <fast> \"processor\"", "udp"}, all);
+  EXPECT_EQ(unbalanced(page), "");
+  EXPECT_THAT(page, HasSubstr("<h2>broadcast over a network</h2>"));
+  EXPECT_THAT(page, HasSubstr("<h2>all_reduce in mapped memory</h2>"));
+  EXPECT_THAT(page, HasSubstr("k-nomial:radix=8<br><small>1.50 µs</small>"));
+  EXPECT_THAT(page, HasSubstr("runner-up circulant: 2.00 ms"));
+  EXPECT_THAT(page, HasSubstr("<th>1 KiB</th><th>1 MiB</th>"));
+  EXPECT_THAT(page, HasSubstr("<tr><th>16</th><td></td><td style"));
+  EXPECT_THAT(page, HasSubstr("A &lt;fast&gt; &quot;processor&quot;"));
+  EXPECT_THAT(page, Not(HasSubstr("<fast>")));
+  EXPECT_THAT(page, HasSubstr("<svg"));
+}
+
+TEST(TuningReport, OfNothingIsAPageToo) {
+  const std::string page = report_page({"here", "udp"}, {});
+  EXPECT_EQ(unbalanced(page), "");
+  EXPECT_THAT(page, HasSubstr("Nothing was decided"));
+}
+
+}  // namespace
+}  // namespace aqueduct::aqtune

@@ -1,0 +1,121 @@
+// The search for the fastest of some candidates, with times that the test supplies.
+
+#include "coll/tune/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Candidates with a time each, and noise that only adds.
+struct Field {
+  std::vector<std::uint64_t> times;
+  double noise = 0;
+  std::mt19937_64 random{7};
+  std::uint64_t calls = 0;
+  std::vector<std::uint64_t> of_each = std::vector<std::uint64_t>(times.size());
+
+  Result<std::vector<Samples>> measure(std::span<const std::size_t> who, std::uint32_t repetitions) {
+    std::vector<Samples> out(who.size());
+    std::exponential_distribution<double> more(1);
+    for (std::uint32_t i = 0; i < repetitions; ++i) {
+      for (std::size_t k = 0; k < who.size(); ++k) {
+        const auto base = static_cast<double>(times[who[k]]);
+        out[k].push_back(static_cast<std::uint64_t>(base * (1 + noise * more(random))));
+        ++calls;
+        ++of_each[who[k]];
+      }
+    }
+    return out;
+  }
+  Result<Found> search(std::chrono::nanoseconds time = 1h) {
+    return coll::search(times.size(), time,
+                        [this](std::span<const std::size_t> who, std::uint32_t repetitions) {
+                          return measure(who, repetitions);
+                        });
+  }
+};
+
+TEST(Search, FindsTheFastestAndTheNext) {
+  Field field{.times = {500, 300, 900, 200, 250, 400, 800, 700}};
+  const auto found = field.search();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->best, 3u);
+  EXPECT_EQ(found->runner_up, 4u);
+  EXPECT_EQ(found->best_time, 200u);
+  EXPECT_EQ(found->runner_up_time, 250u);
+  EXPECT_EQ(found->samples, 40u);
+  EXPECT_TRUE(found->decided);
+  // 8 × (2 + 5), but for one that is hopeless; 4 × 10; 2 × 40.
+  EXPECT_EQ(field.of_each[2], 2u);
+  EXPECT_EQ(field.of_each[3], 2u + 5 + 10 + 40);
+  EXPECT_LE(field.calls, 8u * 7 + 4 * 10 + 2 * 40);
+}
+
+TEST(Search, OfNoiseTwiceTheDifferenceStillFindsIt) {
+  int wrong = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Field field{.times = {1000, 1150, 1300, 1500}, .noise = 0.3};
+    field.random.seed(seed);
+    const auto found = field.search();
+    ASSERT_TRUE(found);
+    if (found->best != 0) ++wrong;
+  }
+  EXPECT_LE(wrong, 2);
+}
+
+TEST(Search, SaysWhenTwoAreTheSame) {
+  int decided = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Field field{.times = {1000, 1000}, .noise = 0.3};
+    field.random.seed(seed);
+    decided += field.search()->decided ? 1 : 0;
+  }
+  EXPECT_LE(decided, 10);
+}
+
+TEST(Search, WithoutTimeStillTakesTheBestOfFew) {
+  Field field{.times = {500'000, 300'000, 400'000}};
+  const auto found = field.search(1us);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->best, 1u);
+  EXPECT_FALSE(found->decided) << "three repetitions decide nothing";
+  EXPECT_LE(field.calls, 3u * (2 + 3 + 3) + 2 * 3);
+}
+
+TEST(Search, OfOneCandidateIsDecided) {
+  Field field{.times = {500}};
+  const auto found = field.search();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->best, 0u);
+  EXPECT_EQ(found->runner_up, 0u);
+  EXPECT_TRUE(found->decided);
+}
+
+TEST(Search, EndsWithAFailureOfItsMeasurement) {
+  int calls = 0;
+  const auto found = search(3, 1h, [&](std::span<const std::size_t> who, std::uint32_t times) {
+    if (++calls == 2) return Result<std::vector<Samples>>(Status(ErrorCode::peer_lost, 4));
+    return Result<std::vector<Samples>>(std::vector<Samples>(who.size(), Samples(times, 9)));
+  });
+  EXPECT_EQ(found.status(), Status(ErrorCode::peer_lost, 4));
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(Search, KnowsWhatChanceExplains) {
+  EXPECT_FALSE(is_faster({1, 1, 1}, {2, 2, 2})) << "three of three";
+  EXPECT_TRUE(is_faster({1, 1, 1, 1}, {2, 2, 2, 2}));
+  EXPECT_FALSE(is_faster({}, {}));
+  EXPECT_EQ(median_of({9, 1, 5}), 5u);
+  EXPECT_EQ(median_of({}), 0u);
+}
+
+}  // namespace
+}  // namespace aqueduct::coll

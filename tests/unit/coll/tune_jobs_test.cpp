@@ -1,0 +1,147 @@
+// Searches in jobs: what is saved, and a member that does not come back.
+
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/tune.hpp>
+
+#include "coll/tune/tuning_file.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace aqueduct::coll {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+Config loop_config() {
+  Config config;
+  EXPECT_TRUE(config.set("conduit", "loop"));
+  EXPECT_TRUE(config.set("near", "off"));
+  EXPECT_TRUE(config.set("segment_bytes", "64K"));
+  return config;
+}
+
+TuneOptions options_to_save(const std::string& file) {
+  TuneOptions options;
+  options.time = 2s;
+  options.candidates = 2;
+  options.save = file;
+  return options;
+}
+
+constexpr std::array kOneOperation{Collective::broadcast};
+constexpr std::array<std::uint64_t, 1> kOneSize{1024};
+
+TEST(TuneJobs, LeaveToTheNextJobWhatTheyHaveFound) {
+  const support::ScratchFolder folder;
+  std::string algorithm;
+  for (const bool first : {true, false}) {
+    Config config = loop_config();
+    EXPECT_TRUE(config.set("coll_tuning", folder.path()));
+    auto job = Job::in_process(3, config);
+    ASSERT_TRUE(job) << job.status().text();
+    job->run_each([&](Endpoint& me) {
+      if (first) {
+        const auto report = tune(me.world(), kOneOperation, kOneSize, options_to_save(folder.path()));
+        ASSERT_TRUE(report) << report.status().text();
+        ASSERT_EQ(report->found.size(), 1u);
+        EXPECT_TRUE(report->saved);
+        if (me.rank() == 0) algorithm = report->found[0].algorithm;
+      } else {
+        const std::string why = me.world().explain(Collective::broadcast, 1024);
+        EXPECT_THAT(why, HasSubstr("measured: "));
+        EXPECT_THAT(why, HasSubstr("  " + algorithm));
+      }
+    });
+    EXPECT_TRUE(job->finish());
+  }
+}
+
+TEST(TuneJobs, WithoutAPlaceToSaveUseItAllTheSame) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "mine.json").string();
+  std::ofstream(file) << "shopping list";
+  auto job = Job::in_process(2, loop_config());
+  ASSERT_TRUE(job) << job.status().text();
+  testing::internal::CaptureStderr();
+  job->run_each([&](Endpoint& me) {
+    const auto report = tune(me.world(), kOneOperation, kOneSize, options_to_save(file));
+    ASSERT_TRUE(report) << report.status().text();
+    EXPECT_FALSE(report->saved);
+    EXPECT_THAT(me.world().explain(Collective::broadcast, 1024), HasSubstr("measured: "));
+  });
+  EXPECT_TRUE(job->finish());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("what was found is not saved: " + file));
+}
+
+TEST(TuneJobs, OfAForcedOperationLeaveItOut) {
+  Config config = loop_config();
+  EXPECT_TRUE(config.set("coll_broadcast", "chain"));
+  auto job = Job::in_process(2, config);
+  ASSERT_TRUE(job) << job.status().text();
+  job->run_each([&](Endpoint& me) {
+    const auto report = tune(me.world(), kOneOperation, kOneSize, {});
+    ASSERT_TRUE(report) << report.status().text();
+    EXPECT_EQ(report->left_out, 1u);
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+// The others must not wait for ever: their calls on that team fail, and other teams go on.
+TEST(TuneJobs, WhoseWorkDoesNotReturnEndWithAnError) {
+  auto job = Job::in_process(3, loop_config());
+  ASSERT_TRUE(job) << job.status().text();
+  std::atomic<int> told{0};
+  testing::internal::CaptureStderr();
+  job->run_each([&](Endpoint& me) {
+    auto team = me.world().dup();
+    ASSERT_TRUE(team);
+    TuneOptions options;
+    options.time = 50ms;
+    options.work_limit = 10ms;
+    if (me.rank() == 1) {
+      options.work = [&] {
+        while (told != 2) std::this_thread::sleep_for(1ms);
+      };
+    }
+    const auto report = tune(*team, kOneOperation, kOneSize, options);
+    EXPECT_FALSE(report);
+    if (me.rank() != 1) {
+      EXPECT_EQ(report.status().code(), ErrorCode::timed_out) << report.status().text();
+      ++told;
+    }
+    std::uint64_t word = 1;
+    EXPECT_FALSE(all_reduce(*team, std::span(&word, 1), ReduceOp::sum));
+    ASSERT_TRUE(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum));
+    EXPECT_EQ(word, 3u);
+  });
+  EXPECT_TRUE(job->finish());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("a member has not come for 5 s"));
+}
+
+TEST(TuneJobs, WhoseWorkIsTooSlowSayWhere) {
+  auto job = Job::in_process(2, loop_config());
+  ASSERT_TRUE(job) << job.status().text();
+  testing::internal::CaptureStderr();
+  job->run_each([&](Endpoint& me) {
+    TuneOptions options;
+    options.work_limit = 1ms;
+    if (me.rank() == 1) options.work = [] { std::this_thread::sleep_for(5ms); };
+    const auto report = tune(me.world(), kOneOperation, kOneSize, options);
+    EXPECT_EQ(report.status(), Status(ErrorCode::timed_out, 1));
+  });
+  EXPECT_TRUE(job->finish());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("its limit is 1 ms"));
+}
+
+}  // namespace
+}  // namespace aqueduct::coll

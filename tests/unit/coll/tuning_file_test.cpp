@@ -1,0 +1,197 @@
+// Files of decisions, and what is wrong with them.
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/tuning_file.hpp"
+#include "coll/tune/tuning_table.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace aqueduct::coll {
+namespace {
+
+using testing::HasSubstr;
+
+const TuningPlace kHere{"A \"quick\" processor, 2 processors", "udp"};
+
+std::vector<Decision> some_decisions() {
+  Decision one;
+  one.key.operation = Operation::broadcast;
+  one.key.ranks = 4;
+  one.key.size = size_class(1024);
+  one.best = {&kBroadcastKNomial, {8, 4, 0}, 9'000'000};
+  one.samples = 40;
+  Decision two = one;
+  two.key.operation = Operation::all_reduce;
+  two.key.kind = TeamKind::mapped;
+  two.key.in = Sync::none;
+  two.key.out = Sync::mine;
+  two.key.addresses = Addresses::single;
+  two.key.order = Order::exact;
+  two.key.commutative = false;
+  two.key.element = 8;
+  two.best = {&kAllReduceRing, {}, 1};
+  two.runner_up = {&kAllReduceTree, {2, 0, 0}, 2};
+  return {one, two};
+}
+
+std::string content_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void write(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
+
+TEST(TuningText, IsReadAsItWasWritten) {
+  const std::vector<Decision> written = some_decisions();
+  const TuningRead read = read_tuning(tuning_text(kHere, written), kHere);
+  EXPECT_EQ(read.problem, "");
+  EXPECT_EQ(read.unknown, 0u);
+  EXPECT_EQ(read.decisions, written);
+}
+
+TEST(TuningText, OfAnotherMachineConduitOrVersionIsRefused) {
+  const std::string text = tuning_text(kHere, some_decisions());
+  EXPECT_THAT(read_tuning(text, {"another", "udp"}).problem, HasSubstr("of another kind of machine"));
+  EXPECT_THAT(read_tuning(text, {kHere.machine, "ofi"}).problem, HasSubstr("of conduit udp, not of ofi"));
+  std::string newer = text;
+  newer.replace(newer.find("\"version\": 1"), 12, "\"version\": 2");
+  EXPECT_THAT(read_tuning(newer, kHere).problem, HasSubstr("version 2, and this library reads 1"));
+  EXPECT_THAT(read_tuning("{}", kHere).problem, HasSubstr("holds no decisions"));
+}
+
+TEST(TuningText, CutOffAnywhereIsDamaged) {
+  const std::string whole = tuning_text(kHere, some_decisions());
+  for (std::size_t length = 0; length + 2 < whole.size(); length += 5) {
+    const TuningRead read = read_tuning(whole.substr(0, length), kHere);
+    EXPECT_NE(read.problem, "") << length;
+    EXPECT_TRUE(read.decisions.empty());
+  }
+}
+
+// An entry that makes no sense is left out; the others count.
+TEST(TuningText, WithWrongEntriesHasTheOthers) {
+  const std::string text = tuning_text(kHere, some_decisions());
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const std::size_t at = changed.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    changed.replace(at, from.size(), to);
+    return read_tuning(changed, kHere);
+  };
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{"k-nomial", "from-the-future"},
+                                 {"\"ranks\": 4", "\"ranks\": 0"},
+                                 {"radix=8", "radix=1000000"},
+                                 {"\"broadcast\"", "\"scan\""},
+                                 {"\"in\": \"all\"", "\"in\": \"some\""},
+                                 {"\"bytes\": 1024", "\"bytes\": -1"},
+                                 {"\"commutative\": true", "\"commutative\": 1"},
+                                 {"\"samples\": 40", "\"samples\": 1e30"},
+                                 {"\"order\"", "\"odour\""}}) {
+    const TuningRead read = with(from, to);
+    EXPECT_EQ(read.problem, "") << to;
+    EXPECT_EQ(read.unknown, 1u) << to;
+    EXPECT_EQ(read.decisions.size(), 1u) << to;
+  }
+}
+
+TEST(TuningText, ShuffledHasTheSameTable) {
+  std::vector<Decision> decisions = some_decisions();
+  const std::string text = tuning_text(kHere, decisions);
+  std::ranges::reverse(decisions);
+  EXPECT_EQ(tuning_text(kHere, decisions), text);
+}
+
+TEST(TuningFile, IsMergedNotReplaced) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "new" / "tuning.json").string();
+  const std::vector<Decision> decisions = some_decisions();
+  EXPECT_EQ(save_tuning(file, kHere, {&decisions[0], 1}), "");
+  EXPECT_EQ(save_tuning(file, kHere, {&decisions[1], 1}), "");
+  Decision again = decisions[0];
+  again.best.algorithm = &kBroadcastChain;
+  again.best.wanted = {};
+  EXPECT_EQ(save_tuning(file, kHere, {&again, 1}), "");
+  EXPECT_EQ(load_tuning(file, kHere).decisions, (std::vector{again, decisions[1]}));
+}
+
+TEST(TuningFile, InAFolderHasANameOfItsOwn) {
+  const support::ScratchFolder folder;
+  const std::string file = tuning_file(folder.path(), kHere);
+  EXPECT_THAT(file, testing::MatchesRegex(folder.path() + "/tuning-udp-[0-9a-f]+\\.json"));
+  EXPECT_NE(file, tuning_file(folder.path(), {kHere.machine, "smp"}));
+  EXPECT_NE(file, tuning_file(folder.path(), {"another", "udp"}));
+  EXPECT_EQ(load_tuning(folder.path(), kHere).problem, "") << "no file in a folder is no problem";
+  EXPECT_THAT(load_tuning((folder / "none.json").string(), kHere).problem, HasSubstr("cannot be read"));
+}
+
+TEST(TuningFile, ThatIsNotOursIsLeftAlone) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "tuning.json").string();
+  for (const std::string& text : {std::string("shopping list"), tuning_text({"another", "udp"}, {}),
+                                  std::string("{\"format\": \"aqueduct-tuning\", \"version\": 9}")}) {
+    write(file, text);
+    EXPECT_THAT(save_tuning(file, kHere, some_decisions()), HasSubstr("is not changed"));
+    EXPECT_EQ(content_of(file), text);
+  }
+}
+
+// /dev/full takes no byte: as a full disk.
+TEST(TuningFile, OnAFullDiskStaysAsItWas) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "tuning.json").string();
+  const std::vector<Decision> decisions = some_decisions();
+  ASSERT_EQ(save_tuning(file, kHere, {&decisions[0], 1}), "");
+  const std::string before = content_of(file);
+  const std::string fresh = file + "." + std::to_string(::getpid()) + ".new";
+  ASSERT_EQ(::symlink("/dev/full", fresh.c_str()), 0);
+  EXPECT_THAT(save_tuning(file, kHere, {&decisions[1], 1}), HasSubstr("cannot be written"));
+  EXPECT_EQ(content_of(file), before);
+  EXPECT_EQ(save_tuning(file, kHere, {&decisions[1], 1}), "") << "the link is gone";
+}
+
+TEST(TuningFile, ThatAnotherWritesForEverIsGivenUp) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "tuning.json").string();
+  const int held = ::open((file + ".lock").c_str(), O_RDWR | O_CREAT, 0644);
+  ASSERT_GE(held, 0);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0);
+  EXPECT_THAT(save_tuning(file, kHere, some_decisions()), HasSubstr("locked by another process"));
+  ::close(held);
+  EXPECT_EQ(save_tuning(file, kHere, some_decisions()), "");
+}
+
+TEST(TuningFile, LosesNothingOfWritersAtOnce) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "tuning.json").string();
+  constexpr Rank kWriters = 4;
+  constexpr Rank kTurns = 8;
+  // Each opens the lock by itself, so the threads exclude each other as processes do; but they share a process id, and so
+  // the name of the new file: that they do not meet there shows that the lock holds.
+  std::vector<std::thread> writers;
+  for (Rank writer = 0; writer < kWriters; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (Rank turn = 0; turn < kTurns; ++turn) {
+        Decision one = some_decisions().front();
+        one.key.ranks = 2 + writer * kTurns + turn;
+        EXPECT_EQ(save_tuning(file, kHere, {&one, 1}), "");
+      }
+    });
+  }
+  for (std::thread& one : writers) one.join();
+  EXPECT_EQ(load_tuning(file, kHere).decisions.size(), std::size_t{kWriters} * kTurns);
+}
+
+}  // namespace
+}  // namespace aqueduct::coll

@@ -1,0 +1,171 @@
+// What a job agrees on about tuning when it starts.
+
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/coll.hpp>
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/engine/collectives.hpp"
+#include "coll/tune/tuning_file.hpp"
+#include "core/network_profile.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+namespace aqueduct::runtime {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr Rank kRanks = 3;
+constexpr std::uint64_t kBytes = 1024;
+
+coll::TuningPlace loop_here() { return {coll::machine_kind(), "loop"}; }
+
+/// The rules would take another.
+coll::Decision chain_for_broadcasts() {
+  coll::Decision one;
+  one.key.operation = Collective::broadcast;
+  one.key.kind = coll::TeamKind::host;
+  one.key.ranks = kRanks;
+  one.key.size = coll::size_class(kBytes);
+  one.best = {&coll::kBroadcastChain, {2, 0, 0}, 5'000'000};
+  one.samples = 40;
+  return one;
+}
+
+class JobTuning : public testing::Test {
+ protected:
+  struct Heard {
+    std::vector<std::string> why;  ///< [rank] Team::explain
+    std::vector<std::uint64_t> hashes;
+    std::string child;
+    std::string said;
+  };
+
+  Heard run(std::string_view tuning, std::string_view choice = "auto", std::string_view profile = "") {
+    Config config;
+    EXPECT_TRUE(config.set("conduit", "loop"));
+    EXPECT_TRUE(config.set("near", "off"));
+    EXPECT_TRUE(config.set("segment_bytes", "64K"));
+    EXPECT_TRUE(config.set("coll_tuning", tuning));
+    EXPECT_TRUE(config.set("coll_choice", choice));
+    EXPECT_TRUE(config.set("network_profile", profile));
+    Heard heard;
+    testing::internal::CaptureStderr();
+    {
+      auto job = Job::in_process(kRanks, config);
+      EXPECT_TRUE(job) << job.status().text();
+      for (Rank rank = 0; rank < kRanks; ++rank) {
+        Team& world = job->endpoint(rank).world();
+        heard.why.push_back(world.explain(Collective::broadcast, kBytes));
+        heard.hashes.push_back(coll::Collectives::tuning_hash(world.state()));
+      }
+      std::array<std::string, kRanks> children;
+      job->run_each([&](Endpoint& me) {
+        auto twin = me.world().dup();
+        ASSERT_TRUE(twin) << twin.status().text();
+        std::vector<std::byte> block(kBytes, std::byte(me.rank() == 0 ? 7 : 0));
+        ASSERT_TRUE(me.wait(broadcast_nb(*twin, block)));
+        EXPECT_EQ(block.back(), std::byte{7});
+        children[me.rank()] = twin->explain(Collective::broadcast, kBytes);
+        EXPECT_TRUE(twin->end());
+      });
+      heard.child = children[0];
+      EXPECT_TRUE(job->finish());
+    }
+    heard.said = testing::internal::GetCapturedStderr();
+    return heard;
+  }
+  std::string file() const { return coll::tuning_file(folder_.path(), loop_here()); }
+  void write(const std::string& text) const { std::ofstream(file()) << text; }
+
+  support::ScratchFolder folder_;
+};
+
+TEST_F(JobTuning, IsThatOfAFileOnAllRanksAndInNewTeams) {
+  const coll::Decision one = chain_for_broadcasts();
+  ASSERT_EQ(coll::save_tuning(file(), loop_here(), {&one, 1}), "");
+  const Heard heard = run(folder_.path());
+  for (Rank rank = 0; rank < kRanks; ++rank) {
+    EXPECT_THAT(heard.why[rank], AllOf(HasSubstr("chain:segments=2"), HasSubstr("measured: 5.000 us")));
+    EXPECT_EQ(heard.hashes[rank], heard.hashes[0]);
+  }
+  EXPECT_THAT(heard.child, HasSubstr("chain:segments=2"));
+  EXPECT_EQ(heard.said, "");
+}
+
+TEST_F(JobTuning, CanBeSwitchedOff) {
+  const coll::Decision one = chain_for_broadcasts();
+  ASSERT_EQ(coll::save_tuning(file(), loop_here(), {&one, 1}), "");
+  for (const char* const choice : {"rules", "model"}) {
+    const Heard heard = run(folder_.path(), choice);
+    EXPECT_THAT(heard.why[0], Not(HasSubstr("measured: ")));
+    EXPECT_EQ(heard.said, "");
+  }
+}
+
+TEST_F(JobTuning, WithoutAFileInTheFolderIsNone) {
+  const Heard heard = run(folder_.path());
+  EXPECT_THAT(heard.why[0], HasSubstr("by the rules"));
+  EXPECT_EQ(heard.said, "");
+}
+
+TEST_F(JobTuning, OfAWrongFileIsNoneWithOneWarning) {
+  const std::string good = coll::tuning_text(loop_here(), std::vector{chain_for_broadcasts()});
+  std::string newer = good;
+  newer.replace(newer.find("\"version\": 1"), 12, "\"version\": 7");
+  for (const auto& [text, why] :
+       {std::pair{good.substr(0, good.size() / 2), "damaged"}, std::pair{newer, "has version 7"},
+        std::pair{coll::tuning_text({"elsewhere", "loop"}, {}), "another kind of machine"},
+        std::pair{coll::tuning_text({coll::machine_kind(), "udp"}, {}), "of conduit udp"},
+        std::pair{std::string(), "damaged"}}) {
+    write(text);
+    const Heard heard = run(folder_.path());
+    EXPECT_THAT(heard.said, HasSubstr(why));
+    EXPECT_EQ(heard.said.find("AQUEDUCT_COLL_TUNING"), heard.said.rfind("AQUEDUCT_COLL_TUNING"))
+        << heard.said;
+    EXPECT_THAT(heard.why[kRanks - 1], HasSubstr("by the rules"));
+  }
+  EXPECT_THAT(run((folder_ / "none.json").string()).said, HasSubstr("cannot be read"));
+}
+
+TEST_F(JobTuning, OfAFileWithOneWrongEntryHasTheOthers) {
+  std::string text = coll::tuning_text(loop_here(), std::vector{chain_for_broadcasts()});
+  const std::string entry = text.substr(text.find("    {"), text.find("\n  ]") - text.find("    {"));
+  text.insert(text.find("\n  ]"), ",\n" + entry);
+  text.replace(text.rfind("chain"), 5, "change");
+  write(text);
+  const Heard heard = run(folder_.path());
+  EXPECT_THAT(heard.said, HasSubstr("1 of its entries are damaged"));
+  EXPECT_THAT(heard.why[0], HasSubstr("chain:segments=2"));
+}
+
+TEST_F(JobTuning, KnowsTheNetworkOfAProfile) {
+  const std::string profile = core::profile_file(folder_.path(), "loop");
+  std::ofstream(profile) << R"({"format": "aqueduct-network-profile", "version": 1, "machine": ")"
+                         << core::machine_name() << R"(", "conduit": "loop", "levels": {"host": {
+    "injection_depth": 32, "inline_limit": 64, "peak_bytes": 8192, "rendezvous_limit": 0,
+    "copy_femtoseconds_per_byte": 5, "reduce_femtoseconds_per_byte": 6, "costs": [
+      {"bytes": 0, "latency_ps": 100000000, "overhead_ps": 20, "gap_ps": 3, "femtoseconds_per_byte": 400}]}}})";
+  const Heard heard = run("", "auto", profile);
+  EXPECT_EQ(heard.said, "");
+  const bool crowded = ::sysconf(_SC_NPROCESSORS_ONLN) < static_cast<long>(kRanks);
+  for (Rank rank = 0; rank < kRanks; ++rank) {
+    EXPECT_THAT(heard.why[rank], crowded ? HasSubstr("by the rules") : HasSubstr("predicted by replay"));
+    EXPECT_EQ(heard.hashes[rank], heard.hashes[0]);
+  }
+  EXPECT_NE(heard.hashes[0], run("").hashes[0]);
+}
+
+}  // namespace
+}  // namespace aqueduct::runtime

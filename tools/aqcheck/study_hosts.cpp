@@ -1,0 +1,80 @@
+#include "tools/aqcheck/study_hosts.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::aqcheck {
+
+using coll::Shape;
+
+namespace {
+
+std::uint64_t hosts(const Shape& shape) { return shape.groups.of->count(); }
+std::uint64_t beside_leaders(const Shape& shape) { return shape.ranks - hosts(shape); }
+
+/// The rounds of k - 1 messages in which each of G hears of all.
+std::uint32_t rounds_of_hosts(const Shape& shape, std::uint64_t radix) {
+  std::uint32_t rounds = 0;
+  for (std::uint64_t reached = 1; reached < hosts(shape); reached *= radix) ++rounds;
+  return rounds;
+}
+
+std::uint64_t segments_of(const Shape& shape, std::uint64_t wanted) {
+  const std::uint64_t elements = shape.bytes / shape.element;
+  const std::uint64_t most = std::min(wanted, elements);
+  const std::uint64_t each = (elements + most - 1) / most;
+  return (elements + each - 1) / each;
+}
+
+Studied on_tree_of_hosts(const Shape& shape, std::uint64_t segments) {
+  return {.messages = (shape.ranks - 1) * segments,
+          .bytes = (shape.ranks - 1) * shape.bytes,
+          .depth = 1 + rounds_of_hosts(shape, shape.parameters[0]),
+          .less_depth = true};
+}
+
+/// Up on each host, rounds among the leaders, down on each host.
+Studied through_leaders(const Shape& shape, std::uint64_t radix) {
+  const std::uint32_t rounds = rounds_of_hosts(shape, radix);
+  return {.messages = 2 * beside_leaders(shape) + hosts(shape) * (radix - 1) * rounds,
+          .depth = 2 + rounds,
+          .less_depth = true};
+}
+
+}  // namespace
+
+Studied barrier_by_hosts(const Shape& shape) {
+  Studied out = through_leaders(shape, shape.parameters[0]);
+  out.fewer_messages = true;  // where G is no power of k, as in a dissemination of G
+  return out;
+}
+
+Studied broadcast_by_hosts(const Shape& shape) {
+  return on_tree_of_hosts(shape, segments_of(shape, shape.parameters[1]));
+}
+
+Studied reduce_by_hosts(const Shape& shape) { return on_tree_of_hosts(shape, 1); }
+
+Studied all_reduce_by_hosts(const Shape& shape) {
+  Studied out = through_leaders(shape, shape.parameters[0]);
+  out.bytes = out.messages * shape.bytes;
+  return out;
+}
+
+Studied all_gather_by_hosts(const Shape& shape) {
+  const std::uint64_t below = beside_leaders(shape);
+  const std::uint64_t between = hosts(shape) - 1;
+  // A block up for each; each other host gets each block; all blocks down for each.
+  const std::uint64_t blocks = below + between * shape.ranks + below * shape.ranks;
+  return {.messages = 2 * below + hosts(shape) * between,
+          .bytes = blocks * shape.bytes,
+          .depth = 3,
+          .less_depth = true};
+}
+
+void add_pass_by_hosts(Studied& to, const Shape& shape, bool on_tree) {
+  to.messages += on_tree ? shape.ranks - 1 : through_leaders(shape, 2).messages;
+  to.depth += on_tree ? 1 + rounds_of_hosts(shape, 4) : through_leaders(shape, 2).depth;
+  to.less_depth = true;
+}
+
+}  // namespace aqueduct::aqcheck

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <aqueduct/config.hpp>
+
+#include "coll/tune/tuning_table.hpp"
+
+namespace aqueduct::aqinfo {
+
+/// What a job with these settings would agree on, if its ranks were on this kind of machine: by smp on one host, and by the
+/// conduit that the settings name between hosts. Without a named one nothing is known between hosts.
+coll::TuningTable tuning_here(const Config& config);
+
+}  // namespace aqueduct::aqinfo

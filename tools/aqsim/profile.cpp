@@ -1,0 +1,73 @@
+#include "tools/aqsim/profile.hpp"
+
+#include "core/network_profile.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace aqueduct::aqsim {
+
+using sim::BadInput;
+
+namespace {
+
+coll::LogGP link_of(const NetworkCost& cost) {
+  const auto time = [](Picoseconds value) { return static_cast<coll::Picoseconds>(value.count()); };
+  // A measured latency may be 0: what a copy does, its caller's processor has done.
+  return {std::max<coll::Picoseconds>(1, time(cost.latency)), time(cost.overhead), time(cost.gap),
+          cost.femtoseconds_per_byte};
+}
+
+/// The conduit that the file says it is of; empty if it says none.
+std::string conduit_in(std::string_view text) {
+  const auto root = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!root.is_object() || !root.contains("conduit") || !root.at("conduit").is_string()) return {};
+  return root.at("conduit").get<std::string>();
+}
+
+/// What it costs a processor to go over to another rank: what a message to a rank on the same processor takes longer.
+coll::Picoseconds turn_of(const core::NetworkProfile& profile, const NetworkModel& usual) {
+  const NetworkModel* const shared = profile.find("core");
+  if (shared == nullptr || shared->at(0).latency <= usual.at(0).latency) return 0;
+  return static_cast<coll::Picoseconds>((shared->at(0).latency - usual.at(0).latency).count());
+}
+
+}  // namespace
+
+sim::Network network_of_profile(std::string_view text, const std::string& file) {
+  const std::string conduit = conduit_in(text);
+  const core::ProfileRead read = core::read_profile(text, core::machine_name(), conduit);
+  if (!read.problem.empty()) throw BadInput(fmt::format("{}: {}", file, read.problem));
+  const NetworkModel* model = read.profile.between(/*same_host=*/true);
+  if (model == nullptr) model = read.profile.between(/*same_host=*/false);
+  if (model == nullptr)
+    throw BadInput(fmt::format("{}: no level was measured; run `aqperf calibrate`", file));
+  sim::Network out;
+  out.name = file;
+  coll::Machine& machine = out.machine;
+  coll::Machine::Level level{.group = 1U << 28, .link = link_of(model->at(0))};
+  for (const NetworkCost& cost : model->costs().subspan(1))
+    level.longer.push_back({cost.bytes, link_of(cost)});
+  machine.levels = {std::move(level)};
+  machine.copy_femtoseconds_per_byte = model->copy_femtoseconds_per_byte;
+  machine.reduce_femtoseconds_per_byte = model->reduce_femtoseconds_per_byte;
+  machine.strided = conduit == "smp" ? coll::Strided::whole : coll::Strided::pieces;
+  machine.host = read.profile.between(/*same_host=*/true) != nullptr ? 1U << 28 : 1;
+  machine.turn = turn_of(read.profile, *model);
+  return out;
+}
+
+sim::Network load_profile(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw BadInput(fmt::format("--profile {}: it cannot be read", file));
+  std::stringstream text;
+  text << in.rdbuf();
+  return network_of_profile(text.str(), file);
+}
+
+}  // namespace aqueduct::aqsim

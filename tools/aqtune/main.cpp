@@ -1,0 +1,190 @@
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/tune.hpp>
+
+#include "bootstrap/launcher.hpp"
+#include "coll/tune/operation_word.hpp"
+#include "conduits/registry.hpp"
+#include "core/json_reader.hpp"
+#include "tools/aqtune/options.hpp"
+#include "tools/aqtune/report.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <unistd.h>
+
+// aqtune: measures which algorithms of collectives are the fastest here, and writes them down. See docs/tuning.md.
+
+namespace aqueduct::aqtune {
+namespace {
+
+bool has_launcher() {
+  const std::string wanted = bootstrap::environment_variable("AQUEDUCT_LAUNCHER").value_or("auto");
+  return bootstrap::find_launcher(wanted, bootstrap::environment_variable).by != bootstrap::Launcher::alone;
+}
+
+/// Replaces this process by `aqrun -n RANKS aqtune …`.
+[[noreturn]] void relaunch(const Options& options, int argc, char** argv) {
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe");
+  std::vector<std::string> command{(own.parent_path() / "aqrun").string(), "-n",
+                                   std::to_string(options.ranks == 0 ? 2 : options.ranks)};
+  if (!options.conduit.empty()) command.insert(command.end(), {"--conduit", options.conduit});
+  const conduits::Available* const named = conduits::find(options.conduit);
+  // Ranks of one host would use shared memory in place of the conduit that is to be tuned.
+  if (named != nullptr && named->entry != nullptr && named->entry->crosses_hosts &&
+      Config::from_environment().origin("near") == SettingOrigin::built_in)
+    command.insert(command.end(), {"-e", "AQUEDUCT_NEAR=off"});
+  command.push_back(own.string());
+  command.insert(command.end(), argv + 1, argv + argc);
+  std::vector<char*> words;
+  for (std::string& word : command) words.push_back(word.data());
+  words.push_back(nullptr);
+  execv(words.front(), words.data());
+  throw BadInput(fmt::format("{}: {}", command.front(), std::strerror(errno)));
+}
+
+void print(const Tuned& one, Rank ranks, bool json) {
+  const auto us = [](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1000; };
+  if (json) {
+    fmt::print(
+        R"({{"operation": "{}", "ranks": {}, "bytes": {}, "algorithm": "{}", "median_us": {:.3f}, "runner_up": )"
+        R"("{}", "runner_up_us": {:.3f}, "samples": {}, "tried": {}, "decided": {}}})"
+        "\n",
+        coll::operation_word(one.operation), ranks, one.bytes, one.algorithm, us(one.median), one.runner_up,
+        us(one.runner_up_median), one.samples, one.tried, one.decided);
+  } else {
+    fmt::print("{:<15}{:>10} B  {:<34}{:>11.2f} us   {}{}\n", coll::operation_word(one.operation), one.bytes,
+               one.algorithm, us(one.median),
+               one.runner_up.empty()
+                   ? std::string("nothing else was tried")
+                   : fmt::format("then {} in {:.2f} us", one.runner_up, us(one.runner_up_median)),
+               one.decided || one.runner_up.empty() ? "" : " (undecided)");
+  }
+}
+
+void write_page(const std::string& file, const std::string& decisions_file) {
+  std::ifstream in(decisions_file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  // Whatever machine it is of: a report may be made elsewhere.
+  const core::JsonRead json = core::read_json(text);
+  const auto says = [&](const char* name) {
+    const core::Json* const found = json.value.find(name);
+    return found != nullptr ? found->text : std::string();
+  };
+  const coll::TuningPlace place{says("machine"), says("conduit")};
+  const coll::TuningRead read = coll::read_tuning(text, place);
+  if (!read.problem.empty()) throw BadInput(fmt::format("{}: {}", decisions_file, read.problem));
+  std::ofstream out(file, std::ios::binary);
+  out << report_page(place, read.decisions);
+  out.flush();
+  if (!out) throw BadInput(fmt::format("--report {}: it cannot be written", file));
+}
+
+/// What this rank does. Its exit status.
+int tune_here(Job& job, const Options& options) {
+  Endpoint& me = job.endpoint();
+  TuneOptions wanted;
+  wanted.time = std::chrono::nanoseconds(static_cast<std::int64_t>(options.seconds * 1e9));
+  wanted.candidates = options.candidates;
+  wanted.save = options.out;
+  const auto report = tune(me.world(), options.operations, options.bytes, wanted);
+  if (!report) {
+    if (me.rank() == 0) fmt::print(stderr, "aqtune: {}\n", report.status().text());
+    return report.status().exit_code();
+  }
+  if (me.rank() != 0) return 0;
+  for (const Tuned& one : report->found) print(one, me.ranks(), options.json);
+  if (report->left_out != 0)
+    fmt::print(stderr, "aqtune: {} sizes were left out: more --seconds may help\n", report->left_out);
+  if (report->found.empty()) return 0;
+  const std::string file =
+      coll::tuning_file(options.out, {coll::machine_kind(), me.conduit_of(me.ranks() - 1)});
+  if (!report->saved) return 1;  // the log says why
+  if (!options.json) fmt::print("written: {}\n", file);
+  if (options.report.empty()) return 0;
+  write_page(options.report, file);
+  if (!options.json) fmt::print("written: {}\n", options.report);
+  return 0;
+}
+
+int run(const Options& options, int argc, char** argv) {
+  if (!options.from.empty()) {
+    if (options.report.empty()) throw BadInput("--from: say where the page goes by --report");
+    write_page(options.report, options.from);
+    return 0;
+  }
+  if (options.studies) {
+    print_study(study(options.study), options.study);
+    return 0;
+  }
+  if (!has_launcher()) relaunch(options, argc, argv);
+  Config config = Config::from_environment();
+  auto job = Job::start(config);
+  if (!job) return job.status().exit_code();  // the log says why
+  const int outcome = tune_here(*job, options);
+  const Status end = job->finish();
+  return outcome != 0 ? outcome : end.exit_code();
+}
+
+}  // namespace
+}  // namespace aqueduct::aqtune
+
+int main(int argc, char** argv) {
+  using aqueduct::aqtune::Options;
+  Options options;
+  CLI::App app(
+      "Measures which algorithms of collective operations are the fastest here, and writes them down.\n"
+      "  aqtune --ranks 4 --out tuning/                  on this host\n"
+      "  aqrun -n 64 --hosts hosts.txt aqtune --out tuning/ --report tuning.html\n"
+      "  AQUEDUCT_COLL_TUNING=tuning/ aqrun -n 64 --hosts hosts.txt ./program");
+  std::string operations = "all";
+  std::string bytes = "8:1M";
+  app.add_option("--ops", operations, "broadcast,all_reduce,… or all")->capture_default_str();
+  app.add_option("--bytes", bytes, "of a block: powers of four from A to B, or a list with commas")
+      ->type_name("A:B")
+      ->capture_default_str();
+  app.add_option("--ranks", options.ranks, "how many to start here, without a launcher (default: 2)")
+      ->check(CLI::Range(2U, 1024U));
+  app.add_option("--conduit", options.conduit, "without a launcher: which conduit");
+  app.add_option("--out", options.out, "the file of decisions, or a folder of such files")
+      ->default_str("tuning/");
+  app.add_option("--report", options.report, "writes a page with the decisions of the file")
+      ->type_name("FILE.html");
+  app.add_option("--from", options.from, "measures nothing: the page is about this file")->type_name("FILE");
+  app.add_option("--seconds", options.seconds, "what the search may take")
+      ->check(CLI::Range(0.01, 1e6))
+      ->capture_default_str();
+  app.add_option("--candidates", options.candidates, "how many of the model's first algorithms are measured")
+      ->check(CLI::Range(1U, 10000U))
+      ->capture_default_str();
+  app.add_flag("--json", options.json, "an object on a line for each decision");
+  app.add_flag("--regret", options.studies,
+               "no job: how good the choices are on random simulated networks, beside an exhaustive search");
+  app.add_option("--models", options.study.models, "of --regret: random machines, each with three topologies")
+      ->check(CLI::Range(1U, 10000U))
+      ->capture_default_str();
+  app.add_option("--members", options.study.ranks, "of --regret: sizes of teams; below 2: by chance, 2 to 64")
+      ->delimiter(',')
+      ->check(CLI::Range(0U, 16384U))
+      ->capture_default_str();
+  app.add_option("--seed", options.study.seed, "of --regret")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  options.study.json = options.json;
+  options.study.searched = options.candidates;
+  if (options.out.empty()) options.out = "tuning/";
+  try {
+    options.operations = aqueduct::aqtune::read_operations(operations);
+    options.bytes = aqueduct::aqtune::read_sizes(bytes);
+    return aqueduct::aqtune::run(options, argc, argv);
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "aqtune: {}\n", problem.what());
+    return 2;
+  }
+}

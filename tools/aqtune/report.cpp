@@ -1,0 +1,164 @@
+#include "tools/aqtune/report.hpp"
+
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/size_class.hpp"
+#include "sim/plot.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace aqueduct::aqtune {
+
+namespace {
+
+using coll::Decision;
+
+// Light ones, so that black text can be read on them. Chosen.
+constexpr std::array kColours{"#aec7e8", "#ffbb78", "#98df8a", "#ff9896", "#c5b0d5", "#c49c94",
+                              "#f7b6d2", "#dbdb8d", "#9edae5", "#c7c7c7", "#e7cb94", "#b5cf6b"};
+
+constexpr std::string_view kStyle =
+    "body{font:15px/1.45 sans-serif;margin:2em auto;max-width:75em;padding:0 1em}"
+    "table{border-collapse:collapse;margin:.6em 0}"
+    "th,td{border:1px solid #bbb;padding:.25em .6em;text-align:left;font-size:13px}"
+    "th{background:#eee;font-weight:600}td small{color:#333}svg{max-width:100%;height:auto}";
+
+std::string in_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+std::string size_word(std::uint64_t bytes) {
+  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
+  if (bytes >= 1 << 10 && bytes % (1 << 10) == 0) return fmt::format("{} KiB", bytes >> 10);
+  return fmt::format("{} B", bytes);
+}
+
+std::string time_word(std::uint64_t picoseconds) {
+  const double us = static_cast<double>(picoseconds) / 1e6;
+  return us >= 1000 ? fmt::format("{:.2f} ms", us / 1000) : fmt::format("{:.2f} µs", us);
+}
+
+/// One map has what can be compared: one operation in the same modes, on teams of one kind.
+using MapKey =
+    std::tuple<coll::Operation, coll::TeamKind, coll::Sync, coll::Sync, coll::Order, std::uint32_t>;
+MapKey map_of(const Decision& one) {
+  const coll::TuningKey& key = one.key;
+  return {key.operation, key.kind, key.in, key.out, key.order, key.element};
+}
+
+std::string title_of(const coll::TuningKey& key) {
+  constexpr std::array kKinds{"in mapped memory", "on one host", "over a network"};
+  constexpr std::array kSyncs{"none", "mine", "all"};
+  std::string title =
+      fmt::format("{} {}", coll::operation_word(key.operation), kKinds[static_cast<std::size_t>(key.kind)]);
+  if (key.in != coll::Sync::all || key.out != coll::Sync::all)
+    title += fmt::format(", sync {} to {}", kSyncs[static_cast<std::size_t>(key.in)],
+                         kSyncs[static_cast<std::size_t>(key.out)]);
+  return title;
+}
+
+/// A colour for each algorithm, the same on the whole page.
+class Colours {
+ public:
+  const char* of(std::string_view algorithm) {
+    const auto [at, fresh] = numbers_.emplace(algorithm, numbers_.size());
+    return kColours[at->second % kColours.size()];
+  }
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> numbers_;
+};
+
+std::string cell_of(const Decision& one, Colours& colours) {
+  std::string why = fmt::format("{}: {}, the median of {}", coll::name_of(one.best),
+                                time_word(one.best.picoseconds), one.samples);
+  if (one.runner_up.algorithm != nullptr)
+    why +=
+        fmt::format("; runner-up {}: {}", coll::name_of(one.runner_up), time_word(one.runner_up.picoseconds));
+  return fmt::format("<td style=\"background:{}\" title=\"{}\">{}<br><small>{}</small></td>",
+                     colours.of(one.best.algorithm->name), in_html(why), in_html(coll::name_of(one.best)),
+                     time_word(one.best.picoseconds));
+}
+
+std::string map_table(const std::vector<const Decision*>& decisions, Colours& colours) {
+  std::set<std::uint32_t> sizes;
+  std::map<Rank, std::map<std::uint32_t, const Decision*>> rows;
+  for (const Decision* const one : decisions) {
+    sizes.insert(one->key.size);
+    rows[one->key.ranks][one->key.size] = one;
+  }
+  std::string text = "<table class=\"map\"><tr><th>members</th>";
+  for (const std::uint32_t size : sizes)
+    text += fmt::format("<th>{}</th>", size_word(coll::least_bytes_of(size)));
+  text += "</tr>\n";
+  for (const auto& [ranks, row] : rows) {
+    text += fmt::format("<tr><th>{}</th>", ranks);
+    for (const std::uint32_t size : sizes) {
+      const auto found = row.find(size);
+      text += found != row.end() ? cell_of(*found->second, colours) : "<td></td>";
+    }
+    text += "</tr>\n";
+  }
+  return text + "</table>\n";
+}
+
+/// Times over sizes: a line for the best and one for the runner-up of each number of members.
+std::string curves(const std::string& title, const std::vector<const Decision*>& decisions) {
+  std::map<std::string, sim::Series> lines;
+  for (const Decision* const one : decisions) {
+    const auto bytes = static_cast<double>(coll::least_bytes_of(one->key.size));
+    const auto add = [&](std::string_view what, const coll::Timed& timed) {
+      if (timed.algorithm == nullptr || bytes <= 0 || timed.picoseconds == 0) return;
+      const std::string name = fmt::format("{}, P = {}", what, one->key.ranks);
+      sim::Series& line = lines[name];
+      line.name = name;
+      line.points.emplace_back(bytes, static_cast<double>(timed.picoseconds) / 1e6);
+    };
+    add("best", one->best);
+    add("runner-up", one->runner_up);
+  }
+  std::vector<sim::Series> all;
+  for (auto& [name, line] : lines) all.push_back(std::move(line));
+  return all.empty() ? std::string() : sim::plot_svg(title, "bytes of a block", "µs", all);
+}
+
+}  // namespace
+
+std::string report_page(const coll::TuningPlace& place, std::span<const coll::Decision> decisions) {
+  std::map<MapKey, std::vector<const Decision*>> maps;
+  for (const Decision& one : decisions) maps[map_of(one)].push_back(&one);
+  std::string text = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Aqueduct: tuning of "
+      "{0}</title>\n"
+      "<style>{1}</style></head>\n<body><h1>The fastest algorithms over {0}</h1>\n<p>{2}. {3} decisions. A "
+      "cell "
+      "shows what was the fastest, and the median time of the slowest member; point at it to see the "
+      "runner-up.</p>\n",
+      in_html(place.conduit), kStyle, in_html(place.machine), decisions.size());
+  Colours colours;
+  for (const auto& [key, of_map] : maps) {
+    const std::string title = title_of(of_map.front()->key);
+    text += fmt::format("<h2>{}</h2>\n", in_html(title));
+    text += map_table(of_map, colours);
+    text += curves(title, of_map);
+  }
+  if (maps.empty()) text += "<p>Nothing was decided.</p>\n";
+  return text + "</body></html>\n";
+}
+
+}  // namespace aqueduct::aqtune

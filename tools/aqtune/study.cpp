@@ -1,0 +1,200 @@
+#include "tools/aqtune/study.hpp"
+
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/ranking.hpp"
+#include "coll/tune/table.hpp"
+#include "sim/network.hpp"
+#include "sim/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <random>
+#include <string_view>
+
+namespace aqueduct::aqtune {
+
+namespace {
+
+/// Beyond so many ranks, candidates that the model finds slower by this factor than its best are not tried: shared links do
+/// not make up for that, and simulating them would take most of the time.
+constexpr Rank kAllUpTo = 64;
+constexpr std::uint64_t kHopelessFactor = 4;
+
+constexpr std::array<std::string_view, 3> kTopologies{"fat-tree", "torus", "dragonfly"};
+
+using Random = std::mt19937_64;
+
+/// By chance between two numbers, on a logarithmic scale.
+double between(Random& random, double least, double most) {
+  std::uniform_real_distribution<double> part(0, 1);
+  return least * std::pow(most / least, part(random));
+}
+
+std::uint32_t below(Random& random, std::uint32_t most) {
+  return std::uniform_int_distribution<std::uint32_t>(0, most - 1)(random);
+}
+
+/// From slow Ethernet to fast adapters.
+std::string random_machine(Random& random, std::string_view topology) {
+  const double latency = between(random, 0.3, 30);
+  const double per_byte = between(random, 0.02, 2);
+  return fmt::format(
+      R"({{"version": 1, "levels": [{{"latency_us": {:.4f}, "overhead_us": {:.4f}, "gap_us": {:.4f}, "ns_per_byte": {:.4f}}}],
+          "reduce_ns_per_byte": {:.4f}, "topology": {{"kind": "{}"}}, "host_link": {{"hop_us": {:.4f}, "ns_per_byte": {:.4f}}},
+          "link": {{"hop_us": {:.4f}, "ns_per_byte": {:.4f}}}, "packet": 16384}})",
+      latency, between(random, 0.05, 3), between(random, 0.02, 3), per_byte, between(random, 0.02, 0.5),
+      topology, latency / 20, per_byte, latency / 10, per_byte);
+}
+
+/// What a calibration between rank 0 and the last rank would find on an idle network.
+NetworkModel calibrated(const sim::Network& network, Rank ranks) {
+  const coll::LogGP& link = network.machine.levels.back().link;
+  sim::SharedLinks links(*network.topology, network.places, network.of_hosts, network.of_switches, 1);
+  links.begin();
+  const auto time = [](coll::Picoseconds ps) { return Picoseconds(static_cast<std::int64_t>(ps)); };
+  NetworkModel model;
+  model.origin = NetworkModel::Origin::profile;
+  model.by_size[0] = {0, time(links.arrival(0, 0, ranks - 1, 0, link)), time(link.overhead), time(link.gap),
+                      link.femtoseconds_per_byte};
+  model.copy_femtoseconds_per_byte = network.machine.copy_femtoseconds_per_byte;
+  model.reduce_femtoseconds_per_byte = network.machine.reduce_femtoseconds_per_byte;
+  return model;
+}
+
+/// So much scratch that nothing is cut into pieces.
+coll::ScratchLayout ample(Rank ranks) {
+  return coll::ScratchLayout({.banks = 2, .counters = 65535, .bytes = std::uint64_t{1} << 50}, ranks);
+}
+
+coll::Shape random_shape(Random& random, Rank ranks) {
+  coll::Shape shape;
+  shape.operation = static_cast<Collective>(1 + below(random, 10));
+  shape.ranks = ranks;
+  // A block of an all-to-all for each member: shorter ones, as programs have them.
+  const bool many = shape.operation == Collective::all_to_all;
+  shape.element = 8;
+  shape.bytes = static_cast<std::uint64_t>(between(random, 1, many ? 512 : 131'072)) * 8;
+  shape.pitch = shape.bytes;
+  return shape;
+}
+
+StudiedKey study_one(const sim::Network& network, const coll::TuningTable& table, const coll::Shape& shape) {
+  const coll::TeamTraits team{.ranks = shape.ranks, .one_host = false, .mapped = false};
+  const coll::ScratchLayout scratch = ample(shape.ranks);
+  const coll::TuningKey key = coll::key_of(shape, coll::TeamKind::network);
+  const auto all = coll::candidates_of(key, team, scratch, false);
+  StudiedKey out{
+      network.name, shape.ranks, std::string(coll::operation_word(shape.operation)), shape.bytes, {}};
+  const auto ranked = coll::rank_by_model(all, key, table, team, scratch, {});
+  for (const coll::Ranked& one : ranked) {
+    const bool hopeless = one.timed.picoseconds / kHopelessFactor > ranked.front().timed.picoseconds;
+    if (hopeless && shape.ranks > kAllUpTo) break;  // in the order of their times
+    const coll::Fit how = coll::fit_or_cut(*one.timed.algorithm, one.timed.wanted, shape, team, scratch);
+    if (how.refusal != nullptr) continue;
+    sim::Job job;
+    job.algorithm = one.timed.algorithm;
+    job.shape = how.shape;
+    out.times.push_back(sim::simulate(job, network).replayed.time);
+  }
+  return out;
+}
+
+double percentile(std::vector<double> values, double which) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const auto at = static_cast<std::size_t>(which * static_cast<double>(values.size()));
+  return values[std::min(at, values.size() - 1)];
+}
+
+}  // namespace
+
+double StudiedKey::regret(std::size_t tried) const {
+  if (times.empty()) return 0;
+  const auto end = times.begin() + static_cast<std::ptrdiff_t>(std::min(tried, times.size()));
+  const auto best = static_cast<double>(*std::min_element(times.begin(), times.end()));
+  return best == 0 ? 0 : static_cast<double>(*std::min_element(times.begin(), end)) / best - 1;
+}
+
+double StudiedKey::effort(std::size_t tried) const {
+  double some = 0;
+  double all = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i < tried) some += static_cast<double>(times[i]);
+    all += static_cast<double>(times[i]);
+  }
+  return all == 0 ? 0 : some / all;
+}
+
+std::vector<StudiedKey> study(const StudyOptions& options) {
+  std::vector<StudiedKey> out;
+  Random random(options.seed);
+  for (std::uint32_t model = 0; model < options.models; ++model) {
+    for (const std::string_view topology : kTopologies) {
+      const std::string text = random_machine(random, topology);
+      for (const std::uint32_t asked : options.ranks) {
+        const Rank ranks = asked > 1 ? asked : 2 + below(random, 63);
+        const sim::Network network = sim::parse_network(text, std::string(topology), ranks);
+        const NetworkModel known = calibrated(network, ranks);
+        const coll::TuningTable table({known, known}, {});
+        for (std::uint32_t i = 0; i < options.keys; ++i)
+          out.push_back(study_one(network, table, random_shape(random, ranks)));
+      }
+    }
+  }
+  return out;
+}
+
+void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& options) {
+  if (options.json) {
+    for (const StudiedKey& one : keys)
+      fmt::print(
+          R"({{"topology": "{}", "ranks": {}, "operation": "{}", "bytes": {}, "candidates": {}, "stage_0": {:.4f}, "stage_1": {:.4f}}})"
+          "\n",
+          one.topology, one.ranks, one.operation, one.bytes, one.times.size(), one.regret(1),
+          one.regret(options.searched));
+    return;
+  }
+  std::map<std::string, std::vector<const StudiedKey*>> groups;
+  for (const StudiedKey& one : keys) {
+    groups["all"].push_back(&one);
+    groups[fmt::format("{}, P {}", one.topology,
+                       one.ranks <= 64 ? std::string("<= 64") : fmt::format("= {}", one.ranks))]
+        .push_back(&one);
+    groups[one.operation].push_back(&one);
+  }
+  fmt::print("regret in percent: stage 0 chooses by the model, stage 1 measures its first {}\n",
+             options.searched);
+  fmt::print("{:<24}{:>6}   {:>8}{:>8}{:>8}{:>8}   {:>8}{:>8}{:>8}{:>8}\n", "", "keys", "median", "p95",
+             "max", "<= 5 %", "median", "p95", "max", "<= 5 %");
+  for (const auto& [name, group] : groups) {
+    std::string line = fmt::format("{:<24}{:>6}", name, group.size());
+    for (const std::size_t tried : {std::size_t{1}, std::size_t{options.searched}}) {
+      std::vector<double> regrets;
+      for (const StudiedKey* const one : group) regrets.push_back(100 * one->regret(tried));
+      const auto good = std::count_if(regrets.begin(), regrets.end(), [](double r) { return r <= 5; });
+      line += fmt::format("   {:>8.1f}{:>8.1f}{:>8.1f}{:>7.1f}%", percentile(regrets, 0.5),
+                          percentile(regrets, 0.95), percentile(regrets, 1),
+                          100.0 * static_cast<double>(good) / static_cast<double>(group.size()));
+    }
+    fmt::print("{}\n", line);
+  }
+  fmt::print(
+      "\nhow good a search is: the best of all / the best of the first x, on average; and its share of the "
+      "time of all\n");
+  for (const std::size_t tried : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 16u, 24u, 32u}) {
+    double quality = 0;
+    double effort = 0;
+    for (const StudiedKey& one : keys) {
+      quality += 1 / (1 + one.regret(tried));
+      effort += one.effort(tried);
+    }
+    const auto count = static_cast<double>(std::max<std::size_t>(keys.size(), 1));
+    fmt::print("x = {:>2}   {:.4f}   {:.4f}\n", tried, quality / count, effort / count);
+  }
+}
+
+}  // namespace aqueduct::aqtune

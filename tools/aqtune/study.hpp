@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aqueduct::aqtune {
+
+/// What a study goes through. All chance comes from the seed.
+struct StudyOptions {
+  std::uint32_t models = 50;                      ///< random machines
+  std::vector<std::uint32_t> ranks{0, 100, 256};  ///< 0: by chance, 2 to 64
+  std::uint32_t keys = 4;  ///< operations and sizes by chance, for each machine, topology and number of ranks
+  std::uint32_t searched = 8;  ///< candidates that stage 1 measures
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+/// A key of a study: how long each candidate takes on the simulated network, in the order of the model.
+struct StudiedKey {
+  std::string topology;
+  std::uint32_t ranks = 0;
+  std::string operation;
+  std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> times;  ///< picoseconds
+
+  /// How much longer the best of the model's first `tried` takes than the best of all: 0.05 is 5 %.
+  double regret(std::size_t tried) const;
+  /// The share of the time of an exhaustive search that measuring these takes.
+  double effort(std::size_t tried) const;
+};
+
+/// Chooses by the model, as it would be calibrated on the network, and tries out all candidates on the network itself, whose
+/// messages share links.
+std::vector<StudiedKey> study(const StudyOptions& options);
+/// Prints tables of regrets, and the search-quality curve.
+void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& options);
+
+}  // namespace aqueduct::aqtune
