@@ -17,8 +17,11 @@ namespace {
 using pmi1::Connection;
 using pmi1::Line;
 
-/// The least length of values that is assumed, even if the manager announces a smaller one.
+// The least length of values that is assumed, even if the manager announces a smaller one.
 constexpr std::uint32_t kLeastValue = 64;
+// Bytes of a line, with its end. Managers read lines into a buffer of 1024 bytes, whatever values they promise to take:
+// Slurm's cuts longer ones in two, MPICH's client has the same limit.
+constexpr std::size_t kMostLine = 1000;
 
 class Pmi1 final : public KeyValueSpace {
  public:
@@ -59,14 +62,17 @@ class Pmi1 final : public KeyValueSpace {
   Status put(std::string_view name, std::span<const std::byte> value, Audience) override {
     // The first piece says how many pieces there are.
     const std::string letters = pmi1::to_letters(value);
-    const std::size_t room = most_value_ - std::min<std::size_t>(most_value_ / 2, 16);
+    const auto line_with = [&](std::size_t piece, std::string_view piece_value) {
+      return fmt::format("cmd=put kvsname={} key={} value={}\n", space_,
+                         piece_name(place_.process, name, piece), piece_value);
+    };
+    const std::size_t around = line_with(999'999, "").size();  // the longest key
+    const std::size_t most = std::min(most_value_, kMostLine - std::min(around, kMostLine / 2));
+    const std::size_t room = most - std::min<std::size_t>(most / 2, 16);
     const std::size_t pieces = letters.size() / room + 1;
     for (std::size_t i = 0; i < pieces; ++i) {
       const std::string head = i == 0 ? fmt::format("{}.", pieces) : "";
-      const auto done =
-          ask(fmt::format("cmd=put kvsname={} key={} value={}{}\n", space_,
-                          piece_name(place_.process, name, i), head, letters.substr(i * room, room)),
-              "put_result");
+      const auto done = ask(line_with(i, head + letters.substr(i * room, room)), "put_result");
       if (!done) return failure_;
     }
     return {};

@@ -39,12 +39,17 @@ Shape shape_of_barrier(Rank ranks) noexcept {
 
 }  // namespace
 
-/// Chooses the algorithm of the team's barriers. The settings of all-reduces do not count: with one that cannot do eight
-/// bytes, no job could end.
+/// By the rules. The settings of all-reduces do not count: with one that cannot do eight bytes, no job could end.
+Choice TeamEngine::choice_of_barriers() const noexcept {
+  const TableChooser rules;
+  Choice choice = rules.choose(shape_of_barrier(ranks_), traits_of_barriers(), scratch_->layout());
+  choice.why = {};  // it lives as long as the rules
+  return choice;
+}
+
 void TeamEngine::prepare_barriers() {
   const Shape shape = shape_of_barrier(ranks_);
-  const TableChooser chooser;
-  const Choice choice = chooser.choose(shape, traits_of_barriers(), scratch_->layout());
+  const Choice choice = choice_of_barriers();
   if (choice.algorithm == nullptr || choice.piece < shape.bytes) return;
   Method& method = barrier_method_;
   method.asked = method.shape = method.run = choice.shape;

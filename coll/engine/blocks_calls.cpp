@@ -129,8 +129,7 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
   Method& comparing = blocks_->comparing;
   if (comparing.algorithm == nullptr) {
     const Shape shape = comparing_shape(ranks_);
-    const TableChooser chooser;
-    const Choice choice = chooser.choose(shape, traits_without_native(), scratch_->layout());
+    const Choice choice = choice_of_comparing();
     if (choice.algorithm == nullptr || choice.piece < shape.bytes) return no_scratch();
     comparing.asked = comparing.shape = comparing.run = choice.shape;
     comparing.piece = shape.bytes;
@@ -147,6 +146,14 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
   if (how.refusal != nullptr) return no_scratch();
   piece_of_blocks(operation) = how.piece;
   return {};
+}
+
+/// Of the all-reduce of lengths, by the rules.
+Choice TeamEngine::choice_of_comparing() const noexcept {
+  const TableChooser rules;
+  Choice choice = rules.choose(comparing_shape(ranks_), traits_without_native(), scratch_->layout());
+  choice.why = {};  // it lives as long as the rules
+  return choice;
 }
 
 std::string TeamEngine::explain_blocks(const Shape& asked) const {

@@ -17,6 +17,8 @@ std::string TeamEngine::explain(const Shape& shape) const {
 
 Choice TeamEngine::choice(const Shape& shape) const noexcept {
   if (ranks_ == 1 || !scratch_) return {};
+  if (shape.operation == Collective::barrier) return choice_of_barriers();
+  if (shape.operation >= Collective::permute) return choice_of_comparing();
   return chooser_.choose(shape, traits_, scratch_->layout());
 }
 

@@ -127,7 +127,8 @@ class TeamEngine {
 
   /// Whether all members have the same table. If not, which no program can bring about, the rules choose on all of them.
   void choose_tuning(bool all_alike) noexcept;
-  /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch.
+  /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch. Of operations whose
+  /// blocks may differ: how the members compare their lengths first.
   Choice choice(const Shape& shape) const noexcept;
 
   /// Whether the engine carries out the team's barriers. The same on all members.
@@ -136,6 +137,7 @@ class TeamEngine {
   std::string explain_barrier() const;
   /// What a call whose blocks may differ is, if its blocks are all alike.
   std::string explain_blocks(const Shape& asked) const;
+  Choice choice_of_comparing() const noexcept;
   /// Begins a barrier: an all-reduce of `vote`, the bits of a core::BarrierVote. When it is over, `vote` holds the votes of
   /// all members, merged, and `op` ends; that may be before this returns. `vote` stays in use until then.
   ///
@@ -306,6 +308,7 @@ class TeamEngine {
 
   // barrier_calls.cpp
   void prepare_barriers();
+  Choice choice_of_barriers() const noexcept;
   TeamTraits traits_of_barriers() const noexcept {
     TeamTraits traits = traits_;
     traits.native = nullptr;

@@ -49,7 +49,7 @@ Result<std::vector<std::byte>> Segments::packed(SegmentId id, core::MutableBytes
               me_, id, ucp_.status_string(status));
     return ErrorCode::not_supported;
   }
-  const KeyHead head{reinterpret_cast<std::uint64_t>(memory.data()), id};
+  const KeyHead head{reinterpret_cast<std::uint64_t>(memory.data()), id, this_process()};
   std::vector<std::byte> key(sizeof head + bytes);
   std::memcpy(key.data(), &head, sizeof head);
   std::memcpy(key.data() + sizeof head, form, bytes);
@@ -70,6 +70,7 @@ Result<std::uint64_t> Segments::import(Rank rank, core::Bytes key) {
   ucp_rkey_h rkey = nullptr;
   bool by_network = false;
   if (rank != me_) {
+    if (has_lost_memory(head.owner)) return {ErrorCode::peer_lost, rank};
     const core::Post way = peers_.reach(peers_[rank]);
     if (way.kind == core::Post::Kind::retry) return {ErrorCode::no_memory, rank};
     if (way.kind == core::Post::Kind::failed) return {way.why, rank};
@@ -155,6 +156,7 @@ Result<std::byte*> Segments::map(Rank rank, core::Bytes key) {
   const core::Post way = peers_.reach(peers_[rank]);
   if (way.kind == core::Post::Kind::retry) return {ErrorCode::no_memory, rank};
   if (way.kind == core::Post::Kind::failed) return {way.why, rank};
+  if (has_lost_memory(head.owner)) return {ErrorCode::peer_lost, rank};
   ucp_rkey_h rkey = nullptr;
   void* place = nullptr;
   ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);

@@ -4,6 +4,8 @@
 #include <aqueduct/rank.hpp>
 #include <aqueduct/signal_types.hpp>
 
+#include "conduits/ucx/owner_process.hpp"
+
 #include <cstdint>
 
 namespace aqueduct::conduits::ucx {
@@ -46,7 +48,8 @@ static_assert(sizeof(PutDone) == 16);
 struct KeyHead {
   std::uint64_t address;
   std::uint64_t segment;
+  OwnerProcess owner;
 };
-static_assert(sizeof(KeyHead) == 16);
+static_assert(sizeof(KeyHead) == 32);
 
 }  // namespace aqueduct::conduits::ucx

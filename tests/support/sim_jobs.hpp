@@ -57,17 +57,6 @@ inline Shape shape_of(const CollectiveCall& call, Rank ranks) {
   return shape;
 }
 
-/// An all-reduce that the engine makes for itself, of one element.
-inline Shape own_all_reduce(Rank ranks, std::uint32_t element) {
-  Shape shape;
-  shape.operation = Collective::all_reduce;
-  shape.in = shape.out = Sync::mine;
-  shape.ranks = ranks;
-  shape.element = element;
-  shape.bytes = shape.pitch = element;
-  return shape;
-}
-
 /// A call whose blocks may differ, here of `count` elements each.
 class EqualBlocks {
  public:
@@ -213,13 +202,15 @@ class SimTimes {
     };
     std::vector<ReplayedCall> out;
     if (call.operation == Collective::barrier) {
-      out = {chosen(own_all_reduce(ranks_, sizeof(std::uint64_t)))};  // of votes
+      Shape barrier;
+      barrier.operation = Collective::barrier;
+      out = {chosen(barrier)};
     } else if (call.operation >= Collective::permute) {
       Shape moving = shape_of(call, ranks_);
       moving.in = Sync::none;
       moving.element = 1;
       const Algorithm* const slots = find_algorithm(call.operation, "slots");
-      out = {chosen(own_all_reduce(ranks_, 2 * sizeof(std::uint64_t))), {slots, moving}};  // of lengths first
+      out = {chosen(moving), {slots, moving}};  // lengths first
     } else {
       out = {chosen(shape_of(call, ranks_))};
       if (out[0].algorithm != nullptr) out[0].shape.root = shape_of(call, ranks_).root;

@@ -1,8 +1,13 @@
 #include "conduits/ucx/tests/ucx_party.hpp"
+#include "conduits/ucx/wire.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace aqueduct::conduits::ucx {
 namespace {
@@ -29,6 +34,30 @@ TEST(UcxMap, DoesNotMapWhatItDidNotGive) {
   std::vector<std::byte> own(1000);
   EXPECT_TRUE(party[1].cross_map()->export_map(0, own, false).empty());
   EXPECT_EQ(party[0].cross_map()->map(1, {}, 1000).status().code(), ErrorCode::not_supported);
+}
+
+TEST(UcxMap, MemoryOfAProcessThatIsGoneIsNotGivenToUcx) {
+  UcxParty party(2, "sysv,self");
+  ASSERT_TRUE(party.complete());
+  const auto memory = party[1].cross_map()->allocate(0, 1000);
+  ASSERT_TRUE(memory);
+  auto key = party[1].cross_map()->export_map(0, *memory, true);
+  KeyHead head;
+  ASSERT_GT(key.size(), sizeof head);
+  std::memcpy(&head, key.data(), sizeof head);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  head.owner.pid = child;
+  std::memcpy(key.data(), &head, sizeof head);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(party[0].cross_map()->map(1, key, 1000).status().code(), ErrorCode::peer_lost)
+      << "not yet reaped";
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(party[0].cross_map()->map(1, key, 1000).status().code(), ErrorCode::peer_lost) << "reaped";
+  head.owner.space = 1;  // its pids mean nothing here
+  std::memcpy(key.data(), &head, sizeof head);
+  EXPECT_TRUE(party[0].cross_map()->map(1, key, 1000));
 }
 
 TEST(UcxMap, TooMuchIsRefusedAndSaysWhatToTry) {
