@@ -21,7 +21,9 @@ std::uint64_t mixed_words(std::uint64_t hash, std::uint64_t word) noexcept {
 Status TuningRun::wait(Event& event) noexcept {
   {
     const core::Entry entry(state_);
+    const auto begin = elapsed();
     const Status status = wait_for_call(state_, event, patience());
+    if (status) longest_ = std::max(longest_, elapsed() - begin);
     // Who gives up first tells the others, so that theirs end sooner.
     if (status.code() == ErrorCode::mismatch && elapsed() >= options_.time + options_.work_limit + kSlack / 2)
       return ErrorCode::timed_out;

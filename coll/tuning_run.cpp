@@ -11,9 +11,15 @@
 
 namespace aqueduct::coll {
 
-TuningRun::TuningRun(Team& team, const TuneOptions& options) noexcept
+TuneOptions TuningRun::clamped(TuneOptions options) noexcept {
+  options.time = std::clamp(options.time, std::chrono::nanoseconds(0), kLongest);
+  options.work_limit = std::clamp(options.work_limit, std::chrono::nanoseconds(0), kLongest);
+  return options;
+}
+
+TuningRun::TuningRun(Team& team, TuneOptions options) noexcept
     : team_(team),
-      options_(options),
+      options_(clamped(std::move(options))),
       state_(team.state().endpoint),
       engine_(*Collectives::engine_of(team.state())),
       begin_(state_.clock.now()) {}
@@ -34,7 +40,9 @@ std::chrono::nanoseconds TuningRun::elapsed() const noexcept { return state_.clo
 
 std::chrono::nanoseconds TuningRun::patience() const noexcept {
   const std::chrono::nanoseconds all = options_.time + options_.work_limit + kSlack;
-  return std::max<std::chrono::nanoseconds>(all - elapsed(), kSlack);
+  // What was begun is finished after the time is over: another member may work just as long as it may, and a call may take as
+  // long as one has taken.
+  return std::max<std::chrono::nanoseconds>(all - elapsed(), options_.work_limit + longest_ + kSlack);
 }
 
 void TuningRun::problem(ErrorCode code) noexcept {

@@ -21,7 +21,7 @@ namespace aqueduct::coll {
 /// Everything that all members must find alike goes through `agree`, an all-reduce; so what follows from it does too.
 class TuningRun {
  public:
-  TuningRun(Team& team, const TuneOptions& options) noexcept;
+  TuningRun(Team& team, TuneOptions options) noexcept;
   ~TuningRun();
   TuningRun(const TuningRun&) = delete;
   TuningRun& operator=(const TuningRun&) = delete;
@@ -34,6 +34,8 @@ class TuningRun {
   static constexpr std::size_t kOwnWords = 2;
   /// What a wait may last longer than the whole call, before a member counts as gone. Chosen: a busy machine.
   static constexpr std::chrono::seconds kSlack{5};
+  /// Longer times of the options count as this: no limit.
+  static constexpr std::chrono::nanoseconds kLongest = std::chrono::hours(24 * 365);
 
   /// A call that is measured: an operation with its buffers.
   struct Call {
@@ -46,6 +48,7 @@ class TuningRun {
     std::vector<std::uint64_t> words;  ///< what is agreed on
   };
 
+  static TuneOptions clamped(TuneOptions options) noexcept;
   /// Each word becomes the greatest of all members. Fails on all members if one of them has failed, or has too little time.
   Status agree(std::span<const std::uint64_t> mine);
   Status agree_on_arguments(std::span<const Collective> operations, std::span<const std::uint64_t> bytes);
@@ -79,13 +82,14 @@ class TuningRun {
   }
 
   Team& team_;
-  const TuneOptions& options_;
+  const TuneOptions options_;
   detail::EndpointState& state_;
   TeamEngine& engine_;
   const core::Clock::time_point begin_;
   std::shared_ptr<Memory> memory_;
-  std::uint64_t problem_ = 0;  ///< of this member: code, and rank + 1
-  std::uint64_t elapsed_ = 0;  ///< of all members, as agreed
+  std::uint64_t problem_ = 0;            ///< of this member: code, and rank + 1
+  std::uint64_t elapsed_ = 0;            ///< of all members, as agreed
+  std::chrono::nanoseconds longest_{0};  ///< that a call has taken here
   std::vector<Decision> decisions_;
 };
 

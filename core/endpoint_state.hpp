@@ -112,6 +112,8 @@ struct EndpointState {
   std::uint64_t least_transfer = ~std::uint64_t{0};
   /// What rank 0 has told all ranks about tuning, as words; null: nothing. The same on all of them (coll/tune).
   std::shared_ptr<const std::vector<std::uint64_t>> tuning;
+  /// [rank] whether its host has more of the job's ranks than processors. The same on all ranks.
+  std::vector<bool> crowded;
   bool near_serves_host = false;  ///< every rank of this host has a near conduit
   /// NativeCollectives::offer of the one conduit that serves all ranks of the job; 0: there is none, or the offers differ.
   std::uint64_t collectives_of_all = 0;

@@ -4,8 +4,12 @@
 #include "coll/tune/tuning_table.hpp"
 #include "core/network_profile.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace aqueduct::runtime {
 
@@ -24,24 +28,22 @@ std::optional<Rank> some_rank(const EndpointState& state, bool same_host) {
   return std::nullopt;
 }
 
-/// The decisions of a conduit's file that are about teams which this conduit serves.
-void add_decisions(EndpointState& state, const std::string& named, Rank peer, bool near,
-                   std::vector<Decision>& out) {
+/// The decisions of a conduit's file that are about teams which this conduit serves. Returns a warning; empty: none.
+std::string add_decisions(const EndpointState& state, const std::string& named, Rank peer, bool near,
+                          std::vector<Decision>& out) {
   const coll::TuningPlace place{coll::machine_kind(), state.conduit_of[peer]->properties().name};
   const coll::TuningRead read = coll::load_tuning(named, place);
-  const std::string file = coll::tuning_file(named, place);
-  if (!read.problem.empty()) {
-    state.log.warn("AQUEDUCT_COLL_TUNING: {}: {}. Until then the model or the rules choose algorithms", file,
-                   read.problem);
-  } else if (read.unknown != 0) {
-    state.log.warn(
-        "AQUEDUCT_COLL_TUNING: {}: {} of its entries are damaged, or name algorithms that this library does "
-        "not have: they are left out",
-        file, read.unknown);
-  }
   for (const Decision& one : read.decisions) {
     if ((one.key.kind != TeamKind::network) == near) out.push_back(one);
   }
+  const std::string file = coll::tuning_file(named, place);
+  if (!read.problem.empty())
+    return fmt::format("{}: {}. Until then the model or the rules choose algorithms", file, read.problem);
+  if (read.unknown == 0) return {};
+  return fmt::format(
+      "{}: {} of its entries are damaged, or name algorithms that this library does not have: they are left "
+      "out",
+      file, read.unknown);
 }
 
 }  // namespace
@@ -53,12 +55,22 @@ std::vector<std::uint64_t> job_tuning(EndpointState& rank_0) {
   std::vector<Decision> decisions;
   const std::string named = rank_0.config.text("coll_tuning");
   const bool reads = !named.empty() && choice == "auto";
+  std::vector<std::string> warnings;
+  std::size_t files = 0;
   for (const bool near : {true, false}) {
     const auto peer = some_rank(rank_0, near);
     if (!peer) continue;
     (near ? models.host : models.network) = core::network_model_of(rank_0, *peer);
-    if (reads) add_decisions(rank_0, named, *peer, near, decisions);
+    if (!reads) continue;
+    ++files;
+    if (std::string warning = add_decisions(rank_0, named, *peer, near, decisions); !warning.empty())
+      warnings.push_back(std::move(warning));
   }
+  // A file that is named is of one conduit, and the job may have two.
+  const bool is_of_the_other = warnings.size() < files && coll::tuning_file(named, {}) == named;
+  const auto last = std::unique(warnings.begin(), warnings.end());
+  for (auto one = warnings.begin(); one != last && !is_of_the_other; ++one)
+    rank_0.log.warn("AQUEDUCT_COLL_TUNING: {}", *one);
   return TuningTable(models, decisions).words();
 }
 

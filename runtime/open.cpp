@@ -102,6 +102,11 @@ void tell_conduit(core::Conduit* conduit, core::AtomicSet atomics, BlobWriter& o
   out.number(static_cast<std::uint64_t>(words));
 }
 
+/// The same for all ranks of the host, unlike how many of them each may use.
+std::size_t processors_of_host() noexcept {
+  return static_cast<std::size_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
+}
+
 /// Writes what ranks of all hosts must know, because members of a team choose alike by it. Conduits of two ranks may differ
 /// in their longest transfer, as by the memory that they may pin.
 void tell_limits(const EndpointState& state, BlobWriter& out) {
@@ -113,6 +118,7 @@ void tell_limits(const EndpointState& state, BlobWriter& out) {
       least = std::min(least, most);
   }
   out.number(least);
+  out.number(state.neighbours.size() > processors_of_host() ? 1 : 0);
   out.number(state.near != nullptr ? 1 : 0);
   for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
     const core::NativeCollectives* const native = conduit != nullptr ? conduit->collectives() : nullptr;
@@ -225,6 +231,7 @@ struct GatheredData {
   Reached near;
   Reached far;
   std::uint64_t least_transfer = ~std::uint64_t{0};          ///< of all ranks
+  std::vector<bool> crowded;                                 ///< [rank] its host
   std::vector<bool> has_near;                                ///< [rank]
   std::vector<std::uint64_t> near_collectives;               ///< [rank]
   std::vector<std::uint64_t> far_collectives;                ///< [rank]
@@ -248,6 +255,7 @@ Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData&
       gathered.near.read(in);
       gathered.far.read(in);
       gathered.least_transfer = std::min(gathered.least_transfer, in.number());
+      gathered.crowded.push_back(in.number() != 0);
       gathered.has_near.push_back(in.number() != 0);
       gathered.near_collectives.push_back(in.number());
       gathered.far_collectives.push_back(in.number());
@@ -326,6 +334,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gat
   state.network_words = gathered.far.words;
   state.least_transfer = gathered.least_transfer;
   state.tuning = gathered.tuning;
+  state.crowded = gathered.crowded;
   state.near_serves_host =
       std::ranges::all_of(state.neighbours, [&](Rank rank) { return gathered.has_near[rank]; });
   state.collectives_of_all = collectives_of_all(state, gathered);

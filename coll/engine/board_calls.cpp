@@ -95,7 +95,10 @@ Event TeamEngine::call_on_board(KnownCall& call, CallMemory memory) noexcept {
     if (op != nullptr) state_.ops.take_back(*op);
     if (record != nullptr) layer_.operations().give_back(*record);
     if (run != nullptr) layer_.runs().give_back(*run);
-    return wait_on_board(begun);
+    ++call.uses;  // a continuation that runs meanwhile may take its place among the team's latest calls
+    Event outcome = wait_on_board(begun);
+    give_up(call);
+    return outcome;
   }
   CallRecord& operation = *record;
   operation.kind = CallRecord::Kind::call;

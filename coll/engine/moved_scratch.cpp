@@ -89,6 +89,7 @@ Status Collectives::move_scratch(TeamState& team, const ScratchSizes& sizes,
 void TeamEngine::move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words,
                               TeamPlaces places) {
   // All that was chosen was chosen for the former scratch.
+  chooser_.forget();
   for (KnownCall*& known : known_) {
     if (known != nullptr) let_go(*std::exchange(known, nullptr));
   }

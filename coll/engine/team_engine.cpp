@@ -9,17 +9,9 @@
 #include <cstring>
 #include <utility>
 
-#include <unistd.h>
-
 namespace aqueduct::coll {
 
 namespace {
-
-/// The same for all ranks of the host, unlike how many of them each may use.
-std::size_t processors_of_host() noexcept {
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online > 0 ? static_cast<std::size_t>(online) : 1;
-}
 
 /// The length of the groups of members, one after the other, that share a host; 1: they are not all of one length. The last
 /// one may be shorter.
@@ -42,7 +34,8 @@ TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept
   }
   traits.block = traits.one_host ? team.size() : block_of(state, team);
   traits.mapped = traits.one_host && state.near_serves_host;
-  traits.crowded = state.neighbours.size() + 1 > processors_of_host();
+  for (Rank i = 0; i < team.size() && !state.crowded.empty(); ++i)
+    traits.crowded = traits.crowded || state.crowded[team.members[i]];
   return traits;
 }
 

@@ -114,6 +114,7 @@ class TeamEngine {
   /// Algorithms worth measuring for the key: so many of the model's first ones; those of the board and of the conduit; and the
   /// one that would run now. The same on all members. May throw std::bad_alloc.
   std::vector<Timed> worth_measuring(const TuningKey& key, std::size_t most) const;
+  NetworkModel usual_model() const;
   TeamKind kind() const noexcept { return kind_of(traits_); }
   /// A setting names the algorithm.
   bool is_forced(Collective operation) const noexcept;

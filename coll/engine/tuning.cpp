@@ -2,8 +2,10 @@
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
+#include "core/network_profile.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace aqueduct::coll {
@@ -31,11 +33,24 @@ bool TeamEngine::is_forced(Collective operation) const noexcept {
   return layer_.rules().is_forced(operation);
 }
 
+/// The rough model of the conduit by which this member reaches another one, as far away as the team has them. On the first
+/// member: what is tried is what it says.
+NetworkModel TeamEngine::usual_model() const {
+  Rank other = team_.members[ranks_ - 1];
+  for (Rank i = 0; i < ranks_; ++i) {
+    if (state_.host_of[team_.members[i]] != state_.host_of[state_.rank]) other = team_.members[i];
+  }
+  return core::default_network_model(state_.conduit(other).properties().name, traits_.one_host);
+}
+
 std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t most) const {
   if (!scratch_) return {};
   const ScratchLayout& layout = scratch_->layout();
   const std::vector<Timed> all = candidates_of(key, traits_, layout, /*all=*/true);
-  const std::vector<Ranked> ranked = rank_by_model(all, key, chooser_.table(), traits_, layout, {});
+  TuningTable::Models models = chooser_.table().models();
+  std::optional<NetworkModel>& own = traits_.one_host ? models.host : models.network;
+  if (!own) own = usual_model();
+  const std::vector<Ranked> ranked = rank_by_model(all, key, TuningTable(models, {}), traits_, layout, {});
   std::vector<Timed> out;
   for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i) out.push_back(ranked[i].timed);
   std::copy_if(all.begin(), all.end(), std::back_inserter(out), is_outside_the_model);
@@ -52,7 +67,7 @@ std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t
 /// Calls like the last ones are chosen for anew. Those in flight, and plans, go on as they began.
 void TeamEngine::forget_calls() noexcept {
   for (KnownCall*& known : known_) {
-    if (known != nullptr) give_up(*std::exchange(known, nullptr));
+    if (known != nullptr) let_go(*std::exchange(known, nullptr));
   }
   for (Method*& method : methods_) {
     if (method == nullptr) continue;

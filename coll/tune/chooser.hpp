@@ -25,7 +25,7 @@ struct TeamTraits {
   /// The collective operations of its conduit; null: all members do without. Its answers are the same on all members.
   const core::NativeTeam* native = nullptr;
   BoardRoom board{};     ///< what each member has of the team's board; no slots: the team has none
-  bool crowded = false;  ///< the host has more ranks than processors
+  bool crowded = false;  ///< a member's host has more of the job's ranks than processors
   /// The members by hosts; null: they are on one host, or each on its own.
   const Groups* groups = nullptr;
   /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.

@@ -64,8 +64,13 @@ std::uint64_t usual_message(const Algorithm& algorithm, const Fit& how) noexcept
 }
 
 std::uint64_t replayed_messages(const Algorithm& algorithm, const Fit& how) noexcept {
-  const Cost cost = Schedule::cost(algorithm, first_piece(how));
-  return pieces_of(how) == 1 ? cost.messages : times(cost.messages, 3);
+  const Shape shape = first_piece(how);
+  // Steps that copy cost a replay as much as messages: an exchange by Bruck has one for each pair of members. Two steps to a
+  // message are usual; the members differ, so one in the middle stands for them.
+  const std::uint64_t steps = algorithm.length(shape, shape.ranks / 2, 0);
+  const std::uint64_t work =
+      std::max<std::uint64_t>(Schedule::cost(algorithm, shape).messages, times(steps, shape.ranks) / 2);
+  return pieces_of(how) == 1 ? work : times(work, 3);
 }
 
 std::uint64_t rough_time(const Algorithm& algorithm, const Fit& how, const Machine& machine) noexcept {

@@ -96,10 +96,15 @@ std::string tuning_file(const std::string& named, const TuningPlace& place) {
 TuningRead load_tuning(const std::string& named, const TuningPlace& place) {
   const std::string file = tuning_file(named, place);
   TuningRead none;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
-    // A folder need not have a file for each conduit.
-    if (file == named) none.problem = fmt::format("it cannot be read: {}; `aqtune` writes it", why());
+  std::error_code error;
+  const auto kind = std::filesystem::status(file, error).type();
+  // A folder need not have a file for each conduit.
+  if (kind == std::filesystem::file_type::not_found && file != named) return none;
+  std::ifstream in;
+  errno = kind == std::filesystem::file_type::not_found ? ENOENT : EINVAL;
+  if (kind == std::filesystem::file_type::regular) in.open(file, std::ios::binary);
+  if (!in.is_open()) {
+    none.problem = fmt::format("it cannot be read: {}; `aqtune` writes it", error ? error.message() : why());
     return none;
   }
   std::string text(kMostText + 1, '\0');
@@ -120,13 +125,24 @@ std::string save_tuning(const std::string& file, const TuningPlace& place,
   const std::string guard = file + ".lock";
   const Descriptor held(::open(guard.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (held.number() < 0) return fmt::format("{} cannot be made: {}", guard, why());
-  if (!lock(held.number()))
-    return fmt::format("{} is locked by another process; {} is not changed", guard, file);
+  if (!lock(held.number())) {
+    if (errno == EWOULDBLOCK || errno == EINTR)
+      return fmt::format("{} is locked by another process; {} is not changed", guard, file);
+    return fmt::format("{} cannot be locked: {}; {} is not changed", guard, why(), file);
+  }
   std::vector<Decision> all;
-  if (std::filesystem::exists(file, error)) {
+  const bool exists = std::filesystem::exists(file, error);
+  if (error) return fmt::format("{} is not changed: it cannot be looked at: {}", file, error.message());
+  if (exists) {
     TuningRead old = load_tuning(file, place);
     if (!old.problem.empty())
       return fmt::format("{} is not changed: {}. Remove it, or name another file", file, old.problem);
+    if (old.unknown != 0)
+      return fmt::format(
+          "{} is not changed: {} of its entries are damaged, or of a later version of this library. Remove "
+          "it, or "
+          "name another file",
+          file, old.unknown);
     all = std::move(old.decisions);
   }
   all.insert(all.end(), decisions.begin(), decisions.end());

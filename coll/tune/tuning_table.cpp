@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <set>
 
 namespace aqueduct::coll {
 
@@ -32,11 +33,12 @@ std::uint64_t distance(const TuningKey& a, const TuningKey& b) noexcept {
 TuningTable::TuningTable(const Models& models, std::span<const Decision> decisions)
     : host_(models.host), network_(models.network), decisions_(decisions.begin(), decisions.end()) {
   std::reverse(decisions_.begin(), decisions_.end());
-  std::stable_sort(decisions_.begin(), decisions_.end(),
-                   [](const Decision& a, const Decision& b) { return a.key < b.key; });
-  const auto same_key = [](const Decision& a, const Decision& b) { return a.key == b.key; };
-  decisions_.erase(std::unique(decisions_.begin(), decisions_.end(), same_key), decisions_.end());
+  // Of a key the latest counts; and if there are too many, the latest ones.
+  std::set<TuningKey> known;
+  std::erase_if(decisions_, [&](const Decision& one) { return !known.insert(one.key).second; });
   if (decisions_.size() > kMostDecisions) decisions_.resize(kMostDecisions);
+  std::sort(decisions_.begin(), decisions_.end(),
+            [](const Decision& a, const Decision& b) { return a.key < b.key; });
   set_hash();
 }
 

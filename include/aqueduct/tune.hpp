@@ -18,7 +18,8 @@ namespace aqueduct {
 
 /// How `tune` searches. The same on all members, but for `work` and `save`.
 struct TuneOptions {
-  /// What the whole call may take. Sizes for which no time is left stay as they are. Chosen.
+  /// After this no further size is begun, and those left stay as they are. A size that was begun is finished: some 60 calls at
+  /// least. Chosen.
   std::chrono::nanoseconds time = std::chrono::seconds(10);
   /// How many algorithms of the model's order are measured for a size: 1, the first one alone; many, all. Those of shared
   /// memory and of the conduit, which no model knows, come in addition, and the one that would run now. Chosen.
@@ -68,8 +69,8 @@ struct TuneReport {
 ///             different arguments; the team can be used further); in_handler; peer_lost; no_memory;
 ///             timed_out, with the rank: `work` took longer there than work_limit; or without one, when a member has not
 ///             come back from `work` at all: then the other members' collective calls on the team fail with timed_out
-///             from then on. internal, with the rank: `work` has thrown there (the log has its words).
-///             After an error the team keeps its old table.
+///             from then on. invalid_argument, with the rank, also if `work` has thrown there (the log has its words).
+///             After an error the team keeps its old table, unless it can make no calls any more.
 /// Cost:       for each size up to some 140 calls of the operation for eight algorithms, and three all-reduces.
 Result<TuneReport> tune(Team& team, std::span<const Collective> operations,
                         std::span<const std::uint64_t> bytes, const TuneOptions& options = {});

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -87,6 +88,15 @@ void write_page(const std::string& file, const std::string& decisions_file) {
   if (!out) throw BadInput(fmt::format("--report {}: it cannot be written", file));
 }
 
+/// A rank of another host, if there is one: its conduit names the file (coll/tuning_run.cpp).
+Rank farthest(const Endpoint& me) {
+  const auto near = me.neighbours();
+  for (Rank rank = me.ranks(); rank-- > 0;) {
+    if (std::find(near.begin(), near.end(), rank) == near.end()) return rank;
+  }
+  return me.ranks() > 1 ? 1 : 0;
+}
+
 /// What this rank does. Its exit status.
 int tune_here(Job& job, const Options& options) {
   Endpoint& me = job.endpoint();
@@ -105,7 +115,7 @@ int tune_here(Job& job, const Options& options) {
     fmt::print(stderr, "aqtune: {} sizes were left out: more --seconds may help\n", report->left_out);
   if (report->found.empty()) return 0;
   const std::string file =
-      coll::tuning_file(options.out, {coll::machine_kind(), me.conduit_of(me.ranks() - 1)});
+      coll::tuning_file(options.out, {coll::machine_kind(), me.conduit_of(farthest(me))});
   if (!report->saved) return 1;  // the log says why
   if (!options.json) fmt::print("written: {}\n", file);
   if (options.report.empty()) return 0;

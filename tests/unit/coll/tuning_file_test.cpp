@@ -17,6 +17,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace aqueduct::coll {
@@ -145,6 +146,31 @@ TEST(TuningFile, ThatIsNotOursIsLeftAlone) {
     EXPECT_THAT(save_tuning(file, kHere, some_decisions()), HasSubstr("is not changed"));
     EXPECT_EQ(content_of(file), text);
   }
+}
+
+TEST(TuningFile, OfALaterLibraryKeepsWhatThisOneDoesNotKnow) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "tuning.json").string();
+  std::string text = tuning_text(kHere, some_decisions());
+  text.replace(text.find("k-nomial"), 8, "of-later");
+  write(file, text);
+  EXPECT_THAT(save_tuning(file, kHere, some_decisions()),
+              testing::AllOf(HasSubstr("is not changed"), HasSubstr("1 of its entries")));
+  EXPECT_EQ(content_of(file), text);
+}
+
+TEST(TuningFile, ThatIsNoFileIsNotWaitedFor) {
+  const support::ScratchFolder folder;
+  const std::string pipe = (folder / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(load_tuning(pipe, kHere).problem, HasSubstr("cannot be read"));
+  const std::string absent = (folder / "absent").string();
+  EXPECT_THAT(load_tuning(absent, kHere).problem, HasSubstr("No such file"));
+  const std::string in_folder = tuning_file(folder.path(), kHere);
+  EXPECT_EQ(load_tuning(folder.path(), kHere).problem, "") << "a folder need not have every file";
+  ASSERT_EQ(::symlink(in_folder.c_str(), in_folder.c_str()), 0);
+  EXPECT_THAT(load_tuning(folder.path(), kHere).problem, HasSubstr("cannot be read"));
+  EXPECT_THAT(save_tuning(in_folder, kHere, some_decisions()), HasSubstr("cannot be looked at"));
 }
 
 // /dev/full takes no byte: as a full disk.

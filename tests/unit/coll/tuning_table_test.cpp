@@ -155,7 +155,10 @@ TEST(TuningTable, FindsTheNearestDecisionButNoFarOne) {
 TEST(TuningTable, KeepsNoMoreThanItsMost) {
   std::vector<Decision> many;
   for (Rank ranks = 2; ranks < 3000; ++ranks) many.push_back(decision_of(8, ranks, kAllReduceRing));
-  EXPECT_EQ(TuningTable({}, many).decisions().size(), TuningTable::kMostDecisions);
+  const TuningTable table({}, many);
+  EXPECT_EQ(table.decisions().size(), TuningTable::kMostDecisions);
+  EXPECT_EQ(table.find(many.back().key)->key, many.back().key) << "the latest ones stay";
+  EXPECT_EQ(table.find(many.front().key), nullptr);
 }
 
 }  // namespace
