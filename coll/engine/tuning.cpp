@@ -33,8 +33,8 @@ bool TeamEngine::is_forced(Collective operation) const noexcept {
   return layer_.rules().is_forced(operation);
 }
 
-/// The rough model of the conduit by which this member reaches another one, as far away as the team has them. On the first
-/// member: what is tried is what it says.
+/// The rough model of the conduit by which this member reaches another one, as far away as the team has them: the same conduit
+/// on all members, and so the same model.
 NetworkModel TeamEngine::usual_model() const {
   Rank other = team_.members[ranks_ - 1];
   for (Rank i = 0; i < ranks_; ++i) {
