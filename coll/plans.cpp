@@ -62,7 +62,8 @@ Event CollPlan::start() noexcept {
   coll::PlanRecord* const record = plan_of(record_);
   if (record == nullptr) return Event(Status(ErrorCode::invalid_argument));
   coll::Plan& plan = *record->bound;
-  if (plan.obstacles == 0 && record->endpoint.is_plain()) [[likely]] {
+  // What is_plain() looks at beside `guarded` may change meanwhile if another thread may be in the endpoint.
+  if (plan.obstacles == 0 && !record->endpoint.guarded && record->endpoint.is_plain()) [[likely]] {
     const coll::OneCaller one(record->team);
     if (core::Op* const op = plan.engine->start_at_once(plan, record->endpoint.ops)) [[likely]]
       return Event(op);
