@@ -173,8 +173,7 @@ Event detail::coll_begin(Team& team, const CollCall& call) noexcept {
   TeamState& state = team.state();
   // It has none if the team has ended, and perhaps its endpoint too.
   coll::TeamEngine* const engine = coll::Collectives::engine_of(state);
-  // What is_plain() looks at beside `guarded` may change meanwhile if another thread may be in the endpoint.
-  if (engine != nullptr && !state.endpoint.guarded && state.endpoint.is_plain()) [[likely]] {
+  if (engine != nullptr && coll::may_begin_at_once(state.endpoint)) [[likely]] {
     const coll::OneCaller one(state);
     coll::CallMemory memory;
     coll::KnownCall* const known = engine->find(call, memory);

@@ -5,7 +5,13 @@
 namespace aqueduct::coll {
 
 // Whether a collective call may begin at this point. One that may not does not count in the team's order, and the other
-// members are not told of it. Requires: an Entry.
+// members are not told of it. Requires: an Entry, but for may_begin_at_once.
+
+/// Of a call that does not wait, without an Entry. Asked before anything else is read that another thread in the endpoint may
+/// change, such as a stand-in: it is false then, and is_plain() reads such things too.
+inline bool may_begin_at_once(const aqueduct::detail::EndpointState& endpoint) noexcept {
+  return !endpoint.guarded && endpoint.is_plain();
+}
 
 /// Of a call that does not wait.
 inline Status may_begin(aqueduct::detail::TeamState& team) noexcept {

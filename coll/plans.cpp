@@ -62,8 +62,7 @@ Event CollPlan::start() noexcept {
   coll::PlanRecord* const record = plan_of(record_);
   if (record == nullptr) return Event(Status(ErrorCode::invalid_argument));
   coll::Plan& plan = *record->bound;
-  // What is_plain() looks at beside `guarded` may change meanwhile if another thread may be in the endpoint.
-  if (plan.obstacles == 0 && !record->endpoint.guarded && record->endpoint.is_plain()) [[likely]] {
+  if (coll::may_begin_at_once(record->endpoint) && plan.obstacles == 0) [[likely]] {
     const coll::OneCaller one(record->team);
     if (core::Op* const op = plan.engine->start_at_once(plan, record->endpoint.ops)) [[likely]]
       return Event(op);

@@ -56,7 +56,7 @@ Status TuningRun::give_up(ErrorCode why) noexcept {
 }
 
 Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t keys_left, TuneReport& report) {
-  const auto all = static_cast<std::uint64_t>(std::max<std::int64_t>(options_.time.count(), 0));
+  const auto all = static_cast<std::uint64_t>(options_.time.count());
   if (elapsed_ >= all || engine_.is_forced(operation)) {
     ++report.left_out;
     return {};

@@ -10,8 +10,8 @@
 
 namespace aqueduct::coll {
 
-/// The machine that a table describes to a team, as messages of so many bytes see it. Empty: the table does not know what
-/// messages between its members cost.
+/// What messages of this size cost between the members of a team, according to the table. Empty: the table has no model for
+/// them.
 std::optional<Machine> machine_for(const TuningTable& table, const TeamTraits& team, std::uint64_t bytes);
 
 /// How long an operation takes, as far as its numbers of messages and bytes say: quickly computed, and rough. In

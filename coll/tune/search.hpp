@@ -14,7 +14,7 @@ namespace aqueduct::coll {
 /// Times in nanoseconds: [repetition], of one candidate. What the slowest member took, the same on all members.
 using Samples = std::vector<std::uint64_t>;
 
-/// Measures the candidates of these numbers, each so many times, one after the other in turn. [index in `who`]
+/// Measures each candidate in `who` `times` times, in turns. Returns the samples of each, in the order of `who`.
 using Measure =
     std::function<Result<std::vector<Samples>>(std::span<const std::size_t> who, std::uint32_t times)>;
 
@@ -37,7 +37,7 @@ struct Found {
 Result<Found> search(std::size_t candidates, std::chrono::nanoseconds time, const Measure& measure);
 
 std::uint64_t median_of(Samples samples) noexcept;
-/// Whether the first won so many of the repetitions against the second that chance is no good explanation: by half of them
+/// Whether the first won so often against the second that it is unlikely to be chance: by half of them
 /// and their square root. Requires: as many samples of both.
 bool is_faster(const Samples& first, const Samples& second) noexcept;
 

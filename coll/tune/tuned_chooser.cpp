@@ -10,7 +10,7 @@ namespace aqueduct::coll {
 
 namespace {
 
-/// Beyond so many keys the rankings are made anew. Chosen: some 400 KiB.
+/// The most rankings that are kept; then all are dropped. Chosen: some 400 KiB.
 constexpr std::size_t kMostRankings = 512;
 
 Choice choice_of(const Timed& one, const Fit& how) noexcept {

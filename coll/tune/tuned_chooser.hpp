@@ -14,7 +14,7 @@
 
 namespace aqueduct::coll {
 
-/// How many choices were made by what, for the statistics.
+/// Counts choices by what decided them, for the statistics.
 struct ChoiceCounts {
   std::uint64_t by_rules = 0;
   std::uint64_t by_model = 0;

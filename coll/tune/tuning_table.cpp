@@ -10,7 +10,7 @@ namespace aqueduct::coll {
 
 namespace {
 
-/// Beyond so many classes of size a decision says nothing. Chosen: two octaves, or four times as many members.
+/// Decisions farther away than this, in classes of size, are not used. Chosen: two octaves, or four times as many members.
 constexpr std::uint64_t kMostDistance = 4;
 
 /// The logarithm of a number of members in half octaves, as sizes have it.

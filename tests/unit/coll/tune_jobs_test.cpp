@@ -110,7 +110,9 @@ TEST(TuneJobs, WhoseWorkDoesNotReturnEndWithAnError) {
     options.work_limit = 10ms;
     if (me.rank() == 1) {
       options.work = [&] {
-        while (told != 2) std::this_thread::sleep_for(1ms);
+        const auto end = std::chrono::steady_clock::now() + 60s;
+        while (told != 2 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+        EXPECT_EQ(told, 2) << "the others do not give up";
       };
     }
     const auto report = tune(*team, kOneOperation, kOneSize, options);
