@@ -254,7 +254,7 @@ TEST_P(Groups, WithALostPeerEndAndAreUsedAgain) {
       return me.is_lost(kLeaving) && !put;
     });
     ASSERT_TRUE(lost) << "the loss was not noticed";
-    const Status outcome = group.wait_for(std::chrono::seconds(30));
+    const Status outcome = group.wait_for(std::chrono::seconds(10));
     EXPECT_TRUE(outcome || outcome.code() == ErrorCode::peer_lost) << outcome.text();
     EXPECT_EQ(group.in_flight(), 0u);
     EXPECT_TRUE(group.source_done());
