@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -110,8 +111,10 @@ struct AsideWordTest : testing::Test {
     am::Head head({am::PacketKind::request, category, handler, 0, sizeof args,
                    static_cast<std::uint32_t>(payload.size()), 0});
     head.append(&args, sizeof args);
-    std::vector<std::byte> bytes{head.bytes().begin(), head.bytes().end()};
-    bytes.insert(bytes.end(), payload.begin(), payload.end());
+    const core::Bytes front = head.bytes();
+    std::vector<std::byte> bytes(front.size() + payload.size());
+    std::ranges::copy(front, bytes.begin());
+    std::ranges::copy(payload, bytes.begin() + static_cast<std::ptrdiff_t>(front.size()));
     return bytes;
   }
   static std::vector<std::byte> put(std::uint64_t offset, core::Bytes payload, std::uint64_t add = 0) {
