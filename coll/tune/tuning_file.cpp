@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -19,8 +21,8 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr std::size_t kMostText = std::size_t{4} << 20;  // chosen: ten times the most decisions of a table
-constexpr int kLockTries = 200;                          // chosen: with kLockPause, two seconds
-constexpr unsigned kLockPause = 10'000;                  // microseconds
+constexpr std::chrono::milliseconds kLockPause{2};
+constexpr int kNameTries = 8;  // names that another writer has already are as rare as equal 32-bit numbers
 
 std::string why() { return std::strerror(errno); }
 
@@ -39,14 +41,16 @@ class Descriptor {
   int number_;
 };
 
-/// Takes the lock. A writer that was stopped holds it for ever: so this ends after two seconds.
-bool lock(int descriptor) noexcept {
-  for (int i = 0; i < kLockTries; ++i) {
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+/// Takes the lock. A writer that was stopped holds it for ever: so this ends after `patience`.
+bool lock(int descriptor, std::chrono::milliseconds patience) noexcept {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) return false;
-    ::usleep(kLockPause);
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(kLockPause);
+    errno = EWOULDBLOCK;
   }
-  return false;
+  return true;
 }
 
 bool write_all(int descriptor, std::string_view text) noexcept {
@@ -59,12 +63,19 @@ bool write_all(int descriptor, std::string_view text) noexcept {
   return ::fsync(descriptor) == 0;
 }
 
-/// Writes a new file beside the old one, and puts it into its place.
+/// Writes a new file beside the old one, and puts it into its place. The new one has a name of its own: on some network file
+/// systems a lock holds on its host only, and process ids of two hosts may be equal.
 std::string replace(const std::string& file, std::string_view text) {
-  const std::string fresh = fmt::format("{}.{}.new", file, ::getpid());
+  std::string fresh;
   std::string problem;
   {
-    const Descriptor out(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    int made = -1;
+    for (int i = 0; i < kNameTries && made < 0; ++i) {
+      fresh = fmt::format("{}.{:08x}.new", file, std::random_device{}());
+      made = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+      if (made < 0 && errno != EEXIST) break;
+    }
+    const Descriptor out(made);
     if (out.number() < 0) return fmt::format("{} cannot be made: {}", fresh, why());
     if (!write_all(out.number(), text)) problem = fmt::format("{} cannot be written: {}", fresh, why());
   }
@@ -118,16 +129,17 @@ TuningRead load_tuning(const std::string& named, const TuningPlace& place) {
 }
 
 std::string save_tuning(const std::string& file, const TuningPlace& place,
-                        std::span<const Decision> decisions) {
+                        std::span<const Decision> decisions, std::chrono::milliseconds patience) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   const std::string guard = file + ".lock";
   const Descriptor held(::open(guard.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (held.number() < 0) return fmt::format("{} cannot be made: {}", guard, why());
-  if (!lock(held.number())) {
+  if (!lock(held.number(), patience)) {
     if (errno == EWOULDBLOCK || errno == EINTR)
-      return fmt::format("{} is locked by another process; {} is not changed", guard, file);
+      return fmt::format("{} is locked by another process, for {} ms so far; {} is not changed", guard,
+                         patience.count(), file);
     return fmt::format("{} cannot be locked: {}; {} is not changed", guard, why(), file);
   }
   std::vector<Decision> all;

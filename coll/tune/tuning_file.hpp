@@ -2,6 +2,7 @@
 
 #include "coll/tune/decision.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,6 +14,8 @@ namespace aqueduct::coll {
 /// The version of the files that this library writes and reads. docs/tuning.md has their schema.
 inline constexpr std::uint64_t kTuningVersion = 1;
 inline constexpr std::string_view kTuningFormat = "aqueduct-tuning";
+/// How long a writer waits for others. chosen: a save takes some milliseconds, far longer only on a machine in distress.
+inline constexpr std::chrono::milliseconds kLockPatience{10'000};
 
 /// What a file of decisions is for: they hold for all machines of a kind and for one conduit.
 struct TuningPlace {
@@ -42,8 +45,10 @@ std::string tuning_file(const std::string& named, const TuningPlace& place);
 /// The same, from a file. A file that does not exist has no decisions, and no problem if `named` is a folder.
 TuningRead load_tuning(const std::string& named, const TuningPlace& place);
 /// Adds decisions to a file, or makes it. One writer at a time changes it, under a lock on FILE.lock; readers see the old
-/// file or the new one. Returns what is wrong, or an empty string; the file is as it was then.
+/// file or the new one. Who finds the lock taken waits, `patience` at most. Returns what is wrong, or an empty string; the
+/// file is as it was then.
 std::string save_tuning(const std::string& file, const TuningPlace& place,
-                        std::span<const Decision> decisions);
+                        std::span<const Decision> decisions,
+                        std::chrono::milliseconds patience = kLockPatience);
 
 }  // namespace aqueduct::coll

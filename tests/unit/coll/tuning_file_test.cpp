@@ -9,6 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -17,6 +20,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +28,7 @@ namespace aqueduct::coll {
 namespace {
 
 using testing::HasSubstr;
+using namespace std::chrono_literals;
 
 const TuningPlace kHere{"A \"quick\" processor, 2 processors", "udp"};
 
@@ -173,18 +178,26 @@ TEST(TuningFile, ThatIsNoFileIsNotWaitedFor) {
   EXPECT_THAT(save_tuning(in_folder, kHere, some_decisions()), HasSubstr("cannot be looked at"));
 }
 
-// /dev/full takes no byte: as a full disk.
+// A limit on the size of files refuses a write as a full disk does.
 TEST(TuningFile, OnAFullDiskStaysAsItWas) {
   const support::ScratchFolder folder;
   const std::string file = (folder / "tuning.json").string();
   const std::vector<Decision> decisions = some_decisions();
   ASSERT_EQ(save_tuning(file, kHere, {&decisions[0], 1}), "");
   const std::string before = content_of(file);
-  const std::string fresh = file + "." + std::to_string(::getpid()) + ".new";
-  ASSERT_EQ(::symlink("/dev/full", fresh.c_str()), 0);
-  EXPECT_THAT(save_tuning(file, kHere, {&decisions[1], 1}), HasSubstr("cannot be written"));
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const rlimit none{0, usual.rlim_max};
+  const auto handled = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  const std::string problem = save_tuning(file, kHere, {&decisions[1], 1});
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &usual), 0);
+  std::signal(SIGXFSZ, handled);
+  EXPECT_THAT(problem, HasSubstr("cannot be written"));
   EXPECT_EQ(content_of(file), before);
-  EXPECT_EQ(save_tuning(file, kHere, {&decisions[1], 1}), "") << "the link is gone";
+  for (const auto& left : std::filesystem::directory_iterator(folder.path()))
+    EXPECT_NE(left.path().extension(), ".new") << left.path();
+  EXPECT_EQ(save_tuning(file, kHere, {&decisions[1], 1}), "");
 }
 
 TEST(TuningFile, ThatAnotherWritesForEverIsGivenUp) {
@@ -193,7 +206,7 @@ TEST(TuningFile, ThatAnotherWritesForEverIsGivenUp) {
   const int held = ::open((file + ".lock").c_str(), O_RDWR | O_CREAT, 0644);
   ASSERT_GE(held, 0);
   ASSERT_EQ(::flock(held, LOCK_EX), 0);
-  EXPECT_THAT(save_tuning(file, kHere, some_decisions()), HasSubstr("locked by another process"));
+  EXPECT_THAT(save_tuning(file, kHere, some_decisions(), 50ms), HasSubstr("locked by another process"));
   ::close(held);
   EXPECT_EQ(save_tuning(file, kHere, some_decisions()), "");
 }
@@ -203,15 +216,15 @@ TEST(TuningFile, LosesNothingOfWritersAtOnce) {
   const std::string file = (folder / "tuning.json").string();
   constexpr Rank kWriters = 4;
   constexpr Rank kTurns = 8;
-  // Each opens the lock by itself, so the threads exclude each other as processes do; but they share a process id, and so
-  // the name of the new file: that they do not meet there shows that the lock holds.
+  constexpr std::chrono::seconds kPatienceOfTests{60};  // the lock is not fair, and a sanitizer is slow
+  // Each opens the lock by itself, so the threads exclude each other as processes do.
   std::vector<std::thread> writers;
   for (Rank writer = 0; writer < kWriters; ++writer) {
     writers.emplace_back([&, writer] {
       for (Rank turn = 0; turn < kTurns; ++turn) {
         Decision one = some_decisions().front();
         one.key.ranks = 2 + writer * kTurns + turn;
-        EXPECT_EQ(save_tuning(file, kHere, {&one, 1}), "");
+        EXPECT_EQ(save_tuning(file, kHere, {&one, 1}, kPatienceOfTests), "");
       }
     });
   }
