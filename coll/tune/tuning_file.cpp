@@ -41,16 +41,13 @@ class Descriptor {
   int number_;
 };
 
-/// Takes the lock. A writer that was stopped holds it for ever: so this ends after `patience`.
+/// Takes the lock. A writer that was stopped holds it for ever: so this ends when it has slept for `patience`.
 bool lock(int descriptor, std::chrono::milliseconds patience) noexcept {
-  const auto end = std::chrono::steady_clock::now() + patience;
-  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) return false;
-    if (std::chrono::steady_clock::now() >= end) return false;
+  for (std::chrono::milliseconds slept{0};; slept += kLockPause) {
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+    if ((errno != EWOULDBLOCK && errno != EINTR) || slept >= patience) return false;
     std::this_thread::sleep_for(kLockPause);
-    errno = EWOULDBLOCK;
   }
-  return true;
 }
 
 bool write_all(int descriptor, std::string_view text) noexcept {
