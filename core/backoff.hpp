@@ -23,6 +23,9 @@ struct Pacing {
   /// Learned. Above 0: yields cost time slices lately, so a wait spins longer before it yields, this many more times in
   /// vain. Below 0: that did not help, so as many waits do without it.
   int long_spins = 0;
+  std::uint32_t look = 1;  ///< what a check counts
+  /// Of a rank whose check asks the kernel or a library for arrivals. Measured: 0.3 to 0.6 us with udp.
+  static constexpr std::uint32_t kNetworkLook = 16;
   static constexpr int kVainSpins = 4;     // chosen
   static constexpr int kWithoutThem = 64;  // chosen: so that ranks on one core cannot keep each other at it
 };
@@ -50,9 +53,14 @@ class Backoff {
   Backoff(const Backoff&) = delete;
   Backoff& operator=(const Backoff&) = delete;
 
+  /// A check that lets layers go on counts as so many more. Measured: 0.15 us, and one that looks at a neighbour's ring
+  /// takes 0.02 us.
+  static constexpr std::uint32_t kLayersLook = 8;
+
   /// Called after each check that failed. Says what the caller does next: check again, or sleep.
-  Step next() noexcept {
-    if (++looks_ <= pacing_.spins) {
+  /// `more`: what the check has done besides.
+  Step next(std::uint32_t more = 0) noexcept {
+    if ((looks_ += pacing_.look + more) <= pacing_.spins) {
       if (looks_ > kEager) relax();
       return Step::again;
     }

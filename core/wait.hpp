@@ -103,7 +103,7 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
       state.moves != moves ? backoff.restart_after_step() : backoff.restart();
       continue;
     }
-    const Backoff::Step step = backoff.next();
+    const Backoff::Step step = backoff.next((state.busy | state.watching) != 0 ? Backoff::kLayersLook : 0);
     if (step == Backoff::Step::again) continue;
     if (!longer.look_around()) return ErrorCode::timed_out;
     if (step == Backoff::Step::sleep && longer.sleep(over, &done)) return {};

@@ -118,7 +118,8 @@ void tell_limits(const EndpointState& state, BlobWriter& out) {
       least = std::min(least, most);
   }
   out.number(least);
-  out.number(state.neighbours.size() > processors_of_host() ? 1 : 0);
+  // Ranks in virtual time wait for no processor, and their times are the same on all machines.
+  out.number(!state.own_time && state.neighbours.size() > processors_of_host() ? 1 : 0);
   out.number(state.near != nullptr ? 1 : 0);
   for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
     const core::NativeCollectives* const native = conduit != nullptr ? conduit->collectives() : nullptr;
@@ -201,6 +202,7 @@ void set_pace(EndpointState& state) {
     state.pacing.yield_at_most = std::chrono::nanoseconds(0);
     return;
   }
+  if (state.far != nullptr) state.pacing.look = core::Pacing::kNetworkLook;
   const auto cores = static_cast<std::size_t>(core::available_cores());
   if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
   // A rank that is bound to a core sees only that core, though the host has more.
