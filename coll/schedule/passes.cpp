@@ -13,6 +13,8 @@ namespace {
 
 // Chosen: a parent takes few signals at once, and the tree is half as deep as a binomial one.
 constexpr std::uint32_t kPassRadix = 4;
+// Measured where members share processors: 4 and 8 take the same time.
+constexpr std::uint32_t kRadixOfFew = 8;
 
 /// What `use` says of the pass's tree.
 template <class Use>
@@ -64,16 +66,27 @@ Step down(const AnyTree& tree, Rank position, std::uint32_t index, Counter count
 
 GroupsPass of_groups(const Pass& pass) noexcept { return {*pass.groups, pass.root, 2, pass.first}; }
 
+RootedTree tree_of_few(const Pass& pass) noexcept {
+  return RootedTree({Tree::Kind::k_nomial, kRadixOfFew, pass.ranks}, pass.root);
+}
+
 }  // namespace
+
+// Two members have nothing to save.
+bool Pass::has_root() const noexcept {
+  return few_signals && kind == Kind::everybody && groups == nullptr && ranks > 2;
+}
 
 std::uint32_t Pass::counters() const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
   if (kind != Kind::everybody) return 1;
+  if (has_root()) return 2;
   return groups != nullptr ? of_groups(*this).counters() : doublings_to(ranks);
 }
 
 std::uint32_t Pass::length(Rank position) const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
+  if (has_root()) return 1 + std::max(tree_of_few(*this).children(position), 1u);
   if (kind == Kind::everybody)
     return groups != nullptr ? of_groups(*this).length(position) : doublings_to(ranks) + 1;
   if (kind == Kind::to_root) return 1;
@@ -82,6 +95,11 @@ std::uint32_t Pass::length(Rank position) const noexcept {
 }
 
 Step Pass::step(Rank position, std::uint32_t index) const noexcept {
+  if (has_root()) {
+    const RootedTree tree = tree_of_few(*this);
+    return index == 0 ? up(tree, position, first)
+                      : down(tree, position, index - 1, static_cast<Counter>(first + 1));
+  }
   if (kind == Kind::everybody) {
     if (groups != nullptr) return of_groups(*this).step(position, index);
     const std::uint32_t rounds = doublings_to(ranks);
@@ -104,11 +122,13 @@ Step Pass::step(Rank position, std::uint32_t index) const noexcept {
 std::uint64_t Pass::messages() const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
   if (kind != Kind::everybody) return ranks - 1;
+  if (has_root()) return 2 * (std::uint64_t{ranks} - 1);
   return groups != nullptr ? of_groups(*this).messages() : std::uint64_t{doublings_to(ranks)} * ranks;
 }
 
 std::uint32_t Pass::depth() const noexcept {
   if (kind == Kind::none || ranks == 1) return 0;
+  if (has_root()) return 2 * tree_of_few(*this).depth();
   if (kind == Kind::everybody) return groups != nullptr ? of_groups(*this).depth() : doublings_to(ranks);
   return with_tree(*this, [](const auto& tree) { return tree.depth(); });
 }

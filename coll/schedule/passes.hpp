@@ -11,6 +11,7 @@ namespace aqueduct::coll {
 ///
 /// everybody  A member goes on when all members have begun the pass: dissemination, radix 2.
 ///            Cost: ceil(log2 P) rounds, P signals each. Source: Hensgen, Finkel and Manber, 1988.
+///            With few signals: up an 8-nomial tree, and down it. Cost: 2 (P - 1) signals.
 /// to_root    The root goes on when all members have begun; the others go on at once.
 ///            Cost: P - 1 signals, up a 4-nomial tree.
 /// from_root  Nobody goes on before the root has begun. Cost: P - 1 signals, down the same tree.
@@ -23,12 +24,15 @@ struct Pass {
   Rank root = 0;
   Counter first = 0;  ///< the first of the pass's counters
   const Groups* groups = nullptr;
+  bool few_signals = false;
 
   std::uint32_t counters() const noexcept;
   std::uint32_t length(Rank position) const noexcept;
   Step step(Rank position, std::uint32_t index) const noexcept;
   std::uint64_t messages() const noexcept;
   std::uint32_t depth() const noexcept;
+  /// It is for everybody, and goes by a tree: with few signals.
+  bool has_root() const noexcept;
 };
 
 /// The position in a tree rooted at 0, for the member at `position` if `root` is the tree's root; and back.

@@ -17,12 +17,14 @@ Passes passes_of(const Shape& shape, std::uint32_t first) noexcept {
   out.before = {.ranks = shape.ranks,
                 .root = shape.root,
                 .first = static_cast<Counter>(first),
-                .groups = shape.groups.of};
+                .groups = shape.groups.of,
+                .few_signals = shape.few_signals};
   if (shape.in == Sync::all) out.before.kind = from_root ? Pass::Kind::to_root : Pass::Kind::everybody;
   out.after = {.ranks = shape.ranks,
                .root = shape.root,
                .first = static_cast<Counter>(first + out.before.counters()),
-               .groups = shape.groups.of};
+               .groups = shape.groups.of,
+               .few_signals = shape.few_signals};
   if (shape.out == Sync::all) out.after.kind = to_root ? Pass::Kind::from_root : Pass::Kind::everybody;
   return out;
 }
@@ -129,7 +131,8 @@ Cost Schedule::cost(const Algorithm& algorithm, const Shape& shape) noexcept {
   const Passes passes = passes_of(shape, 0);
   cost.messages += passes.before.messages() + passes.after.messages();
   cost.depth += passes.before.depth() + passes.after.depth();
-  cost.depth_is_limit |= shape.groups.of != nullptr;  // a host of one member has nobody to hear from
+  // A host of one member has nobody to hear from; a tree's root goes on before the others.
+  cost.depth_is_limit |= shape.groups.of != nullptr || passes.before.has_root() || passes.after.has_root();
   return cost;
 }
 

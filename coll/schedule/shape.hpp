@@ -45,6 +45,8 @@ struct Shape {
   BlocksView blocks{};
   /// The members by hosts, for an algorithm that goes by them (Algorithm::hosts); null for the others.
   GroupsView groups{};
+  /// Members share processors, so what a signal costs them counts, and not how many rounds there are: see Pass.
+  bool few_signals = false;
   // How a reduction combines, for a conduit that does so itself. In calls, said only if the team has such a conduit.
   aqueduct::ReduceOp op = aqueduct::ReduceOp::sum;
   aqueduct::ElementType type = aqueduct::ElementType::bytes;

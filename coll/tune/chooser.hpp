@@ -30,6 +30,9 @@ struct TeamTraits {
   const Groups* groups = nullptr;
   /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.
   Rank block = 1;
+
+  /// Shape::few_signals of the team's calls.
+  bool few_signals() const noexcept { return one_host && crowded; }
 };
 
 /// What a choice comes from.

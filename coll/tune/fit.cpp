@@ -32,14 +32,16 @@ std::uint64_t best_segments(const Algorithm& algorithm, Shape shape, std::size_t
 
 /// Gives a piece its parameters, and the members by hosts to an algorithm that goes by them. Wanted values are taken as they are: Schedule::refusal checks them.
 Shape with_parameters(const Algorithm& algorithm, const WantedParameters& wanted, Shape shape,
-                      const Groups* groups) noexcept {
+                      const TeamTraits& team) noexcept {
   shape.parameters = {};
-  shape.groups.of = algorithm.hosts ? groups : nullptr;
+  shape.groups.of = algorithm.hosts ? team.groups : nullptr;
+  shape.few_signals = team.few_signals();
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
     const Parameter& parameter = algorithm.parameters[i];
     std::uint32_t& value = shape.parameters[i];
     value = wanted[i] != 0 ? wanted[i] : parameter.usual;
-    if (wanted[i] != 0 || parameter.name != "segments" || (algorithm.hosts && groups == nullptr)) continue;
+    if (wanted[i] != 0 || parameter.name != "segments" || (algorithm.hosts && team.groups == nullptr))
+      continue;
     value = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(best_segments(algorithm, shape, i), parameter.least, parameter.most));
     // A team of many members may have counters for fewer.
@@ -73,7 +75,7 @@ class Cutter {
   const char* refusal(std::uint64_t piece, std::uint32_t times) const noexcept {
     if (team_.ranks > 1 && piece > team_.most_transfer / blocks_of_message(algorithm_, whole_))
       return "a message of it would be longer than the conduit's longest";
-    const Shape shape = with_parameters(algorithm_, wanted_, piece_of(whole_, piece), team_.groups);
+    const Shape shape = with_parameters(algorithm_, wanted_, piece_of(whole_, piece), team_);
     if (const char* const reason = refusal_of(shape, times)) return reason;
     // The last piece has the parameters of the others. Rounding can give it more segments than they have.
     const std::uint64_t rest = piece == 0 ? 0 : whole_.bytes % piece;
@@ -95,7 +97,7 @@ class Cutter {
 
   Fit fit(std::uint64_t piece) const noexcept {
     Fit out;
-    out.shape = with_parameters(algorithm_, wanted_, piece_of(whole_, piece), team_.groups);
+    out.shape = with_parameters(algorithm_, wanted_, piece_of(whole_, piece), team_);
     out.shape.bytes = whole_.bytes;
     out.shape.pitch = whole_.pitch;
     out.piece = piece;

@@ -53,11 +53,12 @@ Fit fit_native(const Algorithm& algorithm, const Shape& shape, const TeamTraits&
   Fit out;
   out.shape = shape;
   out.shape.parameters = {};
+  out.shape.few_signals = team.few_signals();
   out.piece = std::max<std::uint64_t>(shape.bytes, shape.element);
   out.refusal = Schedule::refusal(algorithm, shape);
   if (out.refusal == nullptr && team.native == nullptr) out.refusal = "the team's conduit does not offer it";
   if (out.refusal == nullptr && shape.bytes != 0) out.refusal = team.native->refusal(native_shape_of(shape));
-  if (out.refusal == nullptr) out.refusal = ScratchBanks(scratch).refusal(portion_of(algorithm, shape));
+  if (out.refusal == nullptr) out.refusal = ScratchBanks(scratch).refusal(portion_of(algorithm, out.shape));
   return out;
 }
 

@@ -166,6 +166,12 @@ void for_each_case_with(Case made, const Grid& grid, const std::function<void(co
               if (reached != Case::Reached::none && !announced) continue;
               made.reached = reached;
               visit(made);
+              // The same algorithm between other passes. Two members have no other ones, and hosts have their own.
+              const bool passes = !barrier && (in == Sync::all || out == Sync::all);
+              if (!passes || in_place || grid.ranks < 3 || algorithm.hosts) continue;
+              shape.few_signals = true;
+              visit(made);
+              shape.few_signals = false;
             }
           }
         }

@@ -317,9 +317,15 @@ constexpr std::array kStudy{
 };
 
 /// The signals of Sync::all: the barrier's dissemination, or, where nothing begins before the root or ends after it, half
-/// of the barrier's 4-nomial tree.
+/// of the barrier's 4-nomial tree; where members share processors, up an 8-nomial tree and down it.
 void add_pass(Studied& to, const Shape& shape, bool on_tree) {
   if (shape.groups.of != nullptr) return add_pass_by_hosts(to, shape, on_tree);
+  if (!on_tree && shape.few_signals && shape.ranks > 2) {
+    to.messages += 2 * others(shape);
+    to.depth += 2 * deepest(shape, 8);
+    to.less_depth = true;  // the root goes on before the others
+    return;
+  }
   to.messages += on_tree ? others(shape) : std::uint64_t{shape.ranks} * lg(shape);
   to.depth += on_tree ? deepest(shape, 4) : lg(shape);
 }

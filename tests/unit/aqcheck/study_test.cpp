@@ -40,6 +40,7 @@ TEST(Study, SaysWhyALimitIsNotReached) {
     ASSERT_NE(entry, nullptr);
     for_each_case(*algorithm, {.ranks = 11, .light = true}, [&](const Case& made) {
       const Studied said = studied(*entry, made.shape);
+      if (made.shape.few_signals) return;  // a tree's root goes on before the others: no matter of the algorithm
       if (said.fewer_messages || said.less_depth) {
         EXPECT_STRNE(entry->differs, "") << describe(made);
       }
