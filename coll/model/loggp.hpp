@@ -42,8 +42,10 @@ using Picoseconds = std::uint64_t;
 ///    `done` of puts with bytes and of gets is raised at the beginning of the first look that begins at or after their end (5, 6),
 ///    in the order of the ends: the engine learns of completions between looks only.
 /// 9. Ties. At one time, first all ports take heads; then what is in place raises counters, and answers of gets are handed over,
-///    in the order in which their requests were taken, ranks in order; then processors go on: hand over what they have posted, and
-///    continue. Since L >= 1 the order among processors at one time cannot matter.
+///    in the order in which their requests were taken, ranks in order; what a member learns at that time (8, 11) it learns
+///    in this order: gets, as ports took their answers; sources that are free, as they were posted; what has arrived, by the
+///    ranks where it is. Then processors go on: hand over what they have posted, and continue. Since L >= 1 the order among
+///    processors at one time cannot matter.
 /// 10. Ends. A member's call ends at the end of the first look after which all its lanes have told or ended, and the member
 ///    has learnt that its puts and gets are over (8). A member has drained when all its lanes have ended. The time of an
 ///    operation is that from the first call to the last end of a call.

@@ -18,8 +18,9 @@ struct ReplayEvent {
     piece,    ///< of a put in pieces: `counter` is the sender's number of it
     // What is in place.
     hand_answer,  ///< the answer of a get goes to the port
-    known,        ///< a piece has arrived at its target
+    got,          ///< the answer of a get, or of a piece of one, is here
     over,         ///< a put with bytes has left
+    known,        ///< a piece has arrived at its target, `from`
     // Processors.
     wake,
     go_on,
@@ -34,12 +35,14 @@ struct ReplayEvent {
   std::uint8_t call = 0;
 
   /// The order of convention 9.
-  int order() const noexcept { return kind <= Kind::piece ? 0 : kind <= Kind::over ? 1 : 2; }
+  int order() const noexcept { return kind <= Kind::piece ? 0 : kind <= Kind::known ? 1 : 2; }
   bool before(const ReplayEvent& other) const noexcept {
     if (time != other.time) return time < other.time;
     if (order() != other.order()) return order() < other.order();
     if (order() == 0) return from < other.from;
-    return order() == 2 && rank < other.rank;
+    if (order() == 2) return rank < other.rank;
+    if (kind != other.kind) return kind < other.kind;
+    return kind == Kind::known && from < other.from;
   }
   /// The bytes on the wire.
   std::uint64_t carried() const noexcept { return kind == Kind::request ? 0 : bytes; }

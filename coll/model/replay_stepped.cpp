@@ -99,27 +99,34 @@ void ReplayStepped::happen(const ReplayEvent& event) {
       return;
     case Kind::answer:
       next.time = state_.ports.take(event);
-      next.kind = event.add == kGetInPieces ? Kind::known : Kind::over;
+      next.kind = Kind::got;
       return push(next);
     case Kind::piece:
       next.time = state_.ports.take(event) + state_.ports.between(event.from, rank, event.bytes).latency;
       next.rank = event.from;
+      next.from = rank;
       next.kind = Kind::known;
       state_.ports.heads().push(next);
       return;
-    case Kind::known: {
-      Looking& looking = looking_[rank];
-      Looking::Pieces& pieces = looking.pieces[event.counter];
-      if (--pieces.left != 0) return;
-      looking.due.push_back({pieces.step.done, pieces.call, event.counter});
-      return wake(rank, event.time);
-    }
+    case Kind::known: return piece_over(event);
+    case Kind::got:
+      if (event.add == kGetInPieces) return piece_over(event);
+      [[fallthrough]];
     case Kind::over:
       looking_[rank].due.push_back({event.counter, event.call, -1});
       return wake(rank, event.time);
     case Kind::wake: return wake(rank, event.time);
     case Kind::go_on: return go_on(rank, event.time);
   }
+}
+
+/// A piece of a put or get is over.
+void ReplayStepped::piece_over(const ReplayEvent& event) {
+  Looking& looking = looking_[event.rank];
+  Looking::Pieces& pieces = looking.pieces[event.counter];
+  if (--pieces.left != 0) return;
+  looking.due.push_back({pieces.step.done, pieces.call, event.counter});
+  wake(event.rank, event.time);
 }
 
 /// The head of a put or signal: its counter is raised when it is in place, and lanes that wait for that go on.

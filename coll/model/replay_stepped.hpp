@@ -67,6 +67,7 @@ class ReplayStepped {
   void push(const ReplayEvent& event);
   void happen(const ReplayEvent& event);
   void arrive(const ReplayEvent& put);
+  void piece_over(const ReplayEvent& event);
   void wake(Rank rank, Picoseconds now);
 
   // Looks: replay_looks.cpp. They return false if the processor is busy from then on.

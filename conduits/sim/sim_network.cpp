@@ -132,8 +132,8 @@ Picoseconds SimNetwork::disturbance() noexcept {
   return late;
 }
 
-void SimNetwork::plan(Picoseconds time, Phase phase, Rank first, std::uint32_t message, bool source_only) {
-  events_.push({time, phase, first, planned_++, message, source_only});
+void SimNetwork::plan(Picoseconds time, Phase phase, Rank first, std::uint32_t message, Rank second) {
+  events_.push({time, phase, first, second, planned_++, message});
 }
 
 /// Gives a message to its sender's port.
@@ -145,7 +145,7 @@ void SimNetwork::hand_over(std::uint32_t number, Picoseconds at) {
   free = enters + options_.gap + bytes;
   plan(enters + options_.latency + disturbance(), Phase::head, message.sender(), number);
   if (!message.answers && !message.read && message.source != nullptr)
-    plan(enters + bytes, Phase::over, message.from, number, /*source_only=*/true);
+    plan(enters + bytes, Phase::source_free, message.from, number);
 }
 
 Picoseconds SimNetwork::next() const noexcept { return events_.empty() ? kNever : events_.top().time; }
@@ -156,7 +156,8 @@ void SimNetwork::happen() noexcept {
   switch (event.phase) {
     case Phase::head: return take_head(event);
     case Phase::in_place: return arrive(event);
-    case Phase::over: return end(event);
+    case Phase::source_free: return free_source(messages_[event.message]);
+    case Phase::over: return complete(event.message);
   }
 }
 
@@ -195,7 +196,7 @@ void SimNetwork::arrive_at_owner(std::uint32_t number, Picoseconds at) {
            {.kind = News::Kind::packet, .from = message.from, .packet = std::move(message.payload)});
     }
     arrived_from(message.from);
-    return plan(at + options_.latency, Phase::over, message.from, number);
+    return plan(at + options_.latency, Phase::over, message.from, number, message.to);
   }
   core::MutableBytes place;
   if (message.bytes != 0) {
@@ -225,7 +226,7 @@ void SimNetwork::arrive_at_owner(std::uint32_t number, Picoseconds at) {
     raise(message);
   }
   arrived_from(message.from);
-  plan(at + options_.latency, Phase::over, message.from, number);
+  plan(at + options_.latency, Phase::over, message.from, number, message.to);
 }
 
 /// The bytes of a put are in place: its signal follows.
@@ -255,10 +256,8 @@ void SimNetwork::read_source(Message& message) noexcept {
   message.read = true;
 }
 
-/// A message has left, or its sender knows that it has arrived.
-void SimNetwork::end(const Event& event) {
-  Message& message = messages_[event.message];
-  if (!event.source_only) return complete(event.message);
+/// A message has left.
+void SimNetwork::free_source(Message& message) {
   if (!ranks_[message.from].open) return;  // its memory is gone
   read_source(message);
   if (message.kind == Message::Kind::put_signal && message.bytes != 0)

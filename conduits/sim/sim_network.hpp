@@ -58,20 +58,21 @@ class SimNetwork final : public core::Network, private Events {
   std::size_t under_way(Rank rank) noexcept;
 
  private:
-  enum class Phase : std::uint8_t { head, in_place, over };
+  enum class Phase : std::uint8_t { head, in_place, source_free, over };
   /// Something that happens to a message. In the order of time; at one time as convention 9 of coll/model/loggp.hpp says.
   struct Event {
     Picoseconds time = 0;
     Phase phase = Phase::head;
-    Rank first = 0;            ///< head: the sender; in_place: the receiver; over: who has posted it
+    Rank first = 0;            ///< head: the sender; in_place: the receiver; else who has posted it
+    Rank second = 0;           ///< over: where it has arrived
     std::uint64_t number = 0;  ///< in the order of entering (head), of taking (in_place), or of planning
     std::uint32_t message = 0;
-    bool source_only = false;  ///< of over: only its source is free
 
     bool operator>(const Event& other) const noexcept {
       if (time != other.time) return time > other.time;
       if (phase != other.phase) return phase > other.phase;
       if (first != other.first) return first > other.first;
+      if (second != other.second) return second > other.second;
       return number > other.number;
     }
   };
@@ -91,14 +92,14 @@ class SimNetwork final : public core::Network, private Events {
   Picoseconds next() const noexcept override;
   void happen() noexcept override;
 
-  void plan(Picoseconds time, Phase phase, Rank first, std::uint32_t message, bool source_only = false);
+  void plan(Picoseconds time, Phase phase, Rank first, std::uint32_t message, Rank second = 0);
   void hand_over(std::uint32_t number, Picoseconds at);
   Picoseconds disturbance() noexcept;
   void take_head(const Event& event);
   void arrive(const Event& event);
   void arrive_at_owner(std::uint32_t number, Picoseconds at);
   void raise(const Message& message);
-  void end(const Event& event);
+  void free_source(Message& message);
   void complete(std::uint32_t number);
   void tell(Rank rank, News&& news);
   void arrived_from(Rank rank);
