@@ -50,10 +50,10 @@ int progress(EndpointState& state) noexcept {
     if (state.guard.has_followers()) [[unlikely]]
       state.guard.changed();
   }
-  // A program that never waits but only polls must learn of lost peers too.
+  // A program that never waits but only polls must learn of lost peers too, also if each of its polls takes long.
   const std::uint32_t polls = state.polls.load(std::memory_order_relaxed) + 1;
   state.polls.store(polls, std::memory_order_relaxed);
-  if ((polls & 0xffff) == 0) [[unlikely]]
+  if ((polls & 0x3ff) == 0) [[unlikely]]
     check_peers(state);
   return found;
 }
