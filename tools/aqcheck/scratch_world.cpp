@@ -35,16 +35,20 @@ void ScratchWorld::find_senders() {
   sends_.assign(ranks_, std::vector<bool>(ranks_));
   for (std::size_t number = 0; number < calls_.size(); ++number) {
     const ScratchCall& call = calls_[number];
+    std::uint64_t steps = 0;
     for (Rank sender = 0; sender < ranks_; ++sender) {
       const coll::Schedule& schedule = schedules_.emplace_back(*call.algorithm, call.shape, sender);
       if (call.kind == ScratchCall::Kind::again) continue;
       for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
+        steps += schedule.length(lane);
         for (std::uint32_t i = 0; i < schedule.length(lane); ++i) {
           const Rank receiver = schedule.step(lane, i).peer;
           if (receiver != kNoRank) sends_[sender][receiver] = true;
         }
       }
     }
+    // The library does not read the steps of a longer operation: it counts as one in which all write to all.
+    if (steps > coll::Senders::kMostRead) sends_.assign(ranks_, std::vector<bool>(ranks_, true));
   }
 }
 
