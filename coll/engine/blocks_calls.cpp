@@ -401,6 +401,7 @@ void TeamEngine::open_moving(Run& run, BlocksCall& call) noexcept {
   const bool last = method.after && run.index + 1 == method.runs;
   const std::uint64_t begin = last ? 0 : (run.index - 1) * method.piece;
   shape.in = Sync::none;
+  shape.few_signals = traits_.few_signals();
   if (method.after && !last) shape.out = Sync::mine;
   shape.bytes = last ? 0 : std::min(method.piece, call.all.longest - begin);
   shape.pitch = shape.bytes;
