@@ -186,12 +186,11 @@ Status wait_in_turn(EndpointState& state, LongWait& longer, bool (*done)(const v
   static_cast<void>(longer.look_around());  // starts the time limit; it is asked again after the first look
   if (done(what)) return {};
   Looked looked = Looked::not_yet;
-  const std::uint32_t look = pacing.look;
+  // Looks are not weighed here: who follows looks at a word, and who polls asks whether the next step spins only.
+  const std::uint32_t look = std::exchange(pacing.look, 1);
   while (looked == Looked::not_yet) {
-    const bool polls = guard.take_turn();
-    pacing.look = polls ? look : 1;  // who follows looks at a word
-    looked = polls ? poll_for_all(state, longer, backoff, pacing, arrivals, done, what)
-                   : follow(state, longer, *backoff, arrivals, is_new, done, what);
+    looked = guard.take_turn() ? poll_for_all(state, longer, backoff, pacing, arrivals, done, what)
+                               : follow(state, longer, *backoff, arrivals, is_new, done, what);
   }
   pacing.look = look;
   backoff.reset();

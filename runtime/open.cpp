@@ -202,7 +202,6 @@ void set_pace(EndpointState& state) {
     state.pacing.yield_at_most = std::chrono::nanoseconds(0);
     return;
   }
-  if (state.far != nullptr) state.pacing.look = core::Pacing::kNetworkLook;
   const auto cores = static_cast<std::size_t>(core::available_cores());
   if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
   // A rank that is bound to a core sees only that core, though the host has more.
@@ -210,6 +209,9 @@ void set_pace(EndpointState& state) {
   if (state.neighbours.size() <= of_host) {
     state.pacing.fewest = core::Pacing::kFewestWithCores;
     state.pacing.spins = std::max(state.pacing.spins, state.pacing.fewest);
+  } else if (state.far != nullptr) {
+    // A rank with a processor of its own keeps it for as long as an answer takes.
+    state.pacing.look = core::Pacing::kNetworkLook;
   }
 }
 
