@@ -156,6 +156,25 @@ TEST(Table, HasRulesWhoseAlgorithmsAreOfTheOperation) {
   }
 }
 
+TEST(Table, SendsFewMessagesWhereMembersShareProcessors) {
+  const auto crowded = [](Rank ranks) {
+    return TeamTraits{.ranks = ranks, .one_host = true, .mapped = false, .crowded = true};
+  };
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 8, 8), crowded(8)), "tree:radix=8");
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 8, 32 << 10), crowded(8)), "tree:radix=2");
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 8, kMebi), crowded(8)).substr(0, 9), "circulant");
+  EXPECT_EQ(chosen(shape_of(Operation::all_gather, 8, 1 << 10), crowded(8)), "doubling");
+  EXPECT_EQ(chosen(shape_of(Operation::reduce_scatter, 8, 8), crowded(8)), "circulant");
+  EXPECT_EQ(chosen(shape_of(Operation::broadcast, 8, kMebi), crowded(8)).substr(0, 16), "k-nomial:radix=4");
+  // An all-reduce between two passes: 2 (P - 1) messages for each of the three.
+  const Choice choice =
+      TableChooser().choose(shape_of(Operation::all_reduce, 8, 8), crowded(8), usual_layout(8));
+  ASSERT_NE(choice.algorithm, nullptr);
+  EXPECT_EQ(Schedule::cost(*choice.algorithm, choice.shape).messages, 3u * 2 * 7);
+  // Over several hosts, or with a processor for each, rounds count.
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 4, 8), network(4)), "multiplying:radix=4");
+}
+
 TEST(Table, TakesFewRoundsForShortBlocks) {
   EXPECT_EQ(chosen(shape_of(Operation::barrier, 3, 0), network(3)), "dissemination:radix=3");
   EXPECT_EQ(chosen(shape_of(Operation::barrier, 64, 0), network(64)), "dissemination:radix=4");

@@ -126,6 +126,18 @@ TEST(Backoff, YieldsAnewAfterAnArrivalDuringTheFirstSecondAndAfterAStepAlways) {
   EXPECT_EQ(step_after_spins(backoff), Step::yielded);
 }
 
+TEST(Backoff, CountsALongLookAsSeveral) {
+  SteppingClock time{.step = 1us};
+  Pacing pacing = pacing_of(160, 5ms);
+  pacing.look = 16;
+  EXPECT_EQ(checks_before_yield(pacing, time), 10);
+  pacing = pacing_of(160, 5ms);
+  Backoff backoff(pacing, time.clock);
+  int checks = 0;
+  while (checks < 1000 && backoff.next(9) == Step::again) ++checks;
+  EXPECT_EQ(checks, 16);
+}
+
 // What came last took a few looks only; but the core was given to others before.
 TEST(Backoff, LearnsOfOthersOnTheCoreFromAWaitWithArrivalsToo) {
   Pacing pacing = pacing_of(100, 50ms);
