@@ -24,7 +24,7 @@ struct Pacing {
   /// vain. Below 0: that did not help, so as many waits do without it.
   int long_spins = 0;
   std::uint32_t look = 1;  ///< what a check counts
-  /// Of a rank whose check asks the kernel or a library for arrivals. Measured: 0.3 to 0.6 us with udp.
+  /// Of a rank whose check asks the kernel or a library for arrivals. Chosen: with udp it is a system call.
   static constexpr std::uint32_t kNetworkLook = 16;
   static constexpr int kVainSpins = 4;     // chosen
   static constexpr int kWithoutThem = 64;  // chosen: so that ranks on one core cannot keep each other at it
@@ -53,8 +53,8 @@ class Backoff {
   Backoff(const Backoff&) = delete;
   Backoff& operator=(const Backoff&) = delete;
 
-  /// A check that lets layers go on counts as so many more. Measured: 0.15 us, and one that looks at a neighbour's ring
-  /// takes 0.02 us.
+  /// How many more a check counts that also lets layers go on: it takes longer than one that only looks for arrivals.
+  /// Chosen.
   static constexpr std::uint32_t kLayersLook = 8;
 
   /// Called after each check that failed. Says what the caller does next: check again, or sleep.

@@ -41,7 +41,8 @@ class Descriptor {
   int number_;
 };
 
-/// Takes the lock. A writer that was stopped holds it for ever: so this ends when it has slept for `patience`.
+/// Takes the lock. A writer that was stopped holds it for ever, and flock has no time limit of its own: so this looks again
+/// after each short sleep, and gives up when it has slept for `patience`.
 bool lock(int descriptor, std::chrono::milliseconds patience) noexcept {
   for (std::chrono::milliseconds slept{0};; slept += kLockPause) {
     if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
