@@ -66,8 +66,8 @@ class Backoff {
     }
     return give_way();
   }
-  /// Whether the next step only spins: it neither yields nor sleeps.
-  bool spins_next() const noexcept { return looks_ < pacing_.spins; }
+  /// Whether the next step only spins, after a check that does nothing besides: it neither yields nor sleeps.
+  bool spins_next() const noexcept { return looks_ + pacing_.look <= pacing_.spins; }
   /// Something else arrived. Spins and yields anew, since more may follow soon: what takes several messages would
   /// otherwise sleep before each further one once it has lasted for `yield_at_most`. A wait that lasts long has nothing to
   /// do with what arrives, and sleeps.
