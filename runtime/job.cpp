@@ -69,6 +69,27 @@ Status all_barrier(Job::Impl& job) {
   return first;
 }
 
+/// Chosen: a peer that is alive answers while it waits for the last barrier; far longer only on a machine in distress.
+constexpr std::chrono::seconds kSettling{5};
+
+/// Waits until the connections that this process has begun are made: network libraries cannot always bear that a peer ends
+/// while they connect.
+void all_settled(Job::Impl& job) {
+  const auto settled = [&] {
+    bool all = true;
+    for (auto& parts : job.endpoints) {
+      const core::Entry entry(parts->state);
+      core::progress(parts->state);
+      if (parts->state.near != nullptr) all = parts->state.near->settled() && all;
+      if (parts->state.far != nullptr) all = parts->state.far->settled() && all;
+    }
+    return all;
+  };
+  static_cast<void>(core::wait_until(
+      job.endpoints.front()->state, settled, kNoRank, [] { return std::string("connections to be made"); },
+      kSettling));
+}
+
 /// Chosen: long enough for the last messages of what others still do with this rank. Not for ever: another rank may wait
 /// for a call that this one will not make any more, and learns by its leaving that it waits in vain.
 constexpr std::chrono::seconds kFarewells{2};
@@ -271,7 +292,10 @@ Status Job::finish() {
   // A rank that leaves counts as lost, and a loss ends the barriers of ranks that still
   // wait for a third rank's message. So no rank leaves before all have passed the
   // barrier: a second barrier tells that. A failure of the second one does no harm.
-  if (first.ok()) static_cast<void>(all_barrier(*impl_));
+  if (first.ok()) {
+    all_settled(*impl_);
+    static_cast<void>(all_barrier(*impl_));
+  }
   // After a loss no barrier tells it. The others may still have operations among themselves.
   if (knows_of_loss(*impl_)) all_farewells(*impl_);
   auto& leading = impl_->endpoints.front()->state;

@@ -95,6 +95,25 @@ void Peers::on_failure(void* arg, ucp_ep_h, ucs_status_t status) {
   peer.owner->fail(peer, status);
 }
 
+// A flush ends when the connection is made. One on a lost peer, or on one that UCX does not watch, may never end.
+bool Peers::settled() noexcept {
+  if (!std::exchange(settles_, true)) {
+    for (const Peer& peer : peers_) {
+      if (peer.ep == nullptr || !peer.watched || peer.gone || peer.failed) continue;
+      ucp_request_param_t param;
+      param.op_attr_mask = 0;
+      const ucs_status_ptr_t answer = ucp_.ep_flush_nbx(peer.ep, &param);
+      if (UCS_PTR_IS_PTR(answer)) settling_.push_back(answer);
+    }
+  }
+  std::erase_if(settling_, [&](ucs_status_ptr_t request) {
+    if (ucp_.request_check_status(request) == UCS_INPROGRESS) return false;
+    ucp_.request_free(request);
+    return true;
+  });
+  return settling_.empty();
+}
+
 void Peers::close(std::span<const Rank> mine) noexcept {
   const auto until = clock_.now() + kCloseTimeout;
   std::vector<ucs_status_ptr_t> closing;

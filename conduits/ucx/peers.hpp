@@ -58,6 +58,9 @@ class Peers {
     return peer.ep != nullptr && peer.watched && !context_.has_hardware();
   }
 
+  /// Whether the connections are made that this rank has begun; the first call asks UCX for that. UCX 1.13.1 aborts the
+  /// program (ucp_request.c:684) if a connection ends while the peer's answer, which accepts it, is still queued there.
+  bool settled() noexcept;
   /// Closes the connections once all messages have arrived, or after kCloseTimeout, since peers may be gone. `mine` are
   /// the ranks of this process, in order.
   void close(std::span<const Rank> mine) noexcept;
@@ -76,6 +79,8 @@ class Peers {
   const core::EndpointClock clock_;
   std::vector<Peer> peers_;   // [rank]
   std::vector<Rank> failed_;  // to be reported as lost
+  bool settles_ = false;
+  std::vector<ucs_status_ptr_t> settling_;  // connections that are not made
 };
 
 }  // namespace aqueduct::conduits::ucx

@@ -72,9 +72,9 @@ UcxConduit::~UcxConduit() {
   peers_.close(process_.mine);
   segments_.end();
   // UCX 1.13.1 aborts the program if a worker is destroyed with operations on a lost peer outstanding (ucp_ep.c:437, over cards).
-  if (peers_.is_owed_to_lost()) {
+  if (peers_.is_owed_to_lost() || !peers_.settled()) {
     // Nothing makes progress on the worker any more, so it does not call back into this endpoint.
-    log_.debug("ucx: rank {}: UCX has not ended what it has for lost peers: its worker stays as it is", me_);
+    log_.debug("ucx: rank {}: UCX has not ended what it has for some peers: its worker stays as it is", me_);
     context_.leak();
   } else {
     worker_.destroy();
@@ -194,6 +194,11 @@ std::string UcxConduit::state_of(Rank rank) const {
       peer.watched ? "" : ", not watched", peer.packets, peer.flushes, operations_.in_use(), counts_.packets,
       counts_.puts, counts_.flushes, counts_.put_messages, counts_.answers, counts_.gets, counts_.copied,
       counts_.rejected, lanes);
+}
+
+bool UcxConduit::settled() noexcept {
+  const Entry entry(lock_);
+  return peers_.settled();
 }
 
 void UcxConduit::forget(Rank rank) noexcept {

@@ -58,6 +58,7 @@ class UcxConduit final : public core::Conduit {
   core::Waitable* waitable() noexcept override { return maps_ ? nullptr : &sleeper_; }
   std::string state_of(Rank peer) const override;
   void forget(Rank peer) noexcept override;
+  bool settled() noexcept override;
   void serve_aside(core::Aside aside) noexcept override;
 
   const Counts& counts() const noexcept { return counts_; }

@@ -37,6 +37,12 @@ ConduitBench::ConduitBench(const Fabric& fabric, Rank ranks, const Config& confi
   }
 }
 
+ConduitBench::~ConduitBench() {
+  const auto is_settled = [](const auto& conduit) { return conduit == nullptr || conduit->settled(); };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (!std::ranges::all_of(conduits_, is_settled) && std::chrono::steady_clock::now() < end) poll();
+}
+
 void ConduitBench::poll() {
   for (Rank rank = 0; rank < ranks(); ++rank) {
     if (conduits_[rank] != nullptr) conduits_[rank]->poll(inboxes_[rank]);

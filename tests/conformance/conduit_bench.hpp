@@ -59,6 +59,8 @@ class ConduitBench {
     }
     return true;
   }
+  /// Lets the conduits finish their connections, as the end of a job does.
+  ~ConduitBench();
   /// Repeats a post while the answer is retry; returns the answer.
   template <class Attempt>
   core::Post insist(Attempt attempt) {
