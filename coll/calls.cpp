@@ -8,6 +8,7 @@
 #include "coll/engine/checked_request.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/start.hpp"
+#include "coll/learned_calls.hpp"
 #include "coll/may_call.hpp"
 #include "coll/one_caller.hpp"
 #include "coll/plan_record.hpp"
@@ -82,7 +83,9 @@ bool all_learn_of(Status status) noexcept {
 [[gnu::noinline]] Event begin_unknown(TeamState& team, coll::TeamEngine& engine, const CollCall& call,
                                       bool blocking) noexcept {
   const auto request = request_of(team, call);
-  return request ? engine.begin(*request, call, blocking) : Event(request.status());
+  if (!request) return Event(request.status());
+  if (blocking && engine.learning() != nullptr) return coll::run_and_learn(team, engine, *request, call);
+  return engine.begin(*request, call, blocking);
 }
 
 Event begin_call(TeamState& team, const CollBlocksCall& call, bool blocking) noexcept {

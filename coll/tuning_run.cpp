@@ -103,12 +103,7 @@ Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t ke
 }
 
 bool TuningRun::save() noexcept try {
-  Rank other = 1;
-  // The conduit that serves a pair of members as far apart as the team has.
-  for (Rank i = 1; i < team_.size() && engine_.kind() == TeamKind::network; ++i) {
-    if (state_.host_of[team_.rank_of(i)] != state_.host_of[state_.rank]) other = i;
-  }
-  const TuningPlace place{machine_kind(), state_.conduit(team_.rank_of(other)).properties().name};
+  const TuningPlace place = engine_.tuning_place();
   const std::string why = save_tuning(tuning_file(options_.save, place), place, decisions_);
   if (!why.empty()) state_.log.warn("tune: what was found is not saved: {}", why);
   return why.empty();

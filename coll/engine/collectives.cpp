@@ -46,7 +46,9 @@ Collectives::Collectives(EndpointState& state)
                         {"collective_control", "messages", &counts_.control},
                         {"choices_by_rules", "choices", &choices_.by_rules},
                         {"choices_by_model", "choices", &choices_.by_model},
-                        {"choices_by_measurement", "choices", &choices_.by_measurement}});
+                        {"choices_by_measurement", "choices", &choices_.by_measurement},
+                        {"learning_trials", "calls", &choices_.trials},
+                        {"learning_changes", "changes", &choices_.changes}});
   for (std::size_t i = 0; i < algorithms.size(); ++i) {
     names_.push_back(fmt::format("{}_{}", operation_word(algorithms[i]->operation), algorithms[i]->name));
     state.statistics_rows.push_back({names_.back(), "operations", &uses_[i]});
@@ -170,6 +172,7 @@ void Collectives::leave(TeamState& team, bool together) noexcept {
   if (engine == nullptr) return;
   team.slot(TeamSlot::collectives) = nullptr;
   const bool clean = engine->idle();
+  if (together && clean) engine->save_learned();
   engine->fail(ErrorCode::closed, 0);
   static_cast<void>(engine->advance());
   for (TeamEngine** at = &first_busy_; *at != nullptr; at = &(*at)->next_busy_) {

@@ -121,7 +121,8 @@ std::uint32_t TeamEngine::hash_of(const Method& method) noexcept {
   return static_cast<std::uint32_t>(hash >> 32) | 1u;
 }
 
-Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
+/// The shape by which an algorithm is chosen.
+Shape TeamEngine::asked_of(const Request& request) const noexcept {
   Shape asked = request.shape;
   // A schedule that goes by hosts is another one for each root.
   if (shifts_with_root(asked) && traits_.groups == nullptr) asked.root = 0;
@@ -136,6 +137,12 @@ Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
     // Half and Bfloat16 are combined as float (kernels::combine_of).
     asked.type = request.combiner.wide_element != 0 ? ElementType::f32 : request.description.type;
   }
+  return asked;
+}
+
+Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
+  const Shape asked = asked_of(request);
+  if (trying_) return method_to_try(asked, request);
   Method*& kept = methods_[hash_of_shape(asked) >> 60];
   const bool wide = request.combiner.wide_element != 0;
   if (kept != nullptr && kept->asked == asked && kept->wide == wide) [[likely]]
@@ -152,6 +159,19 @@ Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
   if (const Status status = choose_into(*method, asked, request); !status) {
     kept = nullptr;
     method->kept = false;
+    layer_.methods().give_back(*method);
+    return status;
+  }
+  return method;
+}
+
+/// A method for one call.
+Result<Method*> TeamEngine::method_to_try(const Shape& asked, const Request& request) noexcept {
+  Method* const method = layer_.methods().take();
+  if (method == nullptr) return ErrorCode::no_memory;
+  method->uses = 0;
+  method->kept = false;
+  if (const Status status = choose_into(*method, asked, request); !status) {
     layer_.methods().give_back(*method);
     return status;
   }

@@ -59,6 +59,7 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
     else
       groups_.reset();
   }
+  if (state_.config.flag("coll_learn") && ranks_ > 1) learning_ = std::make_unique<Learning>();
   shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
   all_.kind = &core::kGroup;
   all_.pool = &state_.ops;
@@ -80,6 +81,7 @@ TeamEngine::~TeamEngine() {
     if (call != nullptr) let_go(*call);
   }
   drop_prepared(barrier_call_);
+  leave_learning();
   for (Method* const method : methods_) {
     if (method == nullptr) continue;
     method->kept = false;
@@ -105,7 +107,8 @@ Event TeamEngine::begin(const Request& request, const CollCall& given, bool bloc
     refuse(refused_call(request.description, call.status().code()));
     return Event(call.status());
   }
-  if (may_be_known(given, request)) keep(**call, given);
+  // A team that learns looks at each call: members that keep different ones would count differently.
+  if (learning_ == nullptr && may_be_known(given, request)) keep(**call, given);
   Event event = begin_or_start_again(**call, {request.in.mine, request.out.mine}, blocking, nullptr);
   give_up(**call);
   return event;

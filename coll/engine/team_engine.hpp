@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/engine/call_record.hpp"
+#include "coll/engine/learning.hpp"
 #include "coll/engine/places.hpp"
 #include "coll/engine/pool.hpp"
 #include "coll/engine/team_agreement.hpp"
@@ -8,6 +9,7 @@
 #include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
 #include "coll/tune/tuned_chooser.hpp"
+#include "coll/tune/tuning_file.hpp"
 #include "rma/transfers.hpp"
 #include "team/team_state.hpp"
 
@@ -121,10 +123,27 @@ class TeamEngine {
   /// The next calls and plans of the key are carried out so; `end_trial`: as before. By all members between the same two calls.
   void try_out(const TuningKey& key, const Timed& what) noexcept;
   void end_trial() noexcept;
-  /// The members choose by another table from now on. By all of them between the same two calls.
-  void have_tuning(std::shared_ptr<const TuningTable> table) noexcept;
+  /// The members choose by another table from now on. By all of them between the same two calls. May throw std::bad_alloc.
+  void have_tuning(std::shared_ptr<const TuningTable> table);
   /// This member cannot go on, for a reason that only it knows: all calls end so, and the other members learn of it.
   void give_up_calls(ErrorCode why) noexcept;
+
+  // Learning while the program runs: coll/learned_calls.hpp.
+
+  /// Null: the setting is off, or the team has one member.
+  const Learning* learning() const noexcept { return learning_.get(); }
+  /// The key of a blocking call, with the algorithms that are tried for it. Null: nothing is learned about such calls. A key's
+  /// first call takes as long as the first choice by a model. May throw std::bad_alloc.
+  Learning::Key* key_to_learn(const Request& request);
+  /// Begins a blocking call with that algorithm, or with the usual one, if that cannot do it.
+  Event begin_as(const Request& request, const CollCall& given, const TuningKey& key,
+                 const Timed& what) noexcept;
+  /// Another algorithm is the best one of the key now. By all members between the same two calls. May throw std::bad_alloc.
+  void have_learned(const Learning::Key& key);
+  /// The first member adds what the team has learned to its file of decisions, if it has one.
+  void save_learned() const noexcept;
+  /// Where decisions about the team belong.
+  TuningPlace tuning_place() const;
 
   /// Whether all members have the same table. If not, which no program can bring about, the rules choose on all of them.
   void choose_tuning(bool all_alike) noexcept;
@@ -228,8 +247,14 @@ class TeamEngine {
     return (first + call.root + (call.in.bytes + call.out.bytes) / 8) % kKnown;
   }
 
+  // learning.cpp
+  void leave_learning() noexcept;
+  std::vector<Timed> field_of(const TuningKey& key, const Shape& asked) const;
+
   // methods.cpp
+  Shape asked_of(const Request& request) const noexcept;
   Result<Method*> method_of(const Request& request) noexcept;
+  Result<Method*> method_to_try(const Shape& asked, const Request& request) noexcept;
   bool rest_fits(const Method& method, const Request& request) const noexcept;
   Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
   static std::uint32_t hash_of(const Method& method) noexcept;
@@ -404,6 +429,8 @@ class TeamEngine {
   TeamTraits traits_;
   std::optional<Groups> groups_;  ///< the members by hosts, if that is of use
   TunedChooser chooser_;
+  std::unique_ptr<Learning> learning_;
+  bool trying_ = false;  ///< the call that begins is a trial: its method is for it alone
   TeamPlaces places_;
   std::byte* base_ = nullptr;  ///< this member's scratch
   std::optional<TeamScratch> scratch_;

@@ -87,7 +87,8 @@ void TeamEngine::end_trial() noexcept {
   forget_calls();
 }
 
-void TeamEngine::have_tuning(std::shared_ptr<const TuningTable> table) noexcept {
+void TeamEngine::have_tuning(std::shared_ptr<const TuningTable> table) {
+  if (learning_ != nullptr) learning_->start_over();
   chooser_.have_table(std::move(table));
   forget_calls();
 }

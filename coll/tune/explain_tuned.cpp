@@ -63,6 +63,25 @@ std::string TunedChooser::ranking_lines(const Answer& found, const Shape& shape)
   return text;
 }
 
+std::string TunedChooser::explain_learned(const Answer& found, const Shape& shape, const TeamTraits& team,
+                                          const ScratchLayout& scratch) const {
+  std::string text =
+      fmt::format("{} of {} bytes, {} members\n", operation_word(shape.operation), shape.bytes, shape.ranks);
+  text += chosen_lines(found.choice, scratch, "");
+  if (found.choice.algorithm->native && team.native != nullptr) text += native_lines(found.choice, team);
+  text += fmt::format("  learned while the program ran: {} when it became the best one\n",
+                      microseconds(found.learned->picoseconds));
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    if (algorithm->operation != shape.operation || algorithm == found.choice.algorithm) continue;
+    const Fit how = fit_with_any(*algorithm, shape, team, scratch);
+    text += fmt::format(
+        "  not {}: {}\n", algorithm->name,
+        how.refusal != nullptr ? how.refusal : "it was slower when it was tried, or was not tried");
+  }
+  if (team.board.slots != 0) text += why_not_boards(found.choice, shape, team, false);
+  return text;
+}
+
 std::string TunedChooser::explain(const Shape& shape, const TeamTraits& team,
                                   const ScratchLayout& scratch) const {
   const Answer found = answer(shape, team, scratch);
@@ -71,6 +90,7 @@ std::string TunedChooser::explain(const Shape& shape, const TeamTraits& team,
            (table_->empty() ? "  by the rules: nothing was measured, and no model of the network is known\n"
                             : "  by the rules: neither measurements nor a model say more\n");
   }
+  if (found.learned != nullptr) return explain_learned(found, shape, team, scratch);
   if (found.ranking == nullptr) return rules_.explain(shape, team, scratch);
   std::string text =
       fmt::format("{} of {} bytes, {} members\n", operation_word(shape.operation), shape.bytes, shape.ranks);

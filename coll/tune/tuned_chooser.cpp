@@ -30,6 +30,7 @@ std::size_t TunedChooser::KeyHash::operator()(const TuningKey& key) const noexce
 void TunedChooser::have_table(std::shared_ptr<const TuningTable> table) noexcept {
   table_ = std::move(table);
   rankings_.clear();
+  learned_.clear();
 }
 
 const Ranking& TunedChooser::ranking_of(const TuningKey& key, const TeamTraits& team,
@@ -46,7 +47,16 @@ TunedChooser::Answer TunedChooser::answer(const Shape& shape, const TeamTraits& 
   if (trial_ && trial_->key == key) {
     const Timed& what = trial_->what;
     const Fit how = fit_or_cut(*what.algorithm, what.wanted, shape, team, scratch);
-    if (how.refusal == nullptr) return {choice_of(what, how), nullptr, 0, "it is being tried out"};
+    if (how.refusal == nullptr) return {choice_of(what, how), nullptr, 0, "it is being tried out", nullptr};
+  }
+  if (const auto found = learned_.find(key); found != learned_.end()) {
+    const Timed& what = found->second;
+    const Fit how = fit_or_cut(*what.algorithm, what.wanted, shape, team, scratch);
+    if (how.refusal == nullptr) {
+      Choice choice = choice_of(what, how);
+      choice.by = ChosenBy::measurement;
+      return {std::move(choice), nullptr, 0, "it was learned", &what};
+    }
   }
   if (rules_.is_forced(shape.operation))
     return {rules_.choose(shape, team, scratch), nullptr, 0, "a setting"};

@@ -19,9 +19,11 @@ struct ChoiceCounts {
   std::uint64_t by_rules = 0;
   std::uint64_t by_model = 0;
   std::uint64_t by_measurement = 0;
+  std::uint64_t trials = 0;   ///< calls with another algorithm than the best one known (coll/tune/bandit.hpp)
+  std::uint64_t changes = 0;  ///< how often one was found that is better
 };
 
-/// Chooses by what the members of a team have agreed on: a setting; else what was measured for the key, or near it; else
+/// Chooses by what the members of a team have agreed on: a setting; else what was learned about the key; else what was measured for the key, or near it; else
 /// the model of the network; else the rules. Whatever comes first must be able to do the shape with the team's scratch.
 ///
 /// A choice is a pure function of the settings, the table, the team's traits and scratch, and the shape (docs/tuning.md).
@@ -49,6 +51,8 @@ class TunedChooser final : public Chooser {
   /// All members try this for shapes of this key, until further notice. It must not be the only thing that can do them.
   void try_out(const TuningKey& key, const Timed& what) noexcept { trial_ = {key, what}; }
   void end_trial() noexcept { trial_.reset(); }
+  /// All members have found that this is the fastest for the key, and for no other. May throw std::bad_alloc.
+  void learn(const TuningKey& key, const Timed& what) { learned_.insert_or_assign(key, what); }
 
  private:
   struct KeyHash {
@@ -64,15 +68,19 @@ class TunedChooser final : public Chooser {
     const Ranking* ranking = nullptr;  ///< null: of rules, or of a setting
     std::size_t place = 0;             ///< in the ranking
     const char* above = nullptr;       ///< why not the ranking: what comes before it
+    const Timed* learned = nullptr;    ///< what it is, if it was learned
   };
   Answer answer(const Shape& shape, const TeamTraits& team, const ScratchLayout& scratch) const;
   const Ranking& ranking_of(const TuningKey& key, const TeamTraits& team, const ScratchLayout& scratch) const;
+  std::string explain_learned(const Answer& answer, const Shape& shape, const TeamTraits& team,
+                              const ScratchLayout& scratch) const;
   std::string ranking_lines(const Answer& answer, const Shape& shape) const;
 
   const TableChooser& rules_;
   std::shared_ptr<const TuningTable> table_;
   ChoiceCounts* counts_;
   std::optional<Trial> trial_;
+  std::unordered_map<TuningKey, Timed, KeyHash> learned_;
   mutable std::unordered_map<TuningKey, Ranking, KeyHash> rankings_;
 };
 

@@ -1,5 +1,6 @@
 #include "tools/aqtune/study.hpp"
 
+#include "coll/tune/bandit.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/ranking.hpp"
 #include "coll/tune/table.hpp"
@@ -119,6 +120,24 @@ double StudiedKey::regret(std::size_t tried) const {
   return best == 0 ? 0 : static_cast<double>(*std::min_element(times.begin(), end)) / best - 1;
 }
 
+StudiedKey::Learned StudiedKey::learned(std::size_t tried, std::uint64_t calls) const {
+  if (times.empty()) return {};
+  coll::Bandit bandit(std::min(tried, times.size()));
+  coll::Bandit::Words words{};
+  double spent = 0;
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    if (bandit.due() == coll::Bandit::Due::combine) words = bandit.words();
+    if (bandit.due() == coll::Bandit::Due::go_on) bandit.go_on(words);
+    const std::size_t candidate = bandit.next();
+    bandit.took(candidate, times[candidate]);
+    spent += static_cast<double>(times[candidate]);
+  }
+  const auto used = static_cast<double>(times[bandit.best()]);
+  const auto best = static_cast<double>(*std::min_element(times.begin(), times.end()));
+  if (best == 0 || calls == 0) return {};
+  return {used / best - 1, spent / (used * static_cast<double>(calls)) - 1};
+}
+
 double StudiedKey::effort(std::size_t tried) const {
   double some = 0;
   double all = 0;
@@ -152,10 +171,10 @@ void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& option
   if (options.json) {
     for (const StudiedKey& one : keys)
       fmt::print(
-          R"({{"topology": "{}", "ranks": {}, "operation": "{}", "bytes": {}, "candidates": {}, "stage_0": {:.4f}, "stage_1": {:.4f}}})"
+          R"({{"topology": "{}", "ranks": {}, "operation": "{}", "bytes": {}, "candidates": {}, "stage_0": {:.4f}, "stage_1": {:.4f}, "stage_2": {:.4f}}})"
           "\n",
           one.topology, one.ranks, one.operation, one.bytes, one.times.size(), one.regret(1),
-          one.regret(options.searched));
+          one.regret(options.searched), one.learned(options.searched, options.calls).regret);
     return;
   }
   std::map<std::string, std::vector<const StudiedKey*>> groups;
@@ -166,15 +185,23 @@ void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& option
         .push_back(&one);
     groups[one.operation].push_back(&one);
   }
-  fmt::print("regret in percent: stage 0 chooses by the model, stage 1 measures its first {}\n",
-             options.searched);
-  fmt::print("{:<24}{:>6}   {:>8}{:>8}{:>8}{:>8}   {:>8}{:>8}{:>8}{:>8}\n", "", "keys", "median", "p95",
-             "max", "<= 5 %", "median", "p95", "max", "<= 5 %");
+  fmt::print(
+      "regret in percent: stage 0 chooses by the model, stage 1 measures its first {}, stage 2 tries these "
+      "during {} calls\n",
+      options.searched, options.calls);
+  fmt::print("{:<24}{:>6}", "", "keys");
+  for (int stage = 0; stage < 3; ++stage)
+    fmt::print("   {:>8}{:>8}{:>8}{:>8}", "median", "p95", "max", "<= 5 %");
+  fmt::print("\n");
   for (const auto& [name, group] : groups) {
     std::string line = fmt::format("{:<24}{:>6}", name, group.size());
-    for (const std::size_t tried : {std::size_t{1}, std::size_t{options.searched}}) {
+    for (int stage = 0; stage < 3; ++stage) {
       std::vector<double> regrets;
-      for (const StudiedKey* const one : group) regrets.push_back(100 * one->regret(tried));
+      for (const StudiedKey* const one : group) {
+        const double regret = stage == 2 ? one->learned(options.searched, options.calls).regret
+                                         : one->regret(stage == 0 ? 1 : options.searched);
+        regrets.push_back(100 * regret);
+      }
       const auto good = std::count_if(regrets.begin(), regrets.end(), [](double r) { return r <= 5; });
       line += fmt::format("   {:>8.1f}{:>8.1f}{:>8.1f}{:>7.1f}%", percentile(regrets, 0.5),
                           percentile(regrets, 0.95), percentile(regrets, 1),
@@ -182,6 +209,11 @@ void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& option
     }
     fmt::print("{}\n", line);
   }
+  std::vector<double> lost;
+  for (const StudiedKey& one : keys) lost.push_back(100 * one.learned(options.searched, options.calls).lost);
+  fmt::print(
+      "\nwhat stage 2 loses while it learns, in percent of the calls' time: median {:.2f}, p95 {:.2f}\n",
+      percentile(lost, 0.5), percentile(lost, 0.95));
   fmt::print(
       "\nhow good a search is: the best of all / the best of the first x, on average; and its share of the "
       "time of all\n");

@@ -12,6 +12,7 @@ struct StudyOptions {
   std::vector<std::uint32_t> ranks{0, 100, 256};  ///< 0: by chance, 2 to 64
   std::uint32_t keys = 4;  ///< operations and sizes by chance, for each machine, topology and number of ranks
   std::uint32_t searched = 8;  ///< candidates that stage 1 measures
+  std::uint64_t calls = 2000;  ///< of a key, while a team learns: stage 2
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -26,6 +27,12 @@ struct StudiedKey {
 
   /// How much longer the best of the model's first `tried` takes than the best of all: 0.05 is 5 %.
   double regret(std::size_t tried) const;
+  /// What a team finds that learns while it makes so many calls, with the model's first `tried` as candidates.
+  struct Learned {
+    double regret = 0;  ///< of what it uses at the end
+    double lost = 0;    ///< how much longer all calls have taken than with what it uses at the end
+  };
+  Learned learned(std::size_t tried, std::uint64_t calls) const;
   /// The share of the time of an exhaustive search that measuring these takes.
   double effort(std::size_t tried) const;
 };

@@ -1,0 +1,143 @@
+// What a team learns of its blocking calls while the program runs.
+
+#include "coll/engine/learning.hpp"
+
+#include "coll/engine/collectives.hpp"
+#include "coll/tune/tuning_file.hpp"
+#include "core/event_access.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// How many algorithms of the model's order are candidates of a key. Chosen: as many as `tune` measures.
+constexpr std::size_t kCandidates = 8;
+
+bool can_be_learned(const Shape& shape) noexcept {
+  return shape.operation > Operation::barrier && shape.operation <= Operation::exscan;
+}
+
+}  // namespace
+
+std::vector<Decision> Learning::decisions() const {
+  std::vector<Decision> out;
+  for (const auto& [which, key] : keys_) {
+    const std::size_t second = key.bandit.runner_up();
+    // What was tried in part may be worse than what the next job would do without it.
+    if (second == Bandit::kNone || !(key.bandit.is_settled() || key.bandit.best() != 0)) continue;
+    const auto timed = [&](std::size_t candidate) {
+      Timed one = key.field[candidate];
+      one.picoseconds = key.bandit.time_of(candidate) * 1000;
+      return one;
+    };
+    out.push_back({which, timed(key.bandit.best()), timed(second), Bandit::kSamples});
+  }
+  return out;
+}
+
+void Learning::start_over() {
+  for (auto& [which, key] : keys_) {
+    if (!key.combining.done()) leftovers_.push_back({std::move(key.words), std::move(key.combining)});
+  }
+  keys_.clear();
+}
+
+void Learning::leave(core::OpPool& ops, const std::function<void(std::shared_ptr<void>)>& keep) {
+  start_over();
+  for (Leftover& one : leftovers_) {
+    if (one.combining.done()) continue;
+    ops.abandon(aqueduct::detail::EventAccess::take(one.combining));
+    keep(std::move(one.words));
+  }
+  leftovers_.clear();
+}
+
+/// The candidates for calls like this one, without those that come to the same; the first one is what runs now.
+std::vector<Timed> TeamEngine::field_of(const TuningKey& key, const Shape& asked) const {
+  const ScratchLayout& layout = scratch_->layout();
+  const Choice now = chooser_.choose(asked, traits_, layout);
+  std::vector<Timed> field;
+  std::vector<Shape> shapes;
+  const auto add = [&](const Timed& one) {
+    const Fit how = fit_or_cut(*one.algorithm, one.wanted, asked, traits_, layout);
+    if (how.refusal != nullptr) return;
+    for (std::size_t i = 0; i < field.size(); ++i) {
+      if (field[i].algorithm == one.algorithm && shapes[i] == how.shape) return;
+    }
+    field.push_back(one);
+    shapes.push_back(how.shape);
+  };
+  if (now.algorithm != nullptr) add({now.algorithm, now.shape.parameters, 0});
+  if (!field.empty()) {
+    for (const Timed& one : worth_measuring(key, kCandidates)) add(one);
+  }
+  return field;
+}
+
+Learning::Key* TeamEngine::key_to_learn(const Request& request) {
+  if (learning_ == nullptr || !scratch_ || !can_be_learned(request.shape) ||
+      layer_.rules().is_forced(request.shape.operation))
+    return nullptr;
+  const Shape asked = asked_of(request);
+  const TuningKey key = key_of(asked, kind());
+  if (Learning::Key* const found = learning_->find(key)) return found;
+  if (learning_->is_full()) return nullptr;
+  return &learning_->add(key, field_of(key, asked));
+}
+
+Event TeamEngine::begin_as(const Request& request, const CollCall& given, const TuningKey& key,
+                           const Timed& what) noexcept {
+  chooser_.try_out(key, what);
+  trying_ = true;
+  Event event = begin(request, given, /*blocking=*/true);
+  trying_ = false;
+  chooser_.end_trial();
+  ++layer_.choices().trials;
+  return event;
+}
+
+void TeamEngine::have_learned(const Learning::Key& key) {
+  Timed best = key.field[key.bandit.best()];
+  best.picoseconds = key.bandit.time_of(key.bandit.best()) * 1000;
+  chooser_.learn(key.which, best);
+  forget_calls();
+  ++layer_.choices().changes;
+}
+
+/// What is still being combined: peers may write to its words.
+void TeamEngine::leave_learning() noexcept {
+  if (learning_ == nullptr) return;
+  try {
+    learning_->leave(state_.ops, [this](std::shared_ptr<void> words) { layer_.keep(std::move(words)); });
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(learning_.release());  // rather than memory that peers write to
+  }
+}
+
+TuningPlace TeamEngine::tuning_place() const {
+  Rank other = 1;
+  // The conduit that serves a pair of members as far apart as the team has.
+  for (Rank i = 1; i < ranks_ && kind() == TeamKind::network; ++i) {
+    if (state_.host_of[team_.members[i]] != state_.host_of[state_.rank]) other = i;
+  }
+  return {machine_kind(), state_.conduit(team_.members[other]).properties().name};
+}
+
+void TeamEngine::save_learned() const noexcept try {
+  const std::string named = state_.config.text("coll_tuning");
+  if (learning_ == nullptr || position_ != 0 || named.empty() || state_.in_child()) return;
+  const std::vector<Decision> decisions = learning_->decisions();
+  if (decisions.empty()) return;
+  const TuningPlace place = tuning_place();
+  if (const std::string why = save_tuning(tuning_file(named, place), place, decisions); !why.empty())
+    state_.log.warn("AQUEDUCT_COLL_LEARN: what was learned is not saved: {}", why);
+} catch (const std::exception& thrown) {
+  state_.log.warn("AQUEDUCT_COLL_LEARN: what was learned is not saved: {}", thrown.what());
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,78 @@
+#include "coll/learned_calls.hpp"
+
+#include "coll/engine/checked_request.hpp"
+#include "coll/engine/collectives.hpp"
+#include "coll/wait_for_call.hpp"
+
+#include <chrono>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// The all-reduce by which the members combine their words.
+CollCall call_to_combine(Bandit::Words& words) noexcept {
+  CollCall call;
+  call.operation = Collective::all_reduce;
+  call.type = ElementType::u64;
+  call.element = sizeof(std::uint64_t);
+  call.out.where = aqueduct::detail::CollBuffer::Where::mine;
+  call.out.memory = words.data();
+  call.out.bytes = sizeof words;
+  call.reducer = ReduceOp::max;
+  return call;
+}
+
+/// Begins it. The members do not wait for it before 16 further calls of the key.
+void begin_to_combine(TeamState& team, TeamEngine& engine, Learning::Key& key) {
+  key.words = std::make_shared<Bandit::Words>(key.bandit.words());
+  const CollCall call = call_to_combine(*key.words);
+  std::string why;
+  const auto request = checked_request(team, call, team.endpoint.layer<Collectives>()->user_operators(), why);
+  if (request) key.combining = engine.begin(*request, call, /*blocking=*/false);
+  // Only a member without memory comes here. The others would wait for its part.
+  if (!request || (key.combining.done() && !key.combining.status().ok() && engine.broken().ok()))
+    throw std::bad_alloc();
+}
+
+/// False: the team is broken, as the call will find.
+bool go_on_by_what_was_combined(TeamState& team, TeamEngine& engine, Learning::Key& key) {
+  if (!wait_for_call(team.endpoint, key.combining, std::chrono::nanoseconds::max())) return false;
+  if (key.bandit.go_on(*key.words)) engine.have_learned(key);
+  return true;
+}
+
+}  // namespace
+
+// What is due is done before a call, so that it has the same place in the order of the team's calls on all members.
+Event run_and_learn(TeamState& team, TeamEngine& engine, const Request& request,
+                    const CollCall& call) noexcept try {
+  Learning::Key* const key = engine.broken().ok() ? engine.key_to_learn(request) : nullptr;
+  if (key == nullptr) return engine.begin(request, call, /*blocking=*/true);
+  switch (key->bandit.due()) {
+    case Bandit::Due::nothing: break;
+    case Bandit::Due::combine: begin_to_combine(team, engine, *key); break;
+    case Bandit::Due::go_on:
+      if (!go_on_by_what_was_combined(team, engine, *key))
+        return engine.begin(request, call, /*blocking=*/true);
+  }
+  const std::size_t candidate = key->bandit.next();
+  const auto before = team.endpoint.clock.now();
+  Event event = candidate == key->bandit.best()
+                    ? engine.begin(request, call, /*blocking=*/true)
+                    : engine.begin_as(request, call, key->which, key->field[candidate]);
+  const Status status = wait_for_call(team.endpoint, event, call.options.limit);
+  if (status) {
+    const std::chrono::nanoseconds took = team.endpoint.clock.now() - before;
+    key->bandit.took(candidate, static_cast<std::uint64_t>(took.count()));
+  }
+  return Event(status);
+} catch (const std::bad_alloc&) {
+  engine.give_up_calls(ErrorCode::no_memory);
+  return Event(Status(ErrorCode::no_memory));
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// Which of some candidates each call of a key uses, while a program runs: most calls the best one known, at most one in 17
+/// another one.
+///
+/// Calls are counted in *epochs*. In each epoch one other candidate is tried, once; if it is not much slower, twice more in the
+/// next one, and then it is the best one from there on if its median is clearly less. 17 calls before the end of an epoch
+/// the members begin to combine what they have measured; at its end they go on by the result. Between the two all calls
+/// use the best one, so there is time for the combining. Each time is compared with that of the best one in the same
+/// epoch: what disturbs a machine for a while disturbs both.
+///
+/// Once all candidates have been tried, epochs grow, but they do not end: a best one that has become slower by half is
+/// found out, and the others are tried again.
+///
+/// What is chosen is a pure function of the number of calls and of what the members have combined, so members that make
+/// the same calls choose alike (docs/tuning.md).
+class Bandit {
+ public:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  /// Of so many last times of the best candidate the median counts.
+  static constexpr std::uint32_t kSamples = 16;
+  /// A time that nobody has measured.
+  static constexpr std::uint64_t kUnknown = std::uint64_t{1} << 62;
+  /// 64 bytes, of which each becomes the greatest of all members.
+  using Words = std::array<std::uint64_t, 8>;
+  /// What is due before the next call.
+  enum class Due : std::uint8_t {
+    nothing,
+    combine,  ///< the members begin to combine their words()
+    go_on,    ///< and go_on() with the result
+  };
+
+  /// Candidate 0 is the one that would run without this; the others in the order in which they are tried.
+  explicit Bandit(std::size_t candidates);
+
+  Due due() const noexcept;
+  /// What this member has measured in this epoch.
+  Words words() noexcept;
+  /// The next epoch begins. Returns whether the best candidate is another one now.
+  bool go_on(const Words& all) noexcept;
+  /// The candidate of the next call, which is counted.
+  std::size_t next() noexcept;
+  /// How long a call with this candidate has taken here, in any unit. Calls that have failed are not told.
+  void took(std::size_t candidate, std::uint64_t time) noexcept;
+
+  std::size_t best() const noexcept { return best_; }
+  /// The time of the slowest member, as combined last; kUnknown: it was not tried yet.
+  std::uint64_t time_of(std::size_t candidate) const noexcept { return times_[candidate]; }
+  /// The fastest of the others that were tried; kNone: there is none.
+  std::size_t runner_up() const noexcept;
+  /// All candidates have been tried since the best one became that, or was found to be slow.
+  bool is_settled() const noexcept { return settled_; }
+  std::uint64_t trials() const noexcept { return trials_; }
+
+ private:
+  /// A few last times; the median of them counts.
+  struct Samples {
+    std::array<std::uint64_t, kSamples> kept{};
+    std::size_t count = 0;  ///< also of those that were replaced
+
+    void add(std::uint64_t time) noexcept { kept[count++ % kSamples] = time; }
+    std::uint64_t median() const noexcept;
+  };
+  struct Epoch {
+    std::uint32_t calls = 0;
+    std::uint32_t trials = 0;  ///< of the candidate below
+    std::size_t candidate = kNone;
+  };
+
+  bool is_trial(std::uint32_t call) const noexcept;
+  void begin(std::size_t candidate, std::uint32_t trials, std::uint32_t calls) noexcept;
+  void begin_with_another() noexcept;
+  std::size_t another() const noexcept;
+  void try_all_again() noexcept;
+
+  std::vector<std::uint64_t> times_;  // [candidate]
+  std::vector<bool> tried_;           // [candidate], since the last time that all were to be tried
+  std::size_t best_ = 0;
+  bool settled_ = false;
+  std::uint32_t longest_;  // calls of an epoch that tries one candidate
+  Epoch epoch_;
+  std::uint32_t call_ = 0;  // in the epoch
+  bool combining_ = false;
+  Samples best_samples_;
+  Samples samples_;  // of the epoch's candidate, and of the epoch before if that has tried the same one
+  std::uint64_t spent_ = 0;  // on all calls, by the combined times
+  std::uint64_t lost_ = 0;   // of these, on trials of what was slower
+  std::uint64_t trials_ = 0;
+};
+
+}  // namespace aqueduct::coll

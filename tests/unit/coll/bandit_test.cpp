@@ -1,0 +1,173 @@
+// Which candidate the calls of a key use, on members that see different times.
+
+#include "coll/tune/bandit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+/// The same key on some members. Each call takes on each member what `time(candidate, call)` says, and up to `noise` of it more.
+class BanditMembers {
+ public:
+  using Time = std::function<std::uint64_t(std::size_t candidate, std::uint64_t call)>;
+  BanditMembers(std::size_t members, std::size_t candidates, Time time, double noise = 0)
+      : members_(members, Bandit(candidates)), time_(std::move(time)), noise_(noise) {}
+
+  void call() {
+    const Bandit::Due due = members_[0].due();
+    for (Bandit& one : members_) ASSERT_EQ(one.due(), due);
+    if (due == Bandit::Due::combine) {
+      ASSERT_FALSE(combined_) << "combined twice before going on";
+      combined_ = true;
+      all_ = {};
+      for (Bandit& one : members_) {
+        const Bandit::Words words = one.words();
+        for (std::size_t i = 0; i < words.size(); ++i) all_[i] = std::max(all_[i], words[i]);
+      }
+      since_combined_ = 0;
+    } else if (due == Bandit::Due::go_on) {
+      ASSERT_TRUE(combined_);
+      EXPECT_GE(since_combined_, 16u) << "no time to combine";
+      combined_ = false;
+      for (Bandit& one : members_) one.go_on(all_);
+    }
+    const std::size_t candidate = members_[0].next();
+    for (std::size_t i = 1; i < members_.size(); ++i) ASSERT_EQ(members_[i].next(), candidate);
+    std::uniform_real_distribution<double> more(1, 1 + noise_);
+    for (Bandit& one : members_) {
+      const auto took =
+          static_cast<std::uint64_t>(static_cast<double>(time_(candidate, calls_)) * more(random_));
+      one.took(candidate, took);
+    }
+    spent_ += time_(candidate, calls_);
+    used_.push_back(candidate);
+    ++calls_;
+    ++since_combined_;
+  }
+  void calls(int count) {
+    for (int i = 0; i < count && !testing::Test::HasFatalFailure(); ++i) call();
+  }
+
+  const Bandit& first() const { return members_[0]; }
+  const std::vector<std::size_t>& used() const { return used_; }
+  std::uint64_t spent() const { return spent_; }
+
+ private:
+  std::vector<Bandit> members_;
+  Time time_;
+  double noise_;
+  std::mt19937_64 random_{7};
+  Bandit::Words all_{};
+  bool combined_ = false;
+  std::uint64_t calls_ = 0;
+  std::uint64_t since_combined_ = 0;
+  std::uint64_t spent_ = 0;
+  std::vector<std::size_t> used_;
+};
+
+BanditMembers::Time constant(std::vector<std::uint64_t> times) {
+  return [times = std::move(times)](std::size_t candidate, std::uint64_t) { return times[candidate]; };
+}
+
+TEST(Bandit, WithOneCandidateCombinesNothing) {
+  Bandit only(1);
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(only.due(), Bandit::Due::nothing);
+    ASSERT_EQ(only.next(), 0u);
+    only.took(0, 5);
+  }
+}
+
+TEST(Bandit, FindsTheFastestAndStaysWithIt) {
+  BanditMembers members(4, 8, constant({1000, 1400, 900, 2000, 700, 800, 5000, 1100}), 0.02);
+  members.calls(2000);
+  EXPECT_EQ(members.first().best(), 4u);
+  EXPECT_EQ(members.first().runner_up(), 5u);
+  EXPECT_TRUE(members.first().is_settled());
+  EXPECT_NEAR(static_cast<double>(members.first().time_of(4)), 700, 21);
+}
+
+TEST(Bandit, TriesOneCallInSeventeenAtMost) {
+  BanditMembers members(2, 8, constant({1000, 1050, 1050, 1050, 1050, 1050, 1050, 1050}));
+  members.calls(5000);
+  const auto& used = members.used();
+  const std::ptrdiff_t trials =
+      std::count_if(used.begin(), used.end(), [](std::size_t one) { return one != 0; });
+  EXPECT_LE(trials, 5000 * 6 / 100);
+  EXPECT_GE(trials, 7 * 3) << "each of the others is close enough for three trials";
+  std::ptrdiff_t last = -17;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i] == 0) continue;
+    EXPECT_GE(static_cast<std::ptrdiff_t>(i) - last, 17);
+    last = static_cast<std::ptrdiff_t>(i);
+  }
+}
+
+TEST(Bandit, LosesHalfAPercentAndSomeCallsToWhatIsFarSlower) {
+  constexpr std::uint64_t kCalls = 20'000;
+  BanditMembers members(2, 8, constant({1000, 50'000, 60'000, 70'000, 80'000, 90'000, 100'000, 110'000}));
+  members.calls(kCalls);
+  EXPECT_EQ(members.first().best(), 0u);
+  const std::uint64_t lost = members.spent() - kCalls * 1000;
+  // Ten calls at the beginning, and the last trial that was still allowed.
+  EXPECT_LE(lost, members.spent() / 200 + 10 * 1000 + 110'000);
+}
+
+TEST(Bandit, DoesNotChangeForNoise) {
+  BanditMembers members(3, 4, constant({1000, 990, 1000, 1010}), 0.3);
+  members.calls(20'000);
+  std::size_t changes = 0;
+  std::size_t best = 0;
+  // Two calls in succession with the same candidate are no trials.
+  for (std::size_t i = 1; i < members.used().size(); ++i) {
+    if (members.used()[i] != members.used()[i - 1] || members.used()[i] == best) continue;
+    best = members.used()[i];
+    ++changes;
+  }
+  EXPECT_LE(changes, 20u) << "of some 400 comparisons";
+}
+
+TEST(Bandit, LeavesOneThatHasBecomeSlow) {
+  constexpr std::uint64_t kSlowFrom = 10'000;
+  const auto time = [](std::size_t candidate, std::uint64_t call) -> std::uint64_t {
+    constexpr std::uint64_t kTimes[] = {1000, 500, 700, 900};
+    return candidate == 1 && call >= kSlowFrom ? 5000 : kTimes[candidate];
+  };
+  BanditMembers members(2, 4, time);
+  members.calls(kSlowFrom);
+  ASSERT_EQ(members.first().best(), 1u);
+  // The longest epoch may just have begun. Then each of the others has an epoch or two.
+  members.calls(512 + 512 + 4 * (18 + 35));
+  EXPECT_EQ(members.first().best(), 2u);
+}
+
+TEST(Bandit, AMemberWithoutTimesLearnsLikeTheOthers) {
+  // What fails is not told: here all calls of one member.
+  Bandit told(3);
+  Bandit silent(3);
+  constexpr std::uint64_t kTimes[] = {100, 10, 50};
+  Bandit::Words all{};
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(told.due(), silent.due());
+    if (told.due() == Bandit::Due::combine) {
+      const Bandit::Words a = told.words();
+      const Bandit::Words b = silent.words();
+      for (std::size_t w = 0; w < all.size(); ++w) all[w] = std::max(a[w], b[w]);
+    } else if (told.due() == Bandit::Due::go_on) {
+      EXPECT_FALSE(told.go_on(all)) << "nothing is known of the silent member";
+      EXPECT_FALSE(silent.go_on(all));
+    }
+    const std::size_t candidate = told.next();
+    ASSERT_EQ(silent.next(), candidate);
+    told.took(candidate, kTimes[candidate]);
+  }
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
