@@ -82,7 +82,7 @@ struct LogGP {
 enum class Strided : std::uint8_t { whole, pieces };
 
 /// What a schedule is replayed on: levels of ranks that are close to one another, the innermost first. Ranks a and b meet
-/// at the first level whose groups of consecutive ranks, `group` in each, hold both; at the last level if none does.
+/// at the first level whose groups of consecutive slots, `group` in each, hold both; at the last level if none does.
 struct Machine {
   /// What longer messages cost: those of at least `bytes` bytes.
   struct Longer {
@@ -109,13 +109,26 @@ struct Machine {
   std::uint64_t copy_femtoseconds_per_byte = 0;
   std::uint64_t reduce_femtoseconds_per_byte = 0;
   Strided strided = Strided::whole;
-  Rank host = 1;            ///< how many consecutive ranks share a host's processors
+  Rank host = 1;            ///< how many consecutive slots share a host and its processors
   std::uint32_t cores = 0;  ///< processors of a host; 0: one for each rank
   Picoseconds turn = 0;     ///< what it takes a processor to go over to another rank
+  /// [rank] the slot it has on the machine, if hosts have different numbers of ranks, or neighbouring ranks are on different
+  /// hosts. Empty: rank r has slot r. All differ.
+  std::vector<Rank> slots = {};
 
+  Rank slot_of(Rank rank) const noexcept { return slots.empty() ? rank : slots[rank]; }
+  Rank host_of(Rank rank) const noexcept { return slot_of(rank) / host; }
+  /// One more than the highest host of so many ranks.
+  Rank hosts(Rank ranks) const noexcept {
+    Rank last = slots.empty() ? ranks - 1 : 0;
+    for (const Rank slot : slots) last = last < slot ? slot : last;
+    return last / host + 1;
+  }
   const LogGP& between(Rank a, Rank b, std::uint64_t bytes) const noexcept {
+    const Rank slot_a = slot_of(a);
+    const Rank slot_b = slot_of(b);
     for (const Level& level : levels) {
-      if (a / level.group == b / level.group) return level.at(bytes);
+      if (slot_a / level.group == slot_b / level.group) return level.at(bytes);
     }
     return levels.back().at(bytes);
   }

@@ -22,6 +22,7 @@ Ports::Ports(const Machine& machine, const ReplayOptions& options, Rank ranks)
     : machine_(machine),
       options_(options),
       only_(machine.is_uniform() ? &machine.levels.front().link : nullptr),
+      has_hosts_(machine.host > 1),
       shift_(window_shift(machine)),
       ports_(ranks),
       heads_(shift_),
@@ -31,7 +32,7 @@ void Ports::begin() {
   ports_.assign(ports_.size(), {});
   heads_ = Calendar<Event>(shift_);
   entries_ = Calendar<Event>(shift_);
-  messages_ = bytes_ = 0;
+  messages_ = bytes_ = messages_between_hosts_ = bytes_between_hosts_ = 0;
   if (options_.links != nullptr) options_.links->begin();
 }
 

@@ -36,6 +36,10 @@ class Ports {
     port.sends = left + link.gap;
     ++messages_;
     bytes_ += bytes;
+    if (has_hosts_ && machine_.host_of(from) != machine_.host_of(head.rank)) {
+      ++messages_between_hosts_;
+      bytes_between_hosts_ += bytes;
+    }
     head.from = from;
     if (options_.links != nullptr) {
       enter(head, entered, bytes, link);
@@ -67,6 +71,8 @@ class Ports {
 
   std::uint64_t messages() const noexcept { return messages_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
+  std::uint64_t messages_between_hosts() const noexcept { return messages_between_hosts_; }
+  std::uint64_t bytes_between_hosts() const noexcept { return bytes_between_hosts_; }
 
  private:
   struct Port {
@@ -80,12 +86,15 @@ class Ports {
   const Machine& machine_;
   const ReplayOptions& options_;
   const LogGP* only_;  ///< if all messages cost the same
+  bool has_hosts_;     ///< with several ranks, so messages between hosts are counted
   unsigned shift_;     ///< of windows
   std::vector<Port> ports_;
   Calendar<Event> heads_;
   Calendar<Event> entries_;  ///< with links: messages that enter the network
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
+  std::uint64_t messages_between_hosts_ = 0;
+  std::uint64_t bytes_between_hosts_ = 0;
 
  public:
   /// Of memory: a port, and events of each member, on their way and among those that are done.

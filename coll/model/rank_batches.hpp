@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/model/loggp.hpp"
 #include "coll/model/replay_event.hpp"
 
 #include <algorithm>
@@ -10,13 +11,15 @@
 
 namespace aqueduct::coll {
 
-/// Deals the events of a window to the ranks at which they happen, or to groups of as many consecutive ranks. Those of one
-/// rank or group keep their order.
+/// Deals the events of a window to the ranks at which they happen, or to their hosts. Those of one rank or host keep their
+/// order.
 class RankBatches {
  public:
-  explicit RankBatches(Rank ranks, Rank group = 1) : group_(group), chain_((ranks - 1) / group + 1, kEnd) {}
+  /// `by_hosts_of`: deals to the hosts of this machine, which outlives it; null: to ranks.
+  explicit RankBatches(Rank ranks, const Machine* by_hosts_of = nullptr)
+      : machine_(by_hosts_of), chain_(machine_ != nullptr ? machine_->hosts(ranks) : ranks, kEnd) {}
 
-  /// Calls each(events) for every rank or group with events. `each` may change its events. touched(event) gives the addresses that
+  /// Calls each(events) for every rank or host with events. `each` may change its events. touched(event) gives the addresses that
   /// `each` will access for an event: they are brought into the cache before.
   template <class Each, class Touched>
   void deal(std::vector<ReplayEvent>& events, const Each& each, const Touched& touched) {
@@ -25,7 +28,7 @@ class RankBatches {
     touched_.clear();
     // In chains, the last first.
     for (std::uint32_t i = 0; i < count; ++i) {
-      const Rank unit = group_ == 1 ? events[i].rank : events[i].rank / group_;
+      const Rank unit = machine_ == nullptr ? events[i].rank : machine_->host_of(events[i].rank);
       std::uint32_t& chain = chain_[unit];
       if (chain == kEnd) touched_.push_back(unit);
       next_[i] = std::exchange(chain, i);
@@ -53,10 +56,10 @@ class RankBatches {
   static constexpr std::uint32_t kEnd = 0xffffffff;
   static constexpr std::size_t kAhead = 8;  // chosen: of 4, 8 and 16 the fastest
 
-  Rank group_;
-  std::vector<std::uint32_t> chain_;  // [rank or group]
+  const Machine* machine_;
+  std::vector<std::uint32_t> chain_;  // [rank or host]
   std::vector<std::uint32_t> next_;   // [event]
-  std::vector<Rank> touched_;         // ranks or groups
+  std::vector<Rank> touched_;         // ranks or hosts
   std::vector<ReplayEvent> batch_;
 };
 

@@ -38,6 +38,7 @@ std::string refusal(std::span<const ReplayedCall> calls, const Machine& machine,
   const Rank ranks = calls.front().shape.ranks;
   if (!options.calls.empty() && options.calls.size() != ranks)
     return "there must be a time for each member's call";
+  if (!machine.slots.empty() && machine.slots.size() != ranks) return "there must be a slot for each member";
   if (calls.size() > 200) return "at most 200 calls are replayed at once";
   for (const ReplayedCall& call : calls) {
     if (call.shape.ranks != ranks) return "all calls are of one team";

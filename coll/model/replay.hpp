@@ -83,6 +83,9 @@ struct Replayed {
   Picoseconds time = 0;  ///< from the first call to the last end
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
+  // Those of them whose ends are on different hosts. Counted only if a host of the machine holds several ranks.
+  std::uint64_t messages_between_hosts = 0;
+  std::uint64_t bytes_between_hosts = 0;
   std::vector<ReplayedMember> members;
   std::string problem;  ///< empty: it has come to its end
 };

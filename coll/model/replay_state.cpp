@@ -20,7 +20,7 @@ ReplayState::ReplayState(std::span<const ReplayedCall> calls_to_do, const Machin
     counters_of_ += Schedule::needs(*call.algorithm, call.shape).counters;
   }
   counters_.resize(std::size_t{ranks} * counters_of_);
-  if (on.shares_cores()) cores_.resize(std::size_t{(ranks - 1) / on.host + 1} * on.cores);
+  if (on.shares_cores()) cores_.resize(std::size_t{on.hosts(ranks)} * on.cores);
   out.members.resize(ranks, {.ended = kNever});
   lanes_.resize(std::size_t{ranks} * lanes_of);
   for (Rank rank = 0; rank < ranks; ++rank) {
@@ -54,7 +54,7 @@ Picoseconds ReplayState::local_time(const Brief& step) const noexcept {
 
 /// When the work begins. With another rank's processor it takes longer.
 Picoseconds ReplayState::wait_for_core(Rank rank, Picoseconds ready, Picoseconds& length) noexcept {
-  Core* const first = &cores_[std::size_t{rank / machine.host} * machine.cores];
+  Core* const first = &cores_[std::size_t{machine.host_of(rank)} * machine.cores];
   Core* const end = first + machine.cores;
   Core* best =
       std::find_if(first, end, [&](const Core& core) { return core.last == rank && core.free <= ready; });
@@ -76,6 +76,8 @@ bool ReplayState::goes_on() {
 void ReplayState::finish() {
   out.messages = ports.messages();
   out.bytes = ports.bytes();
+  out.messages_between_hosts = ports.messages_between_hosts();
+  out.bytes_between_hosts = ports.bytes_between_hosts();
   if (!out.problem.empty()) return;
   Picoseconds first = kNever;
   Picoseconds last = 0;

@@ -13,7 +13,7 @@ void ReplayStepped::run() {
   for (Rank rank = 0; rank < state_.ranks; ++rank) begin_calls(rank);
   Ports& ports = state_.ports;
   // Ranks that share processors are done together: what one does may keep another one waiting.
-  RankBatches batches(state_.ranks, state_.machine.shares_cores() ? state_.machine.host : 1);
+  RankBatches batches(state_.ranks, state_.machine.shares_cores() ? &state_.machine : nullptr);
   while (state_.goes_on()) {
     const std::uint64_t window = ports.first_window();
     if (window == Calendar<ReplayEvent>::kNone) return;
