@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/model/loggp.hpp"
+#include "sim/hosts.hpp"
 #include "sim/shared_links.hpp"
 
 #include <memory>
@@ -31,10 +32,12 @@ struct Network {
 inline constexpr int kNetworkVersion = 1;
 
 /// A network for so many ranks: one of built_in_networks(), or the file of that name (docs/simulator.md describes it).
-/// Errors: BadInput.
-Network load_network(const std::string& name_or_file, Rank ranks);
+/// `hosts` comes before the file's own 'ranks_per_host'.
+/// Errors: BadInput; also if some ranks share a host of `hosts` and the network has nothing that sets a host apart.
+Network load_network(const std::string& name_or_file, Rank ranks, const HostList& hosts = {});
 /// From the text of a file; `name` is for messages.
-Network parse_network(const std::string& text, const std::string& name, Rank ranks);
+Network parse_network(const std::string& text, const std::string& name, Rank ranks,
+                      const HostList& hosts = {});
 
 struct BuiltIn {
   std::string_view name;

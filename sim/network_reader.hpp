@@ -84,7 +84,7 @@ class NetworkReader {
 coll::Machine read_machine(NetworkReader& reader, const std::string& name);
 /// The topology of a network file, for at least so many hosts unless the file gives sizes. Errors: BadInput.
 std::unique_ptr<Topology> read_topology(const nlohmann::json& value, const std::string& where, Host hosts);
-/// The host of each rank, `each` ranks on a host. Errors: BadInput.
-std::vector<Host> read_places(NetworkReader& reader, Rank ranks, Host hosts, std::uint32_t each);
+/// The host of each rank among those of the topology. `blocks`: its host with placement by blocks. Errors: BadInput.
+std::vector<Host> read_places(NetworkReader& reader, const std::vector<Host>& blocks, Host hosts);
 
 }  // namespace aqueduct::sim

@@ -91,13 +91,11 @@ std::unique_ptr<Topology> read_topology(const json& value, const std::string& wh
   return made;
 }
 
-std::vector<Host> read_places(NetworkReader& reader, Rank ranks, Host hosts, std::uint32_t each) {
-  std::vector<Host> places(ranks);
-  if (!reader.has("placement")) {
-    for (Rank rank = 0; rank < ranks; ++rank) places[rank] = rank / each;
-    return places;
-  }
+std::vector<Host> read_places(NetworkReader& reader, const std::vector<Host>& blocks, Host hosts) {
+  if (!reader.has("placement")) return blocks;
   const json& value = reader.at("placement");
+  const auto ranks = static_cast<Rank>(blocks.size());
+  std::vector<Host> places(ranks);
   if (value.is_array()) {
     if (value.size() != ranks)
       reader.wrong("placement", fmt::format("lists {} hosts, but there are {} ranks", value.size(), ranks));
@@ -109,10 +107,9 @@ std::vector<Host> read_places(NetworkReader& reader, Rank ranks, Host hosts, std
     }
     return places;
   }
-  const Host used = (ranks + each - 1) / each;
-  if (value == "block") {
-    for (Rank rank = 0; rank < ranks; ++rank) places[rank] = rank / each;
-  } else if (value == "round-robin") {
+  if (value == "block") return blocks;
+  if (value == "round-robin") {
+    const Host used = blocks.back() + 1;
     for (Rank rank = 0; rank < ranks; ++rank) places[rank] = rank % used;
   } else if (value.is_object() && value.size() == 1 && value.contains("random") &&
              value["random"].is_number_unsigned()) {
@@ -120,7 +117,7 @@ std::vector<Host> read_places(NetworkReader& reader, Rank ranks, Host hosts, std
     std::iota(order.begin(), order.end(), 0U);
     const auto seed = value["random"].get<std::uint64_t>();
     for (Host i = hosts; i > 1; --i) std::swap(order[i - 1], order[by_chance(seed, i) % i]);
-    for (Rank rank = 0; rank < ranks; ++rank) places[rank] = order[rank / each];
+    for (Rank rank = 0; rank < ranks; ++rank) places[rank] = order[blocks[rank]];
   } else {
     reader.wrong("placement",
                  "is \"block\", \"round-robin\", {\"random\": SEED}, or a list with the host of each rank");

@@ -55,10 +55,14 @@ Outcome simulate(const Job& job, const Network& network) {
     throw BadInput(fmt::format("{} cannot do this: {}", job.algorithm->name, why));
   Outcome out;
   const auto begin = std::chrono::steady_clock::now();
-  const bool plain = !network.topology && job.detours.period == 0 && job.watcher == nullptr && job.times == 1;
+  // Where several hosts have several ranks, what goes between them is counted message by message.
+  const coll::Machine& machine = network.machine;
+  const bool counts_hosts = machine.host > 1 && machine.hosts(job.shape.ranks) > 1;
+  const bool plain = !network.topology && !counts_hosts && job.detours.period == 0 &&
+                     job.watcher == nullptr && job.times == 1;
   if (plain && !job.one_by_one) {
     if (std::optional<coll::Replayed> replayed =
-            replay_symmetric(*job.algorithm, job.shape, network.machine, job.calls);
+            replay_symmetric(*job.algorithm, job.shape, machine, job.calls);
         replayed) {
       out.replayed = std::move(*replayed);
       out.method = job.calls.empty() ? Method::one_for_all : Method::by_rounds;
@@ -83,7 +87,7 @@ Outcome simulate(const Job& job, const Network& network) {
     options.links = links ? &*links : nullptr;
     options.packet = network.packet;
     options.watcher = job.watcher;
-    out.replayed = coll::replay(calls_of(job, job.shape.ranks), network.machine, options);
+    out.replayed = coll::replay(calls_of(job, job.shape.ranks), machine, options);
     if (!out.replayed.problem.empty()) throw BadInput(out.replayed.problem);
     if (links) {
       out.link_bytes = links->bytes();

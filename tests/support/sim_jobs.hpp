@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll::sim_times {
@@ -115,8 +116,10 @@ class EqualBlocks {
 /// A job over a simulated network, all ranks of which make the same calls.
 class SimTimes {
  public:
-  SimTimes(Rank ranks, const SimOptions& options, const Settings& forced)
-      : ranks_(ranks), network_(ranks, options, nullptr, {}) {
+  /// `host_of` each rank; none: all share one. The conduit joins the ranks of one process, so other hosts are pretended: each
+  /// rank believes in them when it makes the team that calls.
+  SimTimes(Rank ranks, const SimOptions& options, const Settings& forced, std::vector<Rank> host_of = {})
+      : ranks_(ranks), host_of_(std::move(host_of)), network_(ranks, options, nullptr, {}) {
     Config config;
     const Settings always = {{"segment_bytes", "64K"}, {"coll_scratch", "32M"}, {"log", "off"}};
     for (const Settings& settings : {always, forced}) {
@@ -149,7 +152,14 @@ class SimTimes {
  private:
   void make_on(Endpoint& ep, const std::vector<SimCall>& calls, std::uint64_t most_count,
                std::vector<Timed>& times) {
-    Team& team = ep.world();
+    std::optional<Team> pretended;
+    if (!host_of_.empty()) {
+      ep.state().host_of = host_of_;
+      Result<Team> made = ep.world().dup();
+      ASSERT_TRUE(made);
+      pretended.emplace(*std::move(made));
+    }
+    Team& team = pretended ? *pretended : ep.world();
     conformance::CollMemory memory(team, most_count * sizeof(std::int64_t) * ranks_);
     ASSERT_TRUE(memory.ok());
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -159,6 +169,9 @@ class SimTimes {
       if (ep.rank() == 0) times[i].replayed = replayed;
     }
     ASSERT_TRUE(memory.release());
+    if (pretended) {
+      ASSERT_TRUE(pretended->end());
+    }
   }
 
   void make_one(Endpoint& ep, Team& team, conformance::CollMemory& memory, const SimCall& made, std::size_t i,
@@ -220,6 +233,7 @@ class SimTimes {
   }
 
   Rank ranks_;
+  std::vector<Rank> host_of_;
   SimNetwork network_;
   std::optional<Job> job_;
 };

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   std::string bytes;
   std::string sync;
   std::string noise;
+  std::string hosts;
   app.add_option("operation", options.operation, "broadcast, all_reduce, … or curves")->type_name("OP");
   app.add_option("--ranks", ranks, "members, or A:B for the powers of two times A up to B")
       ->type_name("P")
@@ -50,6 +51,14 @@ int main(int argc, char** argv) {
   app.add_option("--cores", options.cores, "processors that the ranks of a host share, if there are fewer")
       ->check(CLI::Range(1U, 1U << 20))
       ->type_name("N");
+  auto* const per_host =
+      app.add_option("--ranks-per-host", options.ranks_per_host,
+                     "so many neighbouring ranks share a host; the last host may have fewer")
+          ->check(CLI::Range(1U, 1U << 28))
+          ->type_name("N");
+  app.add_option("--hosts", hosts, "ranks of each host, such as 8,8,3; 64x8,3: of 64 hosts, and of one more")
+      ->excludes(per_host)
+      ->type_name("LIST");
   app.add_flag("--networks", networks, "lists the networks by name");
   app.add_option("--sync", sync, "sync modes: none, mine or all, before and after")
       ->type_name("IN:OUT")
@@ -89,6 +98,7 @@ int main(int argc, char** argv) {
     if (options.operation.empty())
       throw aqueduct::sim::BadInput("which operation? Such as: aqsim barrier --ranks 1024");
     if (options.operation == "curves") return aqueduct::aqsim::curves(options.json);
+    if (!hosts.empty()) aqueduct::aqsim::read_hosts(hosts, options);
     if (!ranks.empty()) {
       options.ranks.clear();
       for (const std::uint64_t value : aqueduct::aqsim::read_range(ranks, "ranks", 1U << 28))

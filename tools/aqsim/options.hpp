@@ -17,6 +17,8 @@ struct Options {
   std::string network = "ideal";
   std::string profile;      ///< in place of a network
   std::uint32_t cores = 0;  ///< of each host; 0: what the network says
+  Rank ranks_per_host = 0;  ///< 0: what the network says
+  sim::HostList hosts;      ///< not given: what ranks_per_host says
   coll::Sync in = coll::Sync::all;
   coll::Sync out = coll::Sync::all;
   bool single = false;
@@ -40,6 +42,10 @@ struct Options {
 
 /// "A:B" as the powers of two times A up to B, or "A". Units K, M, G. Errors: BadInput.
 std::vector<std::uint64_t> read_range(const std::string& text, const char* what, std::uint64_t most);
+/// "8,8,3", or "64x8,3" for 64 hosts of 8 ranks and one of 3, into `hosts`. Errors: BadInput.
+void read_hosts(const std::string& text, Options& options);
+/// The hosts that the options give so many ranks; none if the network says. Errors: BadInput.
+sim::HostList hosts_for(const Options& options, Rank ranks);
 /// "all:none". Errors: BadInput.
 void read_sync(const std::string& text, Options& options);
 /// "1000:25": a stop of 25 us in every 1000. Errors: BadInput.

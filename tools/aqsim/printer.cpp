@@ -41,6 +41,11 @@ Idle idle_of(const coll::Replayed& replayed) {
   return out;
 }
 
+/// Whether there are several hosts, and some have several ranks: then the replay counts what goes between them.
+bool has_hosts(Rank ranks, const sim::Network& network) {
+  return network.machine.host > 1 && network.machine.hosts(ranks) > 1;
+}
+
 /// The links that have carried most, the busiest first.
 std::vector<sim::Link> busiest(const std::vector<std::uint64_t>& bytes, std::size_t count) {
   std::vector<sim::Link> order(bytes.size());
@@ -61,7 +66,7 @@ void Printer::row(const Chosen& chosen, const sim::Network& network, const sim::
   if (options_.json)
     json_row(chosen, name, network, outcome);
   else
-    text_row(chosen, name, outcome);
+    text_row(chosen, name, network, outcome);
 }
 
 void Printer::json_row(const Chosen& chosen, const std::string& name, const sim::Network& network,
@@ -82,6 +87,11 @@ void Printer::json_row(const Chosen& chosen, const std::string& name, const sim:
                       {"method", sim::word_of(outcome.method)},
                       {"idle_mean_us", idle.mean_us},
                       {"idle_most_us", idle.most_us}};
+  if (has_hosts(chosen.shape.ranks, network)) {
+    line["hosts"] = network.machine.hosts(chosen.shape.ranks);
+    line["messages_between_hosts"] = outcome.replayed.messages_between_hosts;
+    line["bytes_between_hosts"] = outcome.replayed.bytes_between_hosts;
+  }
   if (options_.idle) {
     nlohmann::json all = nlohmann::json::array();
     for (const coll::ReplayedMember& member : outcome.replayed.members)
@@ -97,7 +107,8 @@ void Printer::json_row(const Chosen& chosen, const std::string& name, const sim:
   fmt::print("{}\n", line.dump());
 }
 
-void Printer::text_row(const Chosen& chosen, const std::string& name, const sim::Outcome& outcome) {
+void Printer::text_row(const Chosen& chosen, const std::string& name, const sim::Network& network,
+                       const sim::Outcome& outcome) {
   const double us = microseconds(outcome.replayed.time);
   const double rate = rate_of(outcome);
   const Idle idle = idle_of(outcome.replayed);
@@ -109,6 +120,10 @@ void Printer::text_row(const Chosen& chosen, const std::string& name, const sim:
   fmt::print("{:<34} {:>8} {:>10} {:>14.3f} {:>12} {:>14} {:>9.4f} {:>8.1f}  {}\n", name, chosen.shape.ranks,
              chosen.shape.bytes, us, outcome.replayed.messages, outcome.replayed.bytes, outcome.wall_seconds,
              rate / 1e6, sim::word_of(outcome.method));
+  if (has_hosts(chosen.shape.ranks, network)) {
+    fmt::print("  between {} hosts: {} messages, {} bytes\n", network.machine.hosts(chosen.shape.ranks),
+               outcome.replayed.messages_between_hosts, outcome.replayed.bytes_between_hosts);
+  }
   if (options_.idle) {
     fmt::print("  idle: {:.3f} us on average, {:.3f} us at most (rank {})\n", idle.mean_us, idle.most_us,
                idle.rank);

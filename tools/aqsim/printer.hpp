@@ -23,7 +23,8 @@ class Printer {
  private:
   void json_row(const Chosen& chosen, const std::string& name, const sim::Network& network,
                 const sim::Outcome& outcome) const;
-  void text_row(const Chosen& chosen, const std::string& name, const sim::Outcome& outcome);
+  void text_row(const Chosen& chosen, const std::string& name, const sim::Network& network,
+                const sim::Outcome& outcome);
 
   const Options& options_;
   bool header_ = false;

@@ -37,37 +37,65 @@ coll::Picoseconds turn_of(const core::NetworkProfile& profile, const NetworkMode
   return static_cast<coll::Picoseconds>((shared->at(0).latency - usual.at(0).latency).count());
 }
 
+coll::Machine::Level level_of(const NetworkModel& model, Rank group) {
+  coll::Machine::Level level{.group = group, .link = link_of(model.at(0))};
+  for (const NetworkCost& cost : model.costs().subspan(1))
+    level.longer.push_back({cost.bytes, link_of(cost)});
+  return level;
+}
+
+constexpr Rank kAllRanks = 1U << 28;
+
+/// Gives the machine the levels that these hosts use: inside a host, between hosts, or both.
+void use_levels(coll::Machine& machine, const NetworkModel* inside, const NetworkModel* between,
+                const sim::HostList& hosts, const std::string& file) {
+  const Rank most = *std::max_element(hosts.sizes.begin(), hosts.sizes.end());
+  const bool misses_inside = most > 1 && inside == nullptr;
+  const bool misses_between = hosts.sizes.size() > 1 && between == nullptr;
+  if (misses_inside || misses_between) {
+    throw BadInput(fmt::format(
+        "{}: {} has no level {}; run `aqperf calibrate` with two ranks {}, or give a network file "
+        "with both levels (--network)",
+        hosts.argument, file, misses_inside ? "inside a host" : "between hosts",
+        misses_inside ? "on one host" : "on two hosts"));
+  }
+  machine.levels.clear();
+  if (inside != nullptr) machine.levels.push_back(level_of(*inside, most));
+  if (between != nullptr) machine.levels.push_back(level_of(*between, kAllRanks));
+  if (machine.levels.size() == 1) machine.levels.front().group = kAllRanks;
+  sim::place_on_hosts(machine, hosts.host_of(), most);
+}
+
 }  // namespace
 
-sim::Network network_of_profile(std::string_view text, const std::string& file) {
+sim::Network network_of_profile(std::string_view text, const std::string& file, const sim::HostList& hosts) {
   const std::string conduit = conduit_in(text);
   const core::ProfileRead read = core::read_profile(text, core::machine_name(), conduit);
   if (!read.problem.empty()) throw BadInput(fmt::format("{}: {}", file, read.problem));
-  const NetworkModel* model = read.profile.between(/*same_host=*/true);
-  if (model == nullptr) model = read.profile.between(/*same_host=*/false);
+  const NetworkModel* const inside = read.profile.between(/*same_host=*/true);
+  const NetworkModel* const between = read.profile.between(/*same_host=*/false);
+  const NetworkModel* const model = inside != nullptr ? inside : between;
   if (model == nullptr)
     throw BadInput(fmt::format("{}: no level was measured; run `aqperf calibrate`", file));
   sim::Network out;
   out.name = file;
   coll::Machine& machine = out.machine;
-  coll::Machine::Level level{.group = 1U << 28, .link = link_of(model->at(0))};
-  for (const NetworkCost& cost : model->costs().subspan(1))
-    level.longer.push_back({cost.bytes, link_of(cost)});
-  machine.levels = {std::move(level)};
+  machine.levels = {level_of(*model, kAllRanks)};
   machine.copy_femtoseconds_per_byte = model->copy_femtoseconds_per_byte;
   machine.reduce_femtoseconds_per_byte = model->reduce_femtoseconds_per_byte;
   machine.strided = conduit == "smp" ? coll::Strided::whole : coll::Strided::pieces;
-  machine.host = read.profile.between(/*same_host=*/true) != nullptr ? 1U << 28 : 1;
+  machine.host = inside != nullptr ? kAllRanks : 1;
   machine.turn = turn_of(read.profile, *model);
+  if (hosts.given()) use_levels(machine, inside, between, hosts, file);
   return out;
 }
 
-sim::Network load_profile(const std::string& file) {
+sim::Network load_profile(const std::string& file, const sim::HostList& hosts) {
   std::ifstream in(file);
   if (!in) throw BadInput(fmt::format("--profile {}: it cannot be read", file));
   std::stringstream text;
   text << in.rdbuf();
-  return network_of_profile(text.str(), file);
+  return network_of_profile(text.str(), file, hosts);
 }
 
 }  // namespace aqueduct::aqsim

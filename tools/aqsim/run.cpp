@@ -7,6 +7,7 @@
 #include "sim/trace.hpp"
 #include "tools/aqsim/printer.hpp"
 #include "tools/aqsim/profile.hpp"
+#include "tools/aqsim/team.hpp"
 
 #include <fmt/format.h>
 
@@ -26,21 +27,30 @@ coll::ScratchLayout ample(Rank ranks) {
   return coll::ScratchLayout({.banks = 2, .counters = 65535, .bytes = std::uint64_t{1} << 50}, ranks);
 }
 
-Chosen with_parameters(const coll::Algorithm& algorithm, const coll::WantedParameters& wanted,
-                       coll::Shape shape, bool single) {
+/// For `--algorithm all`: the usual ones. Of `hosts` those of the table, since not every radix goes with the number of hosts.
+std::optional<coll::WantedParameters> wanted_among_all(const coll::Algorithm& algorithm) {
+  return algorithm.hosts ? std::nullopt : std::optional<coll::WantedParameters>(coll::WantedParameters{});
+}
+
+/// `wanted`: the algorithm's parameters; nothing: those of the table.
+Chosen with_parameters(const coll::Algorithm& algorithm, const std::optional<coll::WantedParameters>& wanted,
+                       coll::Shape shape, bool single, const coll::TeamTraits& team) {
   shape.addresses = single || algorithm.direct ? coll::Addresses::single : coll::Addresses::local;
-  coll::TeamTraits team{.ranks = shape.ranks, .one_host = false, .mapped = false};
-  const coll::Fit fit = coll::fit_or_cut(algorithm, wanted, shape, team, ample(shape.ranks));
+  const coll::Fit fit = wanted ? coll::fit_or_cut(algorithm, *wanted, shape, team, ample(shape.ranks))
+                               : coll::fit_with_any(algorithm, shape, team, ample(shape.ranks));
   if (fit.refusal != nullptr) {
-    throw BadInput(fmt::format("{} {} of {} ranks and {} bytes: {}", coll::operation_word(shape.operation),
-                               algorithm.name, shape.ranks, shape.bytes, fit.refusal));
+    throw BadInput(fmt::format(
+        "{} {} of {} ranks and {} bytes: {}{}", coll::operation_word(shape.operation), algorithm.name,
+        shape.ranks, shape.bytes, fit.refusal,
+        algorithm.hosts && team.groups == nullptr ? "; --ranks-per-host N or --hosts LIST groups them" : ""));
   }
   return {&algorithm, fit.shape};
 }
 
 sim::Network network_for(const Options& options, Rank ranks) {
-  sim::Network network =
-      options.profile.empty() ? sim::load_network(options.network, ranks) : load_profile(options.profile);
+  const sim::HostList hosts = hosts_for(options, ranks);
+  sim::Network network = options.profile.empty() ? sim::load_network(options.network, ranks, hosts)
+                                                 : load_profile(options.profile, hosts);
   if (options.cores != 0) network.machine.cores = options.cores;
   return network;
 }
@@ -72,14 +82,14 @@ sim::Outcome simulate_one(const Options& options, const Chosen& chosen, const si
 
 }  // namespace
 
-std::vector<Chosen> choose(const Options& options, coll::Shape shape) {
+std::vector<Chosen> choose(const Options& options, coll::Shape shape, const coll::TeamTraits& team) {
   shape.addresses = options.single ? coll::Addresses::single : coll::Addresses::local;
   if (options.algorithm == "all") {
     std::vector<Chosen> out;
     for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
       if (algorithm->operation != shape.operation) continue;
       try {
-        out.push_back(with_parameters(*algorithm, {}, shape, options.single));
+        out.push_back(with_parameters(*algorithm, wanted_among_all(*algorithm), shape, options.single, team));
       } catch (const BadInput&) {
         // It is for other shapes.
       }
@@ -91,8 +101,7 @@ std::vector<Chosen> choose(const Options& options, coll::Shape shape) {
   if (!read.problem.empty())
     throw BadInput(fmt::format("--algorithm {}: {}", options.algorithm, read.problem));
   if (read.forced.algorithm != nullptr)
-    return {with_parameters(*read.forced.algorithm, read.forced.wanted, shape, options.single)};
-  const coll::TeamTraits team{.ranks = shape.ranks, .one_host = false, .mapped = false};
+    return {with_parameters(*read.forced.algorithm, read.forced.wanted, shape, options.single, team)};
   const coll::Choice choice = coll::TableChooser().choose(shape, team, ample(shape.ranks));
   if (choice.algorithm == nullptr) throw BadInput(std::string(choice.why));
   return {{choice.algorithm, choice.shape}};
@@ -107,6 +116,7 @@ int run(const Options& options) {
   Printer printer(options);
   for (const Rank ranks : options.ranks) {
     const sim::Network network = network_for(options, ranks);
+    const SimulatedTeam team(network.machine, ranks);
     for (const std::uint64_t bytes : moves ? options.bytes : std::vector<std::uint64_t>{0}) {
       coll::Shape shape;
       shape.operation = operation;
@@ -120,7 +130,7 @@ int run(const Options& options) {
         throw BadInput(fmt::format("--root {}: there are {} ranks", options.root, ranks));
       if (bytes % options.element != 0)
         throw BadInput(fmt::format("{} bytes are no whole number of elements of {}", bytes, options.element));
-      for (const Chosen& chosen : choose(options, shape)) {
+      for (const Chosen& chosen : choose(options, shape, team.traits())) {
         try {
           printer.row(chosen, network, simulate_one(options, chosen, network));
         } catch (const BadInput& problem) {

@@ -9,6 +9,8 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace aqueduct::aqsim {
 namespace {
@@ -63,6 +65,32 @@ TEST(AqsimProfile, OfAnotherMachineOrVersionIsRefused) {
   EXPECT_THAT(refusal_of("{"), HasSubstr("damaged"));
   EXPECT_THAT(refusal_of("[]"), HasSubstr("no network profile"));
   EXPECT_THAT(refusal_of(R"({"version": 1, "levels": [{}]})"), HasSubstr("no network profile"));
+}
+
+TEST(AqsimProfile, HasTheLevelsThatHostsNeed) {
+  const auto network_of = [](const std::string& levels, std::vector<Rank> sizes) {
+    return network_of_profile(profile_of(core::machine_name(), 1, levels), "ours.json",
+                              {.sizes = std::move(sizes), .argument = "--hosts X"});
+  };
+  const auto refusal = [&](const std::string& levels, std::vector<Rank> sizes) -> std::string {
+    try {
+      network_of(levels, std::move(sizes));
+    } catch (const sim::BadInput& problem) {
+      return problem.what();
+    }
+    return "nothing was wrong";
+  };
+  const std::string host = fmt::format(R"("host": {})", level_of(6000));
+  const std::string network = fmt::format(R"("network": {})", level_of(70000));
+  const sim::Network both = network_of(host + ", " + network, {1, 3});
+  EXPECT_EQ(both.machine.between(1, 3, 8).latency, 6000u);
+  EXPECT_EQ(both.machine.between(0, 1, 8).latency, 70000u);
+  EXPECT_EQ(both.machine.hosts(4), 2u);
+  EXPECT_EQ(network_of(network, {1, 1}).machine.between(0, 1, 8).latency, 70000u);
+  EXPECT_EQ(network_of(host, {4}).machine.hosts(4), 1u);
+  EXPECT_THAT(refusal(host, {2, 2}), AllOf(HasSubstr("--hosts X: ours.json has no level between hosts"),
+                                           HasSubstr("aqperf calibrate"), HasSubstr("on two hosts")));
+  EXPECT_THAT(refusal(network, {4}), AllOf(HasSubstr("no level inside a host"), HasSubstr("on one host")));
 }
 
 TEST(AqsimProfile, ThatIsNotThereIsNamed) {
