@@ -210,6 +210,39 @@ TEST(Aqinfo, ShowsTheAlgorithmThatASettingAsksFor) {
   EXPECT_EQ(aqinfo("--ranks 4").status, 2) << "it needs --collectives";
 }
 
+/// The algorithm for 8 bytes that a case of an operation names.
+std::string choice_on(const nlohmann::json& all, const std::string& operation, bool one_host) {
+  const nlohmann::json asked = choices_of(all, operation);
+  for (const auto& one : asked.at("cases")) {
+    if (one.at("one_host") == one_host && one.at("addresses") == "local")
+      return one.at("ranges").at(0).at("algorithm");
+  }
+  return "no such case";
+}
+
+// More members than processors on one host: few messages (decision 100).
+TEST(Aqinfo, KnowsOfTeamsThatShareProcessors) {
+  const auto crowded = parse(aqinfo("--collectives --ranks 8 --cores 2 --bytes 8 --json"));
+  EXPECT_EQ(crowded.at("processors"), 2);
+  EXPECT_EQ(choice_on(crowded, "all_reduce", /*one_host=*/true), "tree:radix=8");
+  EXPECT_EQ(choice_on(crowded, "reduce_scatter", /*one_host=*/true), "circulant");
+  EXPECT_EQ(choice_on(crowded, "all_reduce", /*one_host=*/false), "direct");
+  const auto roomy = parse(aqinfo("--collectives --ranks 8 --cores 8 --bytes 8 --json"));
+  EXPECT_EQ(choice_on(roomy, "all_reduce", /*one_host=*/true), "direct");
+  for (const auto& one : choices_of(crowded, "broadcast").at("cases"))
+    EXPECT_EQ(one.at("crowded"), one.at("one_host")) << one;
+  for (const auto& one : choices_of(roomy, "broadcast").at("cases"))
+    EXPECT_EQ(one.at("crowded"), false) << one;
+  // Those of this host, as aqinfo shows them.
+  const auto machine = parse(aqinfo("--json")).at("machine");
+  EXPECT_EQ(parse(aqinfo("--collectives --bytes 8 --json")).at("processors"), machine.at("cores"));
+  EXPECT_NE(aqinfo("--collectives --ranks 8 --cores 2")
+                .text.find("on hosts of 2 processors, which members of one host share"),
+            std::string::npos);
+  EXPECT_EQ(aqinfo("--collectives --cores 0").status, 2);
+  EXPECT_EQ(aqinfo("--cores 2").status, 2) << "it needs --collectives";
+}
+
 TEST(Aqinfo, PrintsTheRegistryOfErrors) {
   const InfoAnswer json = aqinfo("--errors --json");
   ASSERT_EQ(json.status, 0) << json.text;

@@ -6,6 +6,7 @@
 #include "coll/tune/table.hpp"
 #include "coll/tune/tuned_chooser.hpp"
 #include "core/settings.hpp"
+#include "tools/aqinfo/machine.hpp"
 #include "tools/aqinfo/tuning.hpp"
 
 #include <fmt/format.h>
@@ -77,8 +78,11 @@ bool same_choice(const ChoiceRange& a, const ChoiceRange& b) {
 
 ChoiceCase case_of(const coll::Chooser& chooser, const CollectivesQuestion& question,
                    coll::Operation operation, bool one_host, bool single) {
-  ChoiceCase out{one_host, single, {}};
-  const coll::TeamTraits team{.ranks = question.ranks, .one_host = one_host, .mapped = one_host};
+  // Of several hosts, how many members each has is not known.
+  const bool crowded = one_host && question.ranks > processors_of(question);
+  ChoiceCase out{one_host, single, crowded, {}};
+  const coll::TeamTraits team{
+      .ranks = question.ranks, .one_host = one_host, .mapped = one_host, .crowded = crowded};
   const coll::ScratchLayout scratch = usual_scratch(question.ranks);
   for (const std::uint64_t bytes : sizes_of(question, operation)) {
     coll::Shape shape;
@@ -128,7 +132,13 @@ std::vector<std::string> algorithms_of(coll::Operation operation) {
 
 }  // namespace
 
-std::vector<CollectiveFacts> gather_collectives(const Config& config, const CollectivesQuestion& question) {
+std::uint32_t processors_of(const CollectivesQuestion& question) {
+  return question.processors != 0 ? question.processors : look_at_machine().cores;
+}
+
+std::vector<CollectiveFacts> gather_collectives(const Config& config, const CollectivesQuestion& asked) {
+  CollectivesQuestion question = asked;
+  question.processors = processors_of(asked);
   const coll::TableChooser rules(coll::forced_algorithms(config));
   const coll::TunedChooser chooser(rules, std::make_shared<const coll::TuningTable>(tuning_here(config)));
   std::vector<CollectiveFacts> all;

@@ -14,6 +14,7 @@ namespace aqueduct::aqinfo {
 /// What `aqinfo --collectives` is asked.
 struct CollectivesQuestion {
   Rank ranks = 16;
+  std::uint32_t processors = 0;      ///< of each host; 0: those of this one
   std::vector<std::uint64_t> bytes;  ///< of a block, rising; empty: 8 bytes to 64 MiB, the powers of two
 };
 
@@ -30,7 +31,8 @@ struct ChoiceRange {
 /// The choices of one operation for one kind of team.
 struct ChoiceCase {
   bool one_host = true;
-  bool single = true;  ///< all members' buffers are known
+  bool single = true;    ///< all members' buffers are known
+  bool crowded = false;  ///< the one host has fewer processors than members
   std::vector<ChoiceRange> ranges;
 };
 
@@ -41,6 +43,9 @@ struct CollectiveFacts {
       algorithms;  ///< that the setting may name, with limits: "k-nomial:radix=2..64,segments=1..64"
   std::vector<ChoiceCase> cases;
 };
+
+/// The processors of a host in the question. Two processes of one host get the same answer, however they are bound.
+std::uint32_t processors_of(const CollectivesQuestion& question);
 
 /// For sums of double, with Sync::all at both ends, root 0, and scratch of the usual size.
 std::vector<CollectiveFacts> gather_collectives(const Config& config, const CollectivesQuestion& question);

@@ -24,6 +24,7 @@ CollectivesJson json_of_collective(const CollectiveFacts& facts) {
     CollectivesJson ranges = CollectivesJson::array();
     for (const ChoiceRange& range : one.ranges) ranges.push_back(json_of_range(range));
     cases.push_back({{"one_host", one.one_host},
+                     {"crowded", one.crowded},
                      {"addresses", one.single ? "single" : "local"},
                      {"ranges", std::move(ranges)}});
   }
@@ -46,6 +47,7 @@ std::string collectives_as_json(const std::vector<CollectiveFacts>& facts,
     problems.push_back({{"variable", problem.variable}, {"text", problem.text}});
   CollectivesJson object;
   object["ranks"] = question.ranks;
+  object["processors"] = processors_of(question);
   object["collectives"] = std::move(all);
   object["problems"] = std::move(problems);
   return object.dump(2, ' ', false, CollectivesJson::error_handler_t::replace) + "\n";

@@ -66,8 +66,11 @@ void show(std::string& out, const CollectiveFacts& facts) {
 
 std::string collectives_as_text(const std::vector<CollectiveFacts>& facts,
                                 const CollectivesQuestion& question, const Config& config) {
-  std::string out = fmt::format("Which algorithm runs in a team of {} member{}\n\n", question.ranks,
-                                question.ranks == 1 ? "" : "s");
+  const std::uint32_t processors = processors_of(question);
+  std::string out =
+      fmt::format("Which algorithm runs in a team of {} member{}, on hosts of {} processor{}{}\n\n",
+                  question.ranks, question.ranks == 1 ? "" : "s", processors, processors == 1 ? "" : "s",
+                  question.ranks > processors ? ", which members of one host share" : "");
   for (const CollectiveFacts& one : facts) show(out, one);
   out +=
       wrapped(

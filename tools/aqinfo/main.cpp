@@ -37,6 +37,10 @@ int main(int argc, char** argv) {
   app.add_option("--ranks", question.ranks, "With --collectives: members of the team")
       ->check(CLI::Range(1, kMostMembers))
       ->needs(asks);
+  app.add_option("--cores", question.processors,
+                 "With --collectives: processors of a host, if not this one's")
+      ->check(CLI::Range(1, kMostMembers))
+      ->needs(asks);
   app.add_option("--bytes", sizes, "With --collectives: sizes of a block, as 8,1K,64M")->needs(asks);
   bool topology = false;
   app.add_flag("--topology", topology,
