@@ -52,6 +52,13 @@ sim::Network network_for(const Options& options, Rank ranks) {
   sim::Network network = options.profile.empty() ? sim::load_network(options.network, ranks, hosts)
                                                  : load_profile(options.profile, hosts);
   if (options.cores != 0) network.machine.cores = options.cores;
+  if (options.cores != 0 && ranks > 1 && network.machine.hosts(ranks) == ranks) {
+    fmt::print(
+        stderr,
+        "aqsim: --cores {} changes nothing, since each rank has a host of its own; --ranks-per-host N or "
+        "--hosts LIST lets ranks share one\n",
+        options.cores);
+  }
   return network;
 }
 

@@ -312,6 +312,21 @@ TEST(AqsimHosts, WithFewerProcessorsThanRanksAreCrowded) {
   }
 }
 
+TEST(AqsimHosts, OfOneRankSayThatProcessorsAreNotShared) {
+  const auto note_of = [](const char* hosts) {
+    Options options = hosts_options("barrier", hosts);
+    options.cores = 2;
+    testing::internal::CaptureStderr();
+    hosts_line(options);
+    std::fflush(stderr);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(note_of("1,1,1"),
+              AllOf(HasSubstr("--cores 2 changes nothing"), HasSubstr("--ranks-per-host N")));
+  EXPECT_EQ(note_of("3"), "");
+  EXPECT_EQ(note_of("1,2"), "");
+}
+
 TEST(AqsimHosts, AreCrowdedIfOneOfThemIs) {
   const auto traits_of = [](const char* hosts, std::uint32_t cores) {
     const Options options = hosts_options("barrier", hosts);
