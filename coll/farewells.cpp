@@ -5,6 +5,7 @@
 #include "coll/wire.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -30,7 +31,7 @@ Farewells::Farewells(core::EndpointState& state) : state_(state), heard_(state.r
 }
 
 bool Farewells::over() noexcept {
-  if (!all_told(/*leaves=*/false)) return false;
+  if (!all_told(Told::all)) return false;
   for (Rank rank = 0; rank < state_.ranks; ++rank) {
     if (!heard_[rank] && !state_.lost[rank]) return false;
   }
@@ -39,16 +40,32 @@ bool Farewells::over() noexcept {
 
 bool Farewells::left() noexcept {
   if (!std::exchange(leaves_, true)) next_ = 0;
-  return all_told(/*leaves=*/true);
+  return all_told(Told::those_not_heard);
 }
 
-bool Farewells::all_told(bool leaves) noexcept {
+bool Farewells::left_last_barrier() noexcept {
+  leaves_ = true;
+  return all_told(Told::successors);
+}
+
+bool Farewells::is_told(Rank rank, Told whom) const noexcept {
+  if (rank == state_.rank || state_.lost[rank]) return false;
+  switch (whom) {
+    case Told::all: return true;
+    // The others are in Job::finish too, and do not wait for this rank any more.
+    case Told::those_not_heard: return !heard_[rank];
+    // Barriers::step
+    case Told::successors: return std::has_single_bit((rank + state_.ranks - state_.rank) % state_.ranks);
+  }
+  return false;
+}
+
+bool Farewells::all_told(Told whom) noexcept {
   const auto some_lost =
       static_cast<Rank>(std::find(state_.lost.begin(), state_.lost.end(), true) - state_.lost.begin());
   for (; next_ < state_.ranks; ++next_) {
-    // Those who are in Job::finish too do not wait for this rank any more.
-    if (next_ == state_.rank || state_.lost[next_] || (leaves && heard_[next_])) continue;
-    const Farewell farewell{some_lost, leaves ? 1u : 0u};
+    if (!is_told(next_, whom)) continue;
+    const Farewell farewell{some_lost, leaves_ ? 1u : 0u};
     const core::Post post = state_.messages->try_request(next_, AmCategory::short_request, kFarewell,
                                                          {&farewell, sizeof farewell, 0}, nullptr, {}, 0);
     if (post.kind == core::Post::Kind::retry) return false;

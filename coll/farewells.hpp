@@ -4,6 +4,7 @@
 
 #include "core/endpoint_state.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -26,9 +27,15 @@ class Farewells {
   /// This rank stays no longer. Tells those who have not said theirs, as far as there is room: they lose this rank. Returns
   /// whether all are told.
   bool left() noexcept;
+  /// Like `left`, by a rank that has passed the first barrier of Job::finish and not the second one. Tells only those to whom
+  /// its arrivals there go: they alone may wait for this rank. This makes no connections, since others may be leaving.
+  bool left_last_barrier() noexcept;
 
  private:
-  bool all_told(bool leaves) noexcept;
+  /// Whom this rank tells that it is in Job::finish, or that it leaves.
+  enum class Told : std::uint8_t { all, those_not_heard, successors };
+  bool all_told(Told whom) noexcept;
+  bool is_told(Rank rank, Told whom) const noexcept;
 
   core::EndpointState& state_;
   std::vector<bool> heard_;  ///< [rank]; itself too

@@ -98,14 +98,9 @@ bool knows_of_loss(const Job::Impl& job) {
   return std::ranges::any_of(job.endpoints, [](const auto& parts) { return parts->state.lost_count != 0; });
 }
 
-/// Waits until all ranks that are not lost are in Job::finish, and know of a loss too, or have left. Who still waits for a
-/// collective call of this rank is told that there will be none.
-void all_farewells(Job::Impl& job) {
-  for (auto& parts : job.endpoints) {
-    const core::Entry entry(parts->state);
-    parts->state.layer<coll::Collectives>()->tell_finish();
-  }
-  const auto for_all = [&](bool (coll::Farewells::*done)() noexcept) {
+/// Waits until `done` holds for the farewells of all endpoints of this process. Returns whether it does.
+bool wait_for_farewells(Job::Impl& job, bool (coll::Farewells::*done)() noexcept, const char* what) {
+  const auto for_all = [&] {
     bool all = true;
     for (auto& parts : job.endpoints) {
       const core::Entry entry(parts->state);
@@ -114,14 +109,22 @@ void all_farewells(Job::Impl& job) {
     }
     return all;
   };
-  auto& leading = job.endpoints.front()->state;
-  const auto waited = core::wait_until(
-      leading, [&] { return for_all(&coll::Farewells::over); }, kNoRank,
-      [] { return std::string("the other ranks to finish after a loss"); }, kFarewells);
-  if (waited) return;
-  static_cast<void>(core::wait_until(
-      leading, [&] { return for_all(&coll::Farewells::left); }, kNoRank,
-      [] { return std::string("room to tell the other ranks that this one leaves"); }, kFarewells));
+  return core::wait_until(
+             job.endpoints.front()->state, for_all, kNoRank, [&] { return std::string(what); }, kFarewells)
+      .ok();
+}
+
+constexpr const char* kRoomToLeave = "room to tell the other ranks that this one leaves";
+
+/// Waits until all ranks that are not lost are in Job::finish, and know of a loss too, or have left. Who still waits for a
+/// collective call of this rank is told that there will be none.
+void all_farewells(Job::Impl& job) {
+  for (auto& parts : job.endpoints) {
+    const core::Entry entry(parts->state);
+    parts->state.layer<coll::Collectives>()->tell_finish();
+  }
+  if (wait_for_farewells(job, &coll::Farewells::over, "the other ranks to finish after a loss")) return;
+  wait_for_farewells(job, &coll::Farewells::left, kRoomToLeave);
 }
 
 /// Waits until the long requests that leave inside progress have left. A peer that has finished could not take the
@@ -294,10 +297,13 @@ Status Job::finish() {
   // barrier: a second barrier tells that. A failure of the second one does no harm.
   if (first.ok()) {
     all_settled(*impl_);
-    static_cast<void>(all_barrier(*impl_));
+    // It fails if another rank has passed it and left while this one still waits for a third rank's message.
+    if (!all_barrier(*impl_).ok())
+      wait_for_farewells(*impl_, &coll::Farewells::left_last_barrier, kRoomToLeave);
+  } else if (knows_of_loss(*impl_)) {
+    // After a loss no barrier tells it. The others may still have operations among themselves.
+    all_farewells(*impl_);
   }
-  // After a loss no barrier tells it. The others may still have operations among themselves.
-  if (knows_of_loss(*impl_)) all_farewells(*impl_);
   auto& leading = impl_->endpoints.front()->state;
   // Other ranks may wait for messages that have not left this process yet. A second is far more than these need.
   const auto sent = [&] {
