@@ -297,6 +297,7 @@ Status Job::finish() {
   // barrier: a second barrier tells that. A failure of the second one does no harm.
   if (first.ok()) {
     all_settled(*impl_);
+    for (auto& parts : impl_->endpoints) parts->state.layer<coll::Collectives>()->save_learned();
     // It fails if another rank has passed it and left while this one still waits for a third rank's message.
     if (!all_barrier(*impl_).ok())
       wait_for_farewells(*impl_, &coll::Farewells::left_last_barrier, kRoomToLeave);

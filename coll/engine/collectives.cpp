@@ -207,6 +207,12 @@ void Collectives::tell_finish() noexcept {
   }
 }
 
+void Collectives::save_learned() const noexcept {
+  for (const auto& [id, team] : teams_) {
+    if (team.engine->idle()) team.engine->save_learned();
+  }
+}
+
 Result<void*> Collectives::bind(TeamState& team, const Request& request) noexcept {
   TeamEngine* const engine = engine_of(team);
   if (engine == nullptr) return ErrorCode::closed;

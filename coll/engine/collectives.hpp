@@ -96,6 +96,9 @@ class Collectives final : public core::Layer {
   void refuse(TeamState& team, const CallDescription& call) noexcept;
   /// This rank is in Job::finish. Tells the members of all teams that work still that it makes no further call of them.
   void tell_finish() noexcept;
+  /// Saves what the teams have learned that the program has not ended, if AQUEDUCT_COLL_TUNING names a place: all ranks
+  /// are in Job::finish.
+  void save_learned() const noexcept;
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
   /// A call whose blocks may differ, from blocks_calls(), which this takes also on failure.
   Result<void*> bind(TeamState& team, BlocksCall& call) noexcept;

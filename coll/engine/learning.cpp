@@ -26,16 +26,17 @@ bool can_be_learned(const Shape& shape) noexcept {
 
 std::vector<Decision> Learning::decisions() const {
   std::vector<Decision> out;
-  for (const auto& [which, key] : keys_) {
+  for (const auto& one : keys_) {
+    const Key& key = one.second;
     const std::size_t second = key.bandit.runner_up();
     // What was tried in part may be worse than what the next job would do without it.
     if (second == Bandit::kNone || !(key.bandit.is_settled() || key.bandit.best() != 0)) continue;
     const auto timed = [&](std::size_t candidate) {
-      Timed one = key.field[candidate];
-      one.picoseconds = key.bandit.time_of(candidate) * 1000;
-      return one;
+      Timed tried = key.field[candidate];
+      tried.picoseconds = key.bandit.time_of(candidate) * 1000;
+      return tried;
     };
-    out.push_back({which, timed(key.bandit.best()), timed(second), Bandit::kSamples});
+    out.push_back({one.first, timed(key.bandit.best()), timed(second), Bandit::kSamples});
   }
   return out;
 }

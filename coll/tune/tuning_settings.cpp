@@ -15,10 +15,9 @@ constexpr std::array kTuningSettings{
     core::setting::choice("coll_choice", "AQUEDUCT_COLL_CHOICE", "auto", "auto|model|rules",
                           "What chooses algorithms: measurements, then the model, then rules (auto); without "
                           "measurements (model); rules alone. Rank 0's counts."),
-    core::setting::same_on_all_ranks(
-        core::setting::choice("coll_learn", "AQUEDUCT_COLL_LEARN", "off", "on|off",
-                              "Whether teams try other algorithms in some of their blocking collective "
-                              "calls, and keep to the fastest.")),
+    core::setting::same_on_all_ranks({"coll_learn", "AQUEDUCT_COLL_LEARN", SettingType::boolean, "", "off",
+                                      "Whether teams try other algorithms in some of their blocking "
+                                      "collective calls, and keep to the fastest."}),
 };
 
 }  // namespace

@@ -124,6 +124,21 @@ int tune_here(Job& job, const Options& options) {
   return 0;
 }
 
+/// Fails if a stage is worse than it may be.
+int run_study(const StudyOptions& options) {
+  const auto keys = study(options);
+  print_study(keys, options);
+  int outcome = 0;
+  for (std::size_t stage = 0; stage < options.most.size(); ++stage) {
+    const double p95 = p95_of_stage(keys, options, stage);
+    if (p95 <= options.most[stage]) continue;
+    fmt::print(stderr, "aqtune: --require: the p95 of stage {} is {:.1f} %, and may be {:.1f} %\n", stage,
+               p95, options.most[stage]);
+    outcome = 1;
+  }
+  return outcome;
+}
+
 int run(const Options& options, int argc, char** argv) {
   if (!options.from.empty()) {
     if (options.report.empty()) throw BadInput("--from: say where the page goes by --report");
@@ -131,8 +146,7 @@ int run(const Options& options, int argc, char** argv) {
     return 0;
   }
   if (options.studies) {
-    print_study(study(options.study), options.study);
-    return 0;
+    return run_study(options.study);
   }
   if (!has_launcher()) relaunch(options, argc, argv);
   Config config = Config::from_environment();
@@ -185,6 +199,14 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0U, 16384U))
       ->capture_default_str();
   app.add_option("--seed", options.study.seed, "of --regret")->capture_default_str();
+  app.add_option("--calls", options.study.calls, "of --regret: calls of a key while a team learns (stage 2)")
+      ->check(CLI::Range(1U, 100'000'000U))
+      ->capture_default_str();
+  app.add_option("--require", options.study.most,
+                 "of --regret: fails if the p95 of stage 0, 1 or 2 is greater than this, in percent")
+      ->delimiter(',')
+      ->expected(1, 3)
+      ->check(CLI::Range(0.0, 1e6));
   CLI11_PARSE(app, argc, argv);
   options.study.json = options.json;
   options.study.searched = options.candidates;

@@ -111,7 +111,21 @@ double percentile(std::vector<double> values, double which) {
   return values[std::min(at, values.size() - 1)];
 }
 
+double regret_of(const StudiedKey& key, const StudyOptions& options, std::size_t stage) {
+  switch (stage) {
+    case 0: return key.regret(1);
+    case 1: return key.regret(options.searched);
+    default: return key.learned(options.searched, options.calls).regret;
+  }
+}
+
 }  // namespace
+
+double p95_of_stage(const std::vector<StudiedKey>& keys, const StudyOptions& options, std::size_t stage) {
+  std::vector<double> regrets;
+  for (const StudiedKey& one : keys) regrets.push_back(100 * regret_of(one, options, stage));
+  return percentile(regrets, 0.95);
+}
 
 double StudiedKey::regret(std::size_t tried) const {
   if (times.empty()) return 0;
@@ -173,8 +187,8 @@ void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& option
       fmt::print(
           R"({{"topology": "{}", "ranks": {}, "operation": "{}", "bytes": {}, "candidates": {}, "stage_0": {:.4f}, "stage_1": {:.4f}, "stage_2": {:.4f}}})"
           "\n",
-          one.topology, one.ranks, one.operation, one.bytes, one.times.size(), one.regret(1),
-          one.regret(options.searched), one.learned(options.searched, options.calls).regret);
+          one.topology, one.ranks, one.operation, one.bytes, one.times.size(), regret_of(one, options, 0),
+          regret_of(one, options, 1), regret_of(one, options, 2));
     return;
   }
   std::map<std::string, std::vector<const StudiedKey*>> groups;
@@ -195,13 +209,9 @@ void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& option
   fmt::print("\n");
   for (const auto& [name, group] : groups) {
     std::string line = fmt::format("{:<24}{:>6}", name, group.size());
-    for (int stage = 0; stage < 3; ++stage) {
+    for (std::size_t stage = 0; stage < 3; ++stage) {
       std::vector<double> regrets;
-      for (const StudiedKey* const one : group) {
-        const double regret = stage == 2 ? one->learned(options.searched, options.calls).regret
-                                         : one->regret(stage == 0 ? 1 : options.searched);
-        regrets.push_back(100 * regret);
-      }
+      for (const StudiedKey* const one : group) regrets.push_back(100 * regret_of(*one, options, stage));
       const auto good = std::count_if(regrets.begin(), regrets.end(), [](double r) { return r <= 5; });
       line += fmt::format("   {:>8.1f}{:>8.1f}{:>8.1f}{:>7.1f}%", percentile(regrets, 0.5),
                           percentile(regrets, 0.95), percentile(regrets, 1),

@@ -15,6 +15,7 @@ struct StudyOptions {
   std::uint64_t calls = 2000;  ///< of a key, while a team learns: stage 2
   std::uint64_t seed = 1;
   bool json = false;
+  std::vector<double> most;  ///< the greatest p95 of each stage, in percent; empty: any
 };
 
 /// A key of a study: how long each candidate takes on the simulated network, in the order of the model.
@@ -40,6 +41,8 @@ struct StudiedKey {
 /// Chooses by the model, as it would be calibrated on the network, and tries out all candidates on the network itself, whose
 /// messages share links.
 std::vector<StudiedKey> study(const StudyOptions& options);
+/// The 95th percentile of the regrets of a stage, 0 to 2, in percent.
+double p95_of_stage(const std::vector<StudiedKey>& keys, const StudyOptions& options, std::size_t stage);
 /// Prints tables of regrets, and the search-quality curve.
 void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& options);
 

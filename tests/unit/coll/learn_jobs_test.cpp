@@ -1,0 +1,129 @@
+// Teams that learn while the program runs: what they leave to the next job, and what ends while they learn.
+
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/coll.hpp>
+
+#include "tests/support/scratch_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+Config learning_config() {
+  Config config;
+  EXPECT_TRUE(config.set("conduit", "loop"));
+  EXPECT_TRUE(config.set("near", "off"));
+  EXPECT_TRUE(config.set("segment_bytes", "64K"));
+  EXPECT_TRUE(config.set("coll_learn", "on"));
+  return config;
+}
+
+std::uint64_t counted(Endpoint& me, std::string_view name) {
+  for (const StatisticsRow& row : me.statistics_rows()) {
+    if (row.name == name) return *row.counter;
+  }
+  return ~std::uint64_t{0};
+}
+
+void sum_up(Team& team, int calls) {
+  std::vector<std::uint64_t> words(128);
+  for (int call = 0; call < calls; ++call) {
+    std::fill(words.begin(), words.end(), std::uint64_t{1});
+    ASSERT_TRUE(all_reduce(team, words, ReduceOp::sum));
+    ASSERT_EQ(words.back(), team.size()) << call;
+  }
+}
+
+TEST(LearnJobs, LeaveToTheNextJobWhatTheyHaveLearned) {
+  const support::ScratchFolder folder;
+  for (const bool first : {true, false}) {
+    Config config = learning_config();
+    EXPECT_TRUE(config.set("coll_learn", first ? "on" : "off"));
+    EXPECT_TRUE(config.set("coll_tuning", folder.path()));
+    auto job = Job::in_process(3, config);
+    ASSERT_TRUE(job) << job.status().text();
+    job->run_each([&](Endpoint& me) {
+      const std::string before = me.world().explain(Collective::all_reduce, 1024, 8);
+      if (!first) {
+        EXPECT_THAT(before, HasSubstr("measured: ")) << "the job before has left nothing";
+        EXPECT_EQ(counted(me, "learning_trials"), 0u);
+        return;
+      }
+      EXPECT_THAT(before, Not(HasSubstr("measured: ")));
+      sum_up(me.world(), 2000);
+      EXPECT_GT(counted(me, "learning_trials"), 10u);
+      EXPECT_LE(counted(me, "learning_trials"), 2000u * 6 / 100);
+      if (counted(me, "learning_changes") != 0) {
+        EXPECT_THAT(
+            me.world().explain(Collective::all_reduce, 1024, 8),
+            testing::AnyOf(HasSubstr("learned while the program ran: "), HasSubstr("  by the rules")));
+      }
+    });
+    EXPECT_TRUE(job->finish());
+  }
+}
+
+TEST(LearnJobs, OfAForcedOperationTryNothing) {
+  Config config = learning_config();
+  EXPECT_TRUE(config.set("coll_all_reduce", "direct"));
+  auto job = Job::in_process(2, config);
+  ASSERT_TRUE(job) << job.status().text();
+  job->run_each([](Endpoint& me) {
+    sum_up(me.world(), 300);
+    EXPECT_EQ(counted(me, "learning_trials"), 0u);
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+// Whatever the members have begun to combine: teams end at each call of the first epochs.
+TEST(LearnJobs, EndTeamsAtAnyCall) {
+  auto job = Job::in_process(2, learning_config());
+  ASSERT_TRUE(job) << job.status().text();
+  job->run_each([](Endpoint& me) {
+    for (int calls = 0; calls < 60; ++calls) {
+      auto team = me.world().dup();
+      ASSERT_TRUE(team);
+      sum_up(*team, calls);
+      ASSERT_TRUE(team->end());
+    }
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+TEST(LearnJobs, WithAMemberThatDoesNotCallEndTheirCallsInTime) {
+  auto job = Job::in_process(2, learning_config());
+  ASSERT_TRUE(job) << job.status().text();
+  job->run_each([](Endpoint& me) {
+    auto team = me.world().dup();
+    ASSERT_TRUE(team);
+    sum_up(*team, 40);
+    if (me.rank() == 0) {
+      std::uint64_t word = 1;
+      CollOptions options;
+      options.limit = 20ms;
+      EXPECT_EQ(all_reduce(*team, std::span(&word, 1), ReduceOp::sum, options).code(), ErrorCode::timed_out);
+    }
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == 1) {
+      std::uint64_t word = 1;
+      EXPECT_TRUE(all_reduce(*team, std::span(&word, 1), ReduceOp::sum));
+    }
+    sum_up(*team, 40);
+    ASSERT_TRUE(me.barrier());
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
