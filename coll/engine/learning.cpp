@@ -30,7 +30,7 @@ std::vector<Decision> Learning::decisions() const {
     const Key& key = one.second;
     const std::size_t second = key.bandit.runner_up();
     // What was tried in part may be worse than what the next job would do without it.
-    if (second == Bandit::kNone || !(key.bandit.is_settled() || key.bandit.best() != 0)) continue;
+    if (second == Bandit::kNone || !(key.bandit.knows_all() || key.bandit.best() != 0)) continue;
     const auto timed = [&](std::size_t candidate) {
       Timed tried = key.field[candidate];
       tried.picoseconds = key.bandit.time_of(candidate) * 1000;

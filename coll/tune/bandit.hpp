@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,8 @@ class Bandit {
   std::size_t runner_up() const noexcept;
   /// All candidates have been tried since the best one became that, or was found to be slow.
   bool is_settled() const noexcept { return settled_; }
+  /// Each candidate has been tried at some time.
+  bool knows_all() const noexcept { return std::ranges::find(times_, kUnknown) == times_.end(); }
   std::uint64_t trials() const noexcept { return trials_; }
 
  private:
