@@ -69,5 +69,23 @@ TEST_F(FarewellsOfThree, WaitForNobodyElseWhenAllAreLost) {
   EXPECT_TRUE(farewells(0).over());
 }
 
+// Whoever else has no message to wait for may be leaving, and must not be connected to any more.
+TEST(Farewells, AfterTheFirstBarrierGoOnlyToWhomArrivalsGo) {
+  Config config;
+  for (const auto& [name, value] : {std::pair{"conduit", "loop"}, {"near", "off"}, {"log", "off"}})
+    ASSERT_TRUE(config.set(name, value));
+  auto job = Job::in_process(8, config);
+  ASSERT_TRUE(job) << job.status().text();
+  EndpointState& state = job->endpoint(3).state();
+  state.peer_lost(6);
+  EXPECT_TRUE(state.barriers->farewells().left_last_barrier());
+  for (Rank rank = 0; rank < 8; ++rank) job->endpoint(rank).progress();
+  for (const Rank rank : {0u, 1u, 2u, 4u, 5u, 7u}) {
+    const bool is_successor = rank == 4 || rank == 5 || rank == 7;
+    EXPECT_EQ(job->endpoint(rank).is_lost(3), is_successor) << rank;
+    EXPECT_EQ(job->endpoint(rank).is_lost(6), is_successor) << rank;
+  }
+}
+
 }  // namespace
 }  // namespace aqueduct::coll
