@@ -61,6 +61,8 @@ class TeamEngine {
   void have_no_scratch() noexcept { scratch_.reset(); }
   /// The team's board; no slots: it has none.
   const BoardRoom& board() const noexcept { return traits_.board; }
+  /// The memory of the board, which counts what goes through it; null: the team has none.
+  const MappedBoards* mapped_boards() const noexcept { return board_ ? &board_->access() : nullptr; }
   /// The members by hosts; null: no schedule goes by them.
   const Groups* groups() const noexcept { return traits_.groups; }
   /// Whether the members reach each other's memory by loads and stores: the same on all of them.

@@ -73,6 +73,14 @@ class MappedBoards {
   static void prefetch(const void* line) noexcept { __builtin_prefetch(line); }
   static void reads(const std::byte*, std::uint64_t) noexcept {}
   static void writes(const std::byte*, std::uint64_t) noexcept {}
+  /// Counts bytes of large operations: read from a member's memory, written there, and copied into this member's part for the
+  /// others.
+  void have_read(Rank member, std::uint64_t bytes) noexcept { members_[member].read += bytes; }
+  void have_written(Rank member, std::uint64_t bytes) noexcept { members_[member].written += bytes; }
+  void have_staged(std::uint64_t bytes) noexcept { staged_ += bytes; }
+  std::uint64_t read_from(Rank member) const noexcept { return members_[member].read; }
+  std::uint64_t written_to(Rank member) const noexcept { return members_[member].written; }
+  std::uint64_t staged() const noexcept { return staged_; }
 
   /// Ends a member's sleep, if it sleeps. After a store that it may wait for.
   void wake(Rank member) noexcept {
@@ -100,6 +108,8 @@ class MappedBoards {
     std::byte* part = nullptr;  ///< null: not mapped yet
     const std::atomic<std::uint32_t>* sleeping = nullptr;
     std::uint64_t offset = 0;
+    std::uint64_t read = 0;     ///< bytes, by this member
+    std::uint64_t written = 0;  ///< likewise
     Rank rank = kNoRank;
   };
   std::byte* part(Rank member) noexcept {
@@ -116,6 +126,7 @@ class MappedBoards {
   std::vector<Member> members_;
   Rank me_;
   std::uint64_t bytes_;
+  std::uint64_t staged_ = 0;
   bool fenced_ = false;  ///< a sleeper makes all others execute a barrier: plain stores will do
   std::optional<core::Clock::time_point> unreached_;  ///< since when a member's memory cannot be mapped
   bool one_process_ = true;                           ///< all members are in this process

@@ -196,24 +196,24 @@ bool BoardOf<Access>::move_directly(BoardOp& op, const BoardPlan& plan, std::uin
   access_.reads(op.out, plan.bytes);
   switch (plan.operation) {
     case Operation::broadcast:
-      if (me_ != plan.root) copy(op.out, root.in, plan.bytes);
+      if (me_ != plan.root) read(plan.root, op.out, root.in, plan.bytes);
       break;
     case Operation::scatter:
-      if (me_ != plan.root) copy(op.out, root.in + shift, plan.bytes);
+      if (me_ != plan.root) read(plan.root, op.out, root.in + shift, plan.bytes);
       break;
     case Operation::gather:
-      if (me_ != plan.root) copy(root.out + shift, op.in, plan.bytes);
+      if (me_ != plan.root) write(plan.root, root.out + shift, op.in, plan.bytes);
       break;
     default:
       // Each begins with another one.
       for (Rank i = 1; i < ranks_; ++i) {
         const Rank other = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
         if (plan.operation == Operation::all_gather)
-          copy(op.out + other * plan.bytes, places_[other].in, plan.bytes);
+          read(other, op.out + other * plan.bytes, places_[other].in, plan.bytes);
         else if (op.way == BoardOp::Way::push)
-          copy(places_[other].out + shift, op.in + other * plan.bytes, plan.bytes);
+          write(other, places_[other].out + shift, op.in + other * plan.bytes, plan.bytes);
         else
-          copy(op.out + other * plan.bytes, places_[other].in + shift, plan.bytes);
+          read(other, op.out + other * plan.bytes, places_[other].in + shift, plan.bytes);
       }
   }
   return writes || !anybody_left();
@@ -230,8 +230,10 @@ bool BoardOf<Access>::stage_broadcast(const BoardOp& op, const BoardPlan& plan, 
   for (Rank i = 0; i < ranks_; ++i) {
     const Rank part = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
     if ((stage == 0) != (part == me_)) continue;
-    const std::byte* const from = stage == 0 || part == plan.root ? places_[plan.root].in : places_[part].out;
-    copy(op.out + border(part), from + border(part), border(part + 1) - border(part));
+    const bool of_root = stage == 0 || part == plan.root;
+    const std::byte* const from = of_root ? places_[plan.root].in : places_[part].out;
+    read(of_root ? plan.root : part, op.out + border(part), from + border(part),
+         border(part + 1) - border(part));
   }
   return !anybody_left();
 }
@@ -246,13 +248,17 @@ void BoardOf<Access>::fold_tile(const BoardOp& op, const BoardPlan& plan, Rank b
   const Rank receiver = blocks ? block : plan.operation == Operation::reduce ? plan.root : me_;
   for (std::uint64_t at = tile * plan.tile; at < end; at += at_once) {
     const std::uint64_t bytes = std::min(at_once, end - at);
-    for (Rank i = 0; i < ranks_; ++i) sources_[i] = places_[i].in + shift + at;
+    for (Rank i = 0; i < ranks_; ++i) {
+      sources_[i] = places_[i].in + shift + at;
+      if (i != me_) access_.have_read(i, bytes);
+    }
     std::byte* const to = places_[receiver].out + at;
     access_.reads(to, bytes);
     op.combiner->fold(to, sources_, bytes / plan.element);
+    if (receiver != me_) access_.have_written(receiver, bytes);
     if (plan.operation != Operation::all_reduce) continue;
     for (Rank i = 0; i < ranks_; ++i) {
-      if (i != me_) copy(places_[i].out + at, to, bytes);
+      if (i != me_) write(i, places_[i].out + at, to, bytes);
     }
   }
 }
@@ -338,8 +344,11 @@ void BoardOf<Access>::fill_piece(const BoardOp& op, const BoardPlan& plan, const
   access_.writes(to, blocks * piece.bytes);
   if (piece.results) {
     const std::uint64_t begin = part_of_piece(plan, piece.bytes, me_);
-    return copy(to, op.out + piece.offset + begin, part_of_piece(plan, piece.bytes, me_ + 1) - begin);
+    const std::uint64_t end = part_of_piece(plan, piece.bytes, me_ + 1);
+    access_.have_staged(end - begin);
+    return copy(to, op.out + piece.offset + begin, end - begin);
   }
+  access_.have_staged(blocks * piece.bytes);
   for (std::uint64_t i = 0; i < blocks; ++i)
     copy(to + i * piece.bytes, op.in + i * plan.bytes + piece.offset, piece.bytes);
 }
@@ -358,18 +367,19 @@ void BoardOf<Access>::take_piece(const BoardOp& op, const BoardPlan& plan, const
   std::byte* const to = op.out + piece.offset;
   if (piece.results) {
     const std::uint64_t begin = part_of_piece(plan, piece.bytes, from);
-    if (from != me_) copy(to + begin, its, part_of_piece(plan, piece.bytes, from + 1) - begin);
+    if (from != me_) read(from, to + begin, its, part_of_piece(plan, piece.bytes, from + 1) - begin);
     return;
   }
   if (reduces(plan.operation)) {
     const std::uint64_t begin = plan.twice ? part_of_piece(plan, piece.bytes, me_) : 0;
     const std::uint64_t end = plan.twice ? part_of_piece(plan, piece.bytes, me_ + 1) : piece.bytes;
+    if (from != me_) access_.have_read(from, end - begin);
     sources_[from] = (from == me_ ? op.in + (blocks ? me_ * plan.bytes : 0) + piece.offset : its) + begin;
     if (from + 1 == ranks_) op.combiner->fold(to + begin, sources_, (end - begin) / plan.element);
     return;
   }
   if (from == me_) return;
-  copy(to + (bytes_out(plan) != plan.bytes ? from * plan.bytes : 0), its, piece.bytes);
+  read(from, to + (bytes_out(plan) != plan.bytes ? from * plan.bytes : 0), its, piece.bytes);
 }
 
 template <class Access>

@@ -211,6 +211,15 @@ class BoardOf {
   static void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
     if (to != from && bytes != 0) std::memmove(to, from, bytes);
   }
+  // Out of another member's memory, and into it, in large operations.
+  void read(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+    copy(to, from, bytes);
+    access_.have_read(member, bytes);
+  }
+  void write(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+    copy(to, from, bytes);
+    access_.have_written(member, bytes);
+  }
   /// This member's contribution, as it travels.
   static void contribute(const BoardOp& op, std::byte* to) noexcept {
     if (op.combiner->widen != nullptr)

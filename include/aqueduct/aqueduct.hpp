@@ -8,6 +8,7 @@
 #include <aqueduct/atomics.hpp>
 #include <aqueduct/coll.hpp>
 #include <aqueduct/coll_scratch.hpp>
+#include <aqueduct/coll_traffic.hpp>
 #include <aqueduct/coll_v.hpp>
 #include <aqueduct/config.hpp>
 #include <aqueduct/continuation.hpp>

@@ -67,6 +67,9 @@ struct ModelAccess {
   static std::uint32_t relaxed(const std::atomic<std::uint32_t>& word) { return word.load(); }
   static void relaxed(std::atomic<std::uint32_t>& word, std::uint32_t value) { word.store(value); }
   void reads(const std::byte*, std::uint64_t);
+  static void have_read(Rank, std::uint64_t) {}
+  static void have_written(Rank, std::uint64_t) {}
+  static void have_staged(std::uint64_t) {}
   void writes(const std::byte*, std::uint64_t);
   static void prefetch(const void*) {}
   static void wake(Rank) {}

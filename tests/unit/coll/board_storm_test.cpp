@@ -60,6 +60,9 @@ struct StormAccess {
     word.store(value, std::memory_order_relaxed);
   }
   static void reads(const std::byte*, std::uint64_t) {}
+  static void have_read(Rank, std::uint64_t) {}
+  static void have_written(Rank, std::uint64_t) {}
+  static void have_staged(std::uint64_t) {}
   static void writes(const std::byte*, std::uint64_t) {}
   static void prefetch(const void*) {}
   static void wake(Rank) {}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <aqueduct/status.hpp>
+#include <aqueduct/team.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace aqueduct {
+
+/// Bytes that this rank has moved in large collective operations of a team whose members map one another's memory, since the
+/// team began. Inside: between this rank and members of its own domain, such as a NUMA node; across: and other members.
+/// What a rank reads and writes of its own memory does not count.
+///
+/// Summed over the members: a broadcast of m bytes to p members in domains of q each reads (p - q) m across; an all-reduce
+/// by `tiles` reads and writes as much.
+struct CollTraffic {
+  std::uint64_t read_inside = 0;
+  std::uint64_t read_across = 0;
+  std::uint64_t written_inside = 0;
+  std::uint64_t written_across = 0;
+  /// Copied into shared memory for the others, because a member's buffer lies in no segment; read from there it counts again.
+  std::uint64_t staged = 0;
+};
+
+/// The counters of this rank, divided by the domains at a level of topology_of (aqueduct/topology.hpp). Members of which
+/// no domain is known count as one domain more. Zeroes if the members do not share memory. Operations whose payload travels in the lines
+/// that members poll (up to 1 KiB, of two members 4 KiB) are not counted.
+///
+/// Errors: no_memory; out_of_range (no such level); closed (the team has ended); in a forked child invalid_argument.
+/// Cost:   no message; that of topology_of, and a look at each member.
+Result<CollTraffic> coll_traffic(Team& team, std::size_t level) noexcept;
+
+}  // namespace aqueduct

@@ -1,0 +1,143 @@
+// What collectives in shared memory move inside and across domains, of ranks that settings put somewhere.
+
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/coll.hpp>
+
+#include "topology/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+constexpr std::uint64_t kRanks = 8;
+constexpr std::uint64_t kOfDomain = 4;
+constexpr std::uint64_t kBytes = 64 << 10;
+constexpr std::uint64_t kAcross = kRanks - kOfDomain;  // members of the other domain
+
+bool pretends_topology() {
+  return topology::read_machine(topology::Source::of("package:2 core:4 pu:1")).problem.empty();
+}
+
+/// TwoBuffers of one rank.
+struct TwoBuffers {
+  std::span<std::byte> in;
+  std::span<std::byte> out;
+};
+
+/// All ranks make one call; their counters together. `in_segments`: where the buffers are.
+CollTraffic traffic_of(const std::string& setting, const std::string& algorithm, const std::string& places,
+                       bool in_segments, const std::function<Status(Team&, TwoBuffers)>& call) {
+  Config config;
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"conduit", "smp"},
+                                                        {"segment_bytes", "2M"},
+                                                        {"topology", "package:2 core:4 pu:1"},
+                                                        {"places", places},
+                                                        {setting, algorithm}})
+    EXPECT_TRUE(config.set(name, value)) << name;
+  auto job = Job::in_process(kRanks, config);
+  EXPECT_TRUE(job) << job.status().text();
+  CollTraffic sum;
+  std::mutex mutex;
+  job->run_each([&](Endpoint& me) {
+    std::vector<std::byte> here(2 * kRanks * kBytes);
+    const std::span<std::byte> memory = in_segments ? me.segment() : std::span(here);
+    EXPECT_TRUE(call(me.world(), {memory.first(kRanks * kBytes), memory.subspan(kRanks * kBytes)}));
+    const auto mine = coll_traffic(me.world(), 1);
+    ASSERT_TRUE(mine);
+    const std::lock_guard lock(mutex);
+    sum.read_inside += mine->read_inside;
+    sum.read_across += mine->read_across;
+    sum.written_inside += mine->written_inside;
+    sum.written_across += mine->written_across;
+    sum.staged += mine->staged;
+  });
+  EXPECT_TRUE(job->finish());
+  return sum;
+}
+
+std::span<std::uint64_t> words_of(std::span<std::byte> bytes, std::uint64_t count) {
+  return {reinterpret_cast<std::uint64_t*>(bytes.data()), count / sizeof(std::uint64_t)};
+}
+
+class CollTrafficOf : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!pretends_topology()) GTEST_SKIP() << "no hwloc";
+  }
+};
+
+// The figures do not depend on which rank is where.
+INSTANTIATE_TEST_SUITE_P(Places, CollTrafficOf,
+                         testing::Values("0,1,2,3,4,5,6,7", "4,0,5,1,6,2,7,3", "7,1,2,4,0,3,5,6"),
+                         [](const auto& each) { return std::to_string(each.index); });
+
+TEST_P(CollTrafficOf, AOneStageBroadcastIsThatOfEveryMemberElsewhere) {
+  const auto call = [](Team& team, TwoBuffers buffers) {
+    return broadcast(team, words_of(buffers.out, kBytes), 3);
+  };
+  const CollTraffic sum = traffic_of("coll_broadcast", "mapped", GetParam(), true, call);
+  EXPECT_EQ(sum.read_across, kAcross * kBytes);
+  EXPECT_EQ(sum.read_inside, (kOfDomain - 1) * kBytes);
+  EXPECT_EQ(sum.written_inside + sum.written_across, 0u);
+  EXPECT_EQ(sum.staged, 0u) << "the buffers are in segments";
+}
+
+// The kit has processes, whose buffers outside of segments go through the board.
+TEST_P(CollTrafficOf, NothingIsCopiedInAmongThreads) {
+  const auto call = [](Team& team, TwoBuffers buffers) {
+    return broadcast(team, words_of(buffers.out, kBytes), 3);
+  };
+  const CollTraffic sum = traffic_of("coll_broadcast", "mapped", GetParam(), false, call);
+  EXPECT_EQ(sum.staged, 0u);
+  EXPECT_EQ(sum.read_across, kAcross * kBytes);
+}
+
+TEST_P(CollTrafficOf, AnAllReduceByTilesReadsAndWritesEachTileOfEachMember) {
+  const auto call = [](Team& team, TwoBuffers buffers) {
+    return all_reduce(team, words_of(buffers.out, kBytes), ReduceOp::sum);
+  };
+  const CollTraffic sum = traffic_of("coll_all_reduce", "mapped-tiles", GetParam(), true, call);
+  EXPECT_EQ(sum.read_across, kAcross * kBytes);
+  EXPECT_EQ(sum.written_across, kAcross * kBytes);
+  EXPECT_EQ(sum.read_inside, (kOfDomain - 1) * kBytes);
+  EXPECT_EQ(sum.written_inside, (kOfDomain - 1) * kBytes);
+  EXPECT_EQ(sum.staged, 0u);
+}
+
+TEST_P(CollTrafficOf, AnAllGatherIsThatOfEveryBlockElsewhere) {
+  const auto call = [](Team& team, TwoBuffers buffers) {
+    return all_gather(team, words_of(buffers.in, kBytes), words_of(buffers.out, kRanks * kBytes));
+  };
+  const CollTraffic sum = traffic_of("coll_all_gather", "mapped", GetParam(), true, call);
+  EXPECT_EQ(sum.read_across, kRanks * kAcross * kBytes);
+  EXPECT_EQ(sum.read_inside, kRanks * (kOfDomain - 1) * kBytes);
+}
+
+TEST(CollTraffic, OfNoLevelOrOfATeamThatHasEndedIsAnError) {
+  Config config;
+  ASSERT_TRUE(config.set("conduit", "smp"));
+  auto job = Job::in_process(2, config);
+  ASSERT_TRUE(job);
+  job->run_each([](Endpoint& me) {
+    EXPECT_EQ(coll_traffic(me.world(), 99).status().code(), ErrorCode::out_of_range);
+    auto team = me.world().dup();
+    ASSERT_TRUE(team);
+    EXPECT_EQ(coll_traffic(*team, 0)->read_inside, 0u);
+    ASSERT_TRUE(team->end());
+    EXPECT_EQ(coll_traffic(*team, 0).status().code(), ErrorCode::closed);
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
