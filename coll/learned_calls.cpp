@@ -32,7 +32,16 @@ void begin_to_combine(TeamState& team, TeamEngine& engine, Learning::Key& key) {
   const CollCall call = call_to_combine(*key.words);
   std::string why;
   const auto request = checked_request(team, call, team.endpoint.layer<Collectives>()->user_operators(), why);
+  const auto is_refused = [&] {
+    return key.combining.done() && key.combining.status().code() == ErrorCode::refused;
+  };
   if (request) key.combining = engine.begin(*request, call, /*blocking=*/false);
+  if (request && is_refused()) {
+    // The program holds all operations. A blocking call has one of its own; all members begin theirs before the same call.
+    key.combining = engine.begin(*request, call, /*blocking=*/true);
+    if (!is_refused())
+      static_cast<void>(wait_for_call(team.endpoint, key.combining, std::chrono::nanoseconds::max()));
+  }
   // Only a member without memory comes here. The others would wait for its part.
   if (!request || (key.combining.done() && !key.combining.status().ok() && engine.broken().ok()))
     throw std::bad_alloc();
@@ -68,6 +77,8 @@ Event run_and_learn(TeamState& team, TeamEngine& engine, const Request& request,
   if (status) {
     const std::chrono::nanoseconds took = team.endpoint.clock.now() - before;
     key->bandit.took(candidate, static_cast<std::uint64_t>(took.count()));
+  } else if (status.code() == ErrorCode::refused) {
+    key->bandit.take_back();  // nothing has happened: the program makes the call again
   }
   return Event(status);
 } catch (const std::bad_alloc&) {

@@ -297,7 +297,6 @@ Status Job::finish() {
   // barrier: a second barrier tells that. A failure of the second one does no harm.
   if (first.ok()) {
     all_settled(*impl_);
-    for (auto& parts : impl_->endpoints) parts->state.layer<coll::Collectives>()->save_learned();
     // It fails if another rank has passed it and left while this one still waits for a third rank's message.
     if (!all_barrier(*impl_).ok())
       wait_for_farewells(*impl_, &coll::Farewells::left_last_barrier, kRoomToLeave);
@@ -319,6 +318,10 @@ Status Job::finish() {
   static_cast<void>(core::wait_until(
       leading, sent, kNoRank, [] { return std::string("the last messages to leave"); },
       std::chrono::seconds(1)));
+  if (first.ok()) {
+    // Nobody waits for this process any more, which may wait for a file's lock.
+    for (auto& parts : impl_->endpoints) parts->state.layer<coll::Collectives>()->save_learned();
+  }
   impl_->leaving.close(*impl_->bootstrap);
   runtime::job_closed(*impl_);
   impl_->has_left = true;

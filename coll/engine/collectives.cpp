@@ -209,7 +209,7 @@ void Collectives::tell_finish() noexcept {
 
 void Collectives::save_learned() const noexcept {
   for (const auto& [id, team] : teams_) {
-    if (team.engine->idle()) team.engine->save_learned();
+    if (team.engine->broken().ok()) team.engine->save_learned();
   }
 }
 

@@ -42,6 +42,7 @@ std::vector<Decision> Learning::decisions() const {
 }
 
 void Learning::start_over() {
+  leftovers_.reserve(leftovers_.size() + keys_.size());  // before an Event is moved
   for (auto& [which, key] : keys_) {
     if (!key.combining.done()) leftovers_.push_back({std::move(key.words), std::move(key.combining)});
   }
@@ -82,7 +83,9 @@ std::vector<Timed> TeamEngine::field_of(const TuningKey& key, const Shape& asked
 
 Learning::Key* TeamEngine::key_to_learn(const Request& request) {
   if (learning_ == nullptr || !scratch_ || !can_be_learned(request.shape) ||
-      layer_.rules().is_forced(request.shape.operation))
+      layer_.rules().is_forced(request.shape.operation) ||
+      layer_.rules().is_forced(
+          Operation::all_reduce))  // that may be one which cannot combine what members have measured
     return nullptr;
   const Shape asked = asked_of(request);
   const TuningKey key = key_of(asked, kind());

@@ -94,6 +94,8 @@ void TeamEngine::have_tuning(std::shared_ptr<const TuningTable> table) {
 }
 
 void TeamEngine::give_up_calls(ErrorCode why) noexcept {
+  // Without a call in flight there is none to tell the others of but the next one.
+  if (first_ == nullptr && broken_.ok()) refuse(refused_call({}, why));
   fail_and_tell(why);
   static_cast<void>(advance());
 }

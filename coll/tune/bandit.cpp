@@ -69,6 +69,10 @@ std::size_t Bandit::next() noexcept {
   return trial ? epoch_.candidate : best_;
 }
 
+void Bandit::take_back() noexcept {
+  if (times_.size() >= 2 && is_trial(--call_)) --trials_;
+}
+
 void Bandit::took(std::size_t candidate, std::uint64_t time) noexcept {
   if (candidate == best_)
     best_samples_.add(time);

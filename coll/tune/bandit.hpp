@@ -48,6 +48,8 @@ class Bandit {
   bool go_on(const Words& all) noexcept;
   /// The candidate of the next call, which is counted.
   std::size_t next() noexcept;
+  /// The call of the last next() was not made.
+  void take_back() noexcept;
   /// How long a call with this candidate has taken here, in any unit. Calls that have failed are not told.
   void took(std::size_t candidate, std::uint64_t time) noexcept;
 

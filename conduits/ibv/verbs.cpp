@@ -49,6 +49,18 @@ ConnectionCalls load_connection_calls() {
   return problem.empty() ? calls : ConnectionCalls{};
 }
 
+/// The parent keeps the pages that the adapter knows, also if it forks. Since Linux 5.12 the kernel copies them at once for a
+/// child. Before, the child gets no copy of them, and of nothing else that lies in these pages: of the allocator's own data, say, so that
+/// fork() itself may end the child. Called before anything else of the library. It has no effect if other code in this
+/// process has registered memory before; that is the program's choice.
+void prepare_forks(void* library) {
+  constexpr int kUnneeded = 2;  // IBV_FORK_UNNEEDED; ibv_fork_init would take the pages away all the same
+  auto* const state = reinterpret_cast<int (*)()>(::dlsym(library, "ibv_is_fork_initialized"));
+  if (state != nullptr && state() == kUnneeded) return;
+  auto* const prepare = reinterpret_cast<int (*)()>(::dlsym(library, "ibv_fork_init"));
+  if (prepare != nullptr) static_cast<void>(prepare());
+}
+
 }  // namespace
 
 LoadedVerbs load_verbs() {
@@ -63,13 +75,7 @@ LoadedVerbs load_verbs() {
                      (why != nullptr ? why : "no reason given");
     return loaded;
   }
-  // Called before anything else of the library. From then on a forked child gets no copy of registered pages or, since
-  // Linux 5.12, its copies at once; so the parent keeps the pages that the adapter knows. It has no effect if other
-  // code in this process has registered memory before; that is the program's choice.
-  if (auto* const prepare = reinterpret_cast<int (*)()>(::dlsym(library, "ibv_fork_init"));
-      prepare != nullptr) {
-    static_cast<void>(prepare());
-  }
+  prepare_forks(library);
   Verbs& verbs = loaded.verbs;
   const auto take = [&](const char* name, auto& function) { find(library, name, function, loaded.problem); };
   take("ibv_get_device_list", verbs.get_device_list);

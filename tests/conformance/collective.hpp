@@ -2,6 +2,7 @@
 
 #include <aqueduct/coll.hpp>
 
+#include "core/endpoint_state.hpp"
 #include "tests/conformance/pattern.hpp"
 
 #include <array>
@@ -225,6 +226,19 @@ auto coll_call(Team& team, const CollectiveCall& c, In& in, Out& out) {
 inline Status settle(Team& team) {
   std::array<std::uint8_t, 1> word{};
   return all_reduce(team, word, ReduceOp::max);
+}
+
+/// Whether members find out that they make different calls, each of which is right by itself. A network that raises
+/// counters by itself may carry too few bits to mark them, and then only checked builds pay a message for that
+/// (docs/decisions/0069-marks-in-counters.md). The same on all ranks.
+inline bool finds_different_calls([[maybe_unused]] Endpoint& me) {
+#ifndef AQUEDUCT_CHECKED
+  constexpr std::uint64_t kMark = std::uint64_t{1} << 48;  // TeamEngine::unit_of
+  for (Rank rank = 0; rank < me.ranks(); ++rank) {
+    if (rank != me.rank() && me.state().conduit(rank).properties().max_signal_add < kMark) return false;
+  }
+#endif
+  return true;
 }
 
 }  // namespace aqueduct::conformance

@@ -354,6 +354,7 @@ TEST_P(CollectiveBlocks, WrongArgumentsAreRefused) {
 TEST_P(CollectiveBlocks, ACallThatOneMemberRefusesIsToldToAll) {
   as_each_of(3, 4096, [](Endpoint& me) {
     for (const bool other : {false, true}) {
+      if (other && !finds_different_calls(me)) continue;
       auto team = me.world().split(0, me.rank());
       ASSERT_TRUE(team && *team);
       std::vector<std::int32_t> in(12), out(12);

@@ -93,6 +93,27 @@ TEST(Bandit, FindsTheFastestAndStaysWithIt) {
   EXPECT_NEAR(static_cast<double>(members.first().time_of(4)), 700, 21);
 }
 
+// One member's calls find no room now and then, and its program makes them again.
+TEST(Bandit, DoesNotCountACallThatIsTakenBack) {
+  Bandit smooth(3), rough(3);
+  for (int call = 0; call < 2000; ++call) {
+    ASSERT_EQ(smooth.due(), rough.due()) << call;
+    if (smooth.due() == Bandit::Due::combine) {
+      smooth.words();
+      rough.words();
+    } else if (smooth.due() == Bandit::Due::go_on) {
+      const Bandit::Words all{100, 90};
+      ASSERT_EQ(smooth.go_on(all), rough.go_on(all));
+    }
+    if (call % 3 == 0) {
+      rough.next();
+      rough.take_back();
+    }
+    ASSERT_EQ(smooth.next(), rough.next()) << call;
+    ASSERT_EQ(smooth.trials(), rough.trials()) << call;
+  }
+}
+
 TEST(Bandit, TriesOneCallInSeventeenAtMost) {
   BanditMembers members(2, 8, constant({1000, 1050, 1050, 1050, 1050, 1050, 1050, 1050}));
   members.calls(5000);

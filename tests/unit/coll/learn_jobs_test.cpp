@@ -44,7 +44,8 @@ void sum_up(Team& team, int calls) {
   std::vector<std::uint64_t> words(128);
   for (int call = 0; call < calls; ++call) {
     std::fill(words.begin(), words.end(), std::uint64_t{1});
-    ASSERT_TRUE(all_reduce(team, words, ReduceOp::sum));
+    const Status status = all_reduce(team, words, ReduceOp::sum);
+    ASSERT_TRUE(status) << status.text() << " in call " << call;
     ASSERT_EQ(words.back(), team.size()) << call;
   }
 }
@@ -94,6 +95,21 @@ TEST(LearnJobs, OfAForcedOperationTryNothing) {
   ASSERT_TRUE(job) << job.status().text();
   job->run_each([](Endpoint& me) {
     sum_up(me.world(), 300);
+    EXPECT_EQ(counted(me, "learning_trials"), 0u);
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+// The members combine what they have measured by an all-reduce, which the setting makes one that cannot.
+TEST(LearnJobs, WhoseAllReduceIsForcedGoOn) {
+  Config config = learning_config();
+  EXPECT_TRUE(config.set("coll_all_reduce", "halving"));  // of a power of two members
+  auto job = Job::in_process(3, config);
+  ASSERT_TRUE(job) << job.status().text();
+  job->run_each([](Endpoint& me) {
+    std::vector<std::uint64_t> words(128, me.rank() + 1);
+    for (int call = 0; call < 100; ++call) ASSERT_TRUE(broadcast(me.world(), words)) << call;
+    EXPECT_EQ(words[127], 1u);
     EXPECT_EQ(counted(me, "learning_trials"), 0u);
   });
   EXPECT_TRUE(job->finish());
