@@ -28,7 +28,8 @@ class Farewells {
   /// whether all are told.
   bool left() noexcept;
   /// Like `left`, by a rank that has passed the first barrier of Job::finish and not the second one. Tells only those to whom
-  /// its arrivals there go, and who have said theirs: they alone may wait for this rank. This makes no connections, since others may be leaving.
+  /// its arrivals there go, and who have said theirs: they alone may wait for this rank. This
+  /// makes no connections, since others may be leaving.
   bool left_last_barrier() noexcept;
 
  private:

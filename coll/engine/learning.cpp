@@ -82,10 +82,9 @@ std::vector<Timed> TeamEngine::field_of(const TuningKey& key, const Shape& asked
 }
 
 Learning::Key* TeamEngine::key_to_learn(const Request& request) {
+  // A forced all-reduce may be one that cannot combine what the members have measured.
   if (learning_ == nullptr || !scratch_ || !can_be_learned(request.shape) ||
-      layer_.rules().is_forced(request.shape.operation) ||
-      layer_.rules().is_forced(
-          Operation::all_reduce))  // that may be one which cannot combine what members have measured
+      layer_.rules().is_forced(request.shape.operation) || layer_.rules().is_forced(Operation::all_reduce))
     return nullptr;
   const Shape asked = asked_of(request);
   const TuningKey key = key_of(asked, kind());

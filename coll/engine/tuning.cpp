@@ -94,7 +94,7 @@ void TeamEngine::have_tuning(std::shared_ptr<const TuningTable> table) {
 }
 
 void TeamEngine::give_up_calls(ErrorCode why) noexcept {
-  // Without a call in flight there is none to tell the others of but the next one.
+  // If no call is in flight, the others are told that this member refuses the next one.
   if (first_ == nullptr && broken_.ok()) refuse(refused_call({}, why));
   fail_and_tell(why);
   static_cast<void>(advance());

@@ -27,7 +27,7 @@ bool pretends_topology() {
   return topology::read_machine(topology::Source::of("package:2 core:4 pu:1")).problem.empty();
 }
 
-/// TwoBuffers of one rank.
+/// Those of one rank.
 struct TwoBuffers {
   std::span<std::byte> in;
   std::span<std::byte> out;
@@ -72,6 +72,7 @@ std::span<std::uint64_t> words_of(std::span<std::byte> bytes, std::uint64_t coun
 class CollTrafficOf : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
+    // hwloc reads the pretended topology, and a build may lack it.
     if (!pretends_topology()) GTEST_SKIP() << "no hwloc";
   }
 };
