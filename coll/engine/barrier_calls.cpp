@@ -7,8 +7,10 @@
 #include "core/barrier_vote.hpp"
 
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace aqueduct::coll {
 
@@ -47,30 +49,46 @@ Choice TeamEngine::choice_of_barriers() const noexcept {
   return choice;
 }
 
-void TeamEngine::prepare_barriers() {
+/// How the team's barriers are carried out. False: not by the engine. May throw std::bad_alloc.
+bool TeamEngine::set_barrier(BarrierCall& made) const {
   const Shape shape = shape_of_barrier(ranks_);
   const Choice choice = choice_of_barriers();
-  if (choice.algorithm == nullptr || choice.piece < shape.bytes) return;
-  Method& method = barrier_method_;
+  if (choice.algorithm == nullptr || choice.piece < shape.bytes) return false;
+  Method& method = made.method;
+  KnownCall& call = made.call;
   method.asked = method.shape = method.run = choice.shape;
   method.piece = shape.bytes;
   method.on_board = choice.algorithm->board != BoardMethod::none;
-  method.needs = {};
   if (!method.on_board)
-    method.needs =
-        needs_of(barrier_call_.request, *choice.algorithm, method.run, method.temp_at, method.stage_at);
-  if (scratch_->refusal(method.needs) != nullptr) return;
+    method.needs = needs_of(call.request, *choice.algorithm, method.run, method.temp_at, method.stage_at);
+  if (scratch_->refusal(method.needs) != nullptr) return false;
   method.algorithm = choice.algorithm;
   method.index = Collectives::index_of(*choice.algorithm);
   method.hash = hash_of(method);
   method.kept = true;  // it is never one of the pool
-  barrier_call_.request.shape = shape;
-  barrier_call_.request.combiner.combine = merge_votes;
-  barrier_call_.request.description = {};  // says barrier
-  barrier_call_.uses = 1;                  // likewise
-  barrier_call_.kept = true;
-  have_method(barrier_call_, &method);
-  if (method.on_board && !plan_for_board(barrier_call_)) throw std::bad_alloc();
+  call.request.shape = shape;
+  call.request.combiner.combine = merge_votes;
+  call.request.description = {};  // says barrier
+  call.uses = 1;                  // likewise
+  call.kept = true;
+  have_method(call, &method);
+  if (method.on_board && !plan_for_board(call)) throw std::bad_alloc();
+  return true;
+}
+
+/// Finds out whether the engine carries out the team's barriers, which all members find out alike. May throw std::bad_alloc.
+void TeamEngine::prepare_barriers() {
+  BarrierCall made;
+  has_barriers_ = set_barrier(made);
+}
+
+bool TeamEngine::make_barrier_call() noexcept try {
+  auto made = std::make_unique<BarrierCall>();
+  if (!set_barrier(*made)) return false;
+  barrier_ = std::move(made);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 std::string TeamEngine::explain_barrier() const {
@@ -83,14 +101,16 @@ std::string TeamEngine::explain_barrier() const {
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {
   if (!broken_.ok()) return broken_;
+  if (barrier_ == nullptr && !make_barrier_call()) return ErrorCode::refused;
+  KnownCall& call = barrier_->call;
   auto* const votes = reinterpret_cast<std::byte*>(&vote);
   const CallMemory memory{votes, votes};
   ++layer_.counts().operations;
-  if (Run* const run = prepared_for(barrier_call_)) {
-    begin_again(op, barrier_call_, *run, memory);
+  if (Run* const run = prepared_for(call)) {
+    begin_again(op, call, *run, memory);
     return {};
   }
-  const Status status = begin_on(op, barrier_call_, memory, nullptr);
+  const Status status = begin_on(op, call, memory, nullptr);
   if (!status) --layer_.counts().operations;
   return status;
 }

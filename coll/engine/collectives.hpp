@@ -119,6 +119,7 @@ class Collectives final : public core::Layer {
   Pool<KnownCall>& known_calls() noexcept { return known_calls_; }
   Pool<Method>& methods() noexcept { return methods_; }
   Pool<BlocksCall>& blocks_calls() noexcept { return blocks_calls_; }
+  SharedSenders& senders() noexcept { return senders_; }
   const TableChooser& rules() const noexcept { return rules_; }
   /// What the job has agreed on when it started: new teams begin with it.
   const std::shared_ptr<const TuningTable>& tuning() const noexcept { return tuning_; }
@@ -184,6 +185,7 @@ class Collectives final : public core::Layer {
   EndpointState& state_;
   TeamOffers offers_;
   UserOperators user_operators_;
+  SharedSenders senders_;
   TableChooser rules_;
   std::shared_ptr<const TuningTable> tuning_;
   std::shared_ptr<const TuningTable> no_tuning_ = std::make_shared<const TuningTable>();

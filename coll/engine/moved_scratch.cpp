@@ -93,8 +93,11 @@ void TeamEngine::move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
   for (KnownCall*& known : known_) {
     if (known != nullptr) let_go(*std::exchange(known, nullptr));
   }
-  drop_prepared(barrier_call_);
-  agreement_.forget(barrier_call_.request.description);
+  if (barrier_ != nullptr) {
+    drop_prepared(barrier_->call);
+    agreement_.forget(barrier_->call.request.description);
+    barrier_.reset();
+  }
   for (Method*& kept : methods_) {
     if (kept == nullptr) continue;
     Method& method = *std::exchange(kept, nullptr);
@@ -106,9 +109,9 @@ void TeamEngine::move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
   places_ = std::move(places);
   scratch_missed_ = false;
   // Counted from now on: the last raise of the former scratch has arrived, and none of the new one can have.
-  scratch_.emplace(sizes, ranks_, position_,
-                   CounterWords(words.first(ScratchLayout(sizes, ranks_).counters())));
-  barrier_method_ = {};
+  const ScratchLayout layout(sizes, ranks_);
+  scratch_.emplace(sizes, ranks_, position_, CounterWords(words.first(layout.counters())),
+                   layout.clears() ? layer_.senders().of_size(ranks_) : nullptr);
   prepare_barriers();
 }
 

@@ -3,6 +3,7 @@
 #include "coll/engine/call_text.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace aqueduct::coll {
 namespace {
@@ -42,8 +43,6 @@ bool differ_in_algorithm_alone(const CallDescription& a, CallDescription b) noex
 }
 
 }  // namespace
-
-TeamAgreement::TeamAgreement(Rank self) : self_(self) { why_.reserve(CallText::kMost); }
 
 std::optional<CallNews> TeamAgreement::take_news() noexcept {
   const std::optional<CallNews> news = news_;
@@ -212,7 +211,11 @@ Verdict TeamAgreement::breaks(std::uint64_t number, Rank from, const CallDescrip
           "same AQUEDUCT_COLL_… settings and the same build of the library");
     }
   }
-  why_.assign(text.view());
+  try {
+    why_.assign(text.view());
+  } catch (const std::bad_alloc&) {
+    why_.clear();  // the calls fail all the same
+  }
   names_both_ = both;
   culprit_ = same ? kNoRank : from;
   broken_at_ = number;

@@ -70,7 +70,9 @@ void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
   base_ = bytes;
   chooser_.forget();
   if (scratch_ && scratch_->layout().sizes() == sizes) return;
-  scratch_.emplace(sizes, ranks_, position_, words.first(ScratchLayout(sizes, ranks_).counters()));
+  const ScratchLayout layout(sizes, ranks_);
+  scratch_.emplace(sizes, ranks_, position_, CounterWords::zeroed(words.first(layout.counters())),
+                   layout.clears() ? layer_.senders().of_size(ranks_) : nullptr);
 }
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.
@@ -80,7 +82,7 @@ TeamEngine::~TeamEngine() {
   for (KnownCall* const call : known_) {
     if (call != nullptr) let_go(*call);
   }
-  drop_prepared(barrier_call_);
+  if (barrier_ != nullptr) drop_prepared(barrier_->call);
   leave_learning();
   for (Method* const method : methods_) {
     if (method == nullptr) continue;

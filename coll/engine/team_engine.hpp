@@ -36,6 +36,9 @@ class Collectives;
 
 /// The collective operations of one team, on one member.
 ///
+/// A job may have thousands of teams, most of which make few calls. So what grows with a team's calls is made by these, and
+/// what depends on the team's size alone is shared by the teams of that size.
+///
 /// Calls join a queue in the team's order. The first call of the queue opens its runs one after the other: each gets a
 /// portion of the team's scratch, and starts when the portion's former use is over. Runs that have started go on side by
 /// side, whenever there is progress: each lane executes its steps until one has to wait for a counter or for room.
@@ -154,7 +157,7 @@ class TeamEngine {
   Choice choice(const Shape& shape) const noexcept;
 
   /// Whether the engine carries out the team's barriers. The same on all members.
-  bool has_barriers() const noexcept { return barrier_method_.algorithm != nullptr; }
+  bool has_barriers() const noexcept { return has_barriers_; }
   /// What a barrier of the team is, for Team::explain, if its conduit has none.
   std::string explain_barrier() const;
   /// What a call whose blocks may differ is, if its blocks are all alike.
@@ -335,7 +338,10 @@ class TeamEngine {
   void describe_board(std::string& text, const Run& run) const;
 
   // barrier_calls.cpp
+  struct BarrierCall;
   void prepare_barriers();
+  bool set_barrier(BarrierCall& made) const;
+  bool make_barrier_call() noexcept;
   Choice choice_of_barriers() const noexcept;
   TeamTraits traits_of_barriers() const noexcept {
     TeamTraits traits = traits_;
@@ -462,16 +468,22 @@ class TeamEngine {
   core::Op all_;           ///< has a part for each put and signal that is not over, and one of its own
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
   std::array<KnownCall*, kKnown> known_{};   ///< [place_of]; null: none yet
-  KnownCall barrier_call_;
-  Method barrier_method_;                     ///< without an algorithm: the engine carries out no barriers
+  bool has_barriers_ = false;
+  std::unique_ptr<BarrierCall> barrier_;      ///< made by the first barrier
   std::unique_ptr<core::NativeTeam> native_;  ///< null: the library carries out all operations
   bool shares_memory_ = false;
-  std::unique_ptr<Board> board_;                              ///< null: the team has none
-  static constexpr std::size_t kRememberedMarks = 64;         ///< chosen, as TeamAgreement::kKept
+  std::unique_ptr<Board> board_;  ///< null: the team has none
+  static constexpr std::size_t kRememberedMarks = TeamAgreement::kKept;
   std::array<std::uint32_t, kRememberedMarks> said_marks_{};  ///< [number] of this member's latest calls
   std::uint64_t native_offer_ = 0;
   std::uint64_t natives_started_ = 0;
   std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ
+};
+
+/// How the engine carries out the team's barriers.
+struct TeamEngine::BarrierCall {
+  KnownCall call;
+  Method method;
 };
 
 }  // namespace aqueduct::coll

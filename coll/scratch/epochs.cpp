@@ -5,8 +5,13 @@
 namespace aqueduct::coll {
 
 Epochs::Epochs(const ScratchLayout& layout, Rank ranks, Rank position, const CounterWords& counters,
-               std::uint32_t reuse) noexcept
-    : layout_(layout), ranks_(ranks), position_(position), counters_(counters), reuse_(reuse) {}
+               std::uint32_t reuse)
+    : layout_(layout),
+      ranks_(ranks),
+      position_(position),
+      counters_(counters),
+      reuse_(reuse),
+      told_(layout.clears() ? ranks : 0) {}
 
 void Epochs::begin(std::uint64_t epoch, bool by_barrier) noexcept {
   at(present_).by_barrier = by_barrier;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace aqueduct::coll {
 
@@ -33,9 +34,9 @@ struct Raise {
 /// Cost:  nothing is allocated; all functions take constant time, but finishing an epoch and due() look at a word.
 class Epochs {
  public:
-  /// Requires: `reuse` is the number of banks; tests pass more, to see that this fails.
+  /// May throw std::bad_alloc. Requires: `reuse` is the number of banks; tests pass more, to see that this fails.
   Epochs(const ScratchLayout& layout, Rank ranks, Rank position, const CounterWords& counters,
-         std::uint32_t reuse) noexcept;
+         std::uint32_t reuse);
   Epochs(const Epochs&) = delete;
   Epochs& operator=(const Epochs&) = delete;
 
@@ -101,11 +102,11 @@ class Epochs {
   const CounterWords& counters_;
   std::uint32_t reuse_;
   std::array<Epoch, kRemembered> remembered_{};
-  std::uint64_t present_ = 0;                       ///< the epoch that is handed out
-  Epoch* now_ = remembered_.data();                 ///< at(present_)
-  std::uint64_t finished_ = 0;                      ///< how many epochs are
-  Members owed_ = 0;                                ///< peers that are to be told of finished_
-  std::array<std::uint64_t, kMostCleared> told_{};  ///< [peer] how many finished epochs it has been told of
+  std::uint64_t present_ = 0;        ///< the epoch that is handed out
+  Epoch* now_ = remembered_.data();  ///< at(present_)
+  std::uint64_t finished_ = 0;       ///< how many epochs are
+  Members owed_ = 0;                 ///< peers that are to be told of finished_
+  std::vector<std::uint64_t> told_;  ///< [peer] how many finished epochs it has been told of; of clears
   // The barriers take place one after the other, in the order of their epochs.
   std::uint64_t past_barriers_ = 0;  ///< the epochs before this one have no barrier, or it is over
   std::uint64_t barriers_ = 0;       ///< how many are over

@@ -84,7 +84,6 @@ void Senders::learn(Entry& entry, const Algorithm& algorithm, const Shape& shape
   entry.algorithm = &algorithm;
   entry.shape = shape;
   entry.lengths = lengths.hash.value;
-  entry.noted_roots = 0;
   ++entry.version;
 }
 
@@ -101,6 +100,13 @@ void Senders::read(const Algorithm& algorithm, const Shape& shape, std::span<Mem
       }
     }
   }
+}
+
+std::shared_ptr<Senders> SharedSenders::of_size(Rank ranks) {
+  std::weak_ptr<Senders>& kept = by_size_[ranks];
+  std::shared_ptr<Senders> senders = kept.lock();
+  if (senders == nullptr) kept = senders = std::make_shared<Senders>(ranks);
+  return senders;
 }
 
 }  // namespace aqueduct::coll

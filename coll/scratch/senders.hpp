@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,6 +28,8 @@ using Members = std::uint64_t;
 ///
 /// An operation with more than kMostRead steps is not read: it counts as one in which all write to all. It sends so many
 /// messages that a few clears more are nothing beside them.
+///
+/// The answers depend on the number of members alone, so all teams of a size may share one object (SharedSenders).
 class Senders {
  public:
   static constexpr std::uint64_t kMostRead = 2048;
@@ -35,19 +39,20 @@ class Senders {
 
   struct Entry {
     const Algorithm* algorithm = nullptr;
-    Shape shape;                 ///< with root 0, if another root only shifts the members
-    std::uint64_t version = 0;   ///< which of the operations that have been here
-    std::uint64_t lengths = 0;   ///< a hash of the lengths of all lanes
-    std::uint64_t noted_in = 0;  ///< an epoch, and
-    Members noted_roots = 0;     ///< the roots with which the operation was noted in it
+    Shape shape;                ///< with root 0, if another root only shifts the members
+    std::uint64_t version = 0;  ///< which of the operations that have been here
+    std::uint64_t lengths = 0;  ///< a hash of the lengths of all lanes
     /// [receiver]: those that write to it. All counted from counted_from().
     std::span<Members> rows;
   };
 
-  /// Where a caller that keeps shapes has found one, to find it again without a hash. For one shape, with any root.
+  /// Where a caller that keeps shapes has found one, to find it again without a hash. For one shape, with any root, of one team.
   struct Ticket {
     Entry* entry = nullptr;
     std::uint64_t version = 0;
+    // For the team's scratch: which of its epochs knows the operation, with which roots.
+    std::uint64_t noted_in = 0;
+    Members noted_roots = 0;
   };
 
   /// What is known of the operation. Valid until the next call.
@@ -81,6 +86,16 @@ class Senders {
   Members all_;
   std::array<Entry, kKept> entries_;
   std::vector<Members> rows_;  ///< [entry][receiver]
+};
+
+/// The Senders of an endpoint's teams: one for each size of team, as long as there is a team of that size.
+class SharedSenders {
+ public:
+  /// May throw std::bad_alloc.
+  std::shared_ptr<Senders> of_size(Rank ranks);
+
+ private:
+  std::map<Rank, std::weak_ptr<Senders>> by_size_;
 };
 
 }  // namespace aqueduct::coll

@@ -6,15 +6,16 @@
 namespace aqueduct::coll {
 
 TeamScratch::TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position, CounterWords counters,
-                         std::uint32_t reuse)
+                         std::shared_ptr<Senders> senders, std::uint32_t reuse)
     : layout_(sizes, ranks),
       ranks_(ranks),
       position_(position),
       counters_(std::move(counters)),
       banks_(layout_),
       epochs_(layout_, ranks, position, counters_, reuse == 0 ? sizes.banks : reuse),
-      senders_(layout_.clears() ? ranks : 0),
-      pairs_(layout_.clears() ? ranks : 0) {}
+      pairs_(layout_.clears() ? ranks : 0) {
+  if (layout_.clears()) senders_ = senders != nullptr ? std::move(senders) : std::make_shared<Senders>(ranks);
+}
 
 // Clears are one message for each pair of which one writes to the other; a barrier is ceil(log2 P) from each member. All
 // members know the pairs, so they choose alike.
@@ -31,12 +32,12 @@ void TeamScratch::begin_epoch(std::uint64_t epoch) noexcept {
 }
 
 /// Adds an operation's pairs to those of the present epoch.
-void TeamScratch::note(Senders::Entry& known, Rank root) noexcept {
-  if (known.noted_in != banks_.epoch()) known.noted_roots = 0;
-  known.noted_in = banks_.epoch();
-  known.noted_roots |= Members{1} << root;
+void TeamScratch::note(const Senders::Entry& known, Rank root, Senders::Ticket& ticket) noexcept {
+  if (ticket.noted_in != banks_.epoch()) ticket.noted_roots = 0;
+  ticket.noted_in = banks_.epoch();
+  ticket.noted_roots |= Members{1} << root;
   for (Rank receiver = 0; receiver < ranks_; ++receiver)
-    pairs_[absolute(receiver, root, ranks_)] |= senders_.from_root(known.rows[receiver], root);
+    pairs_[absolute(receiver, root, ranks_)] |= senders_->from_root(known.rows[receiver], root);
 }
 
 void TeamScratch::drained(const Portion& portion) noexcept {

@@ -7,6 +7,7 @@
 #include "coll/scratch/senders.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,11 +24,11 @@ namespace aqueduct::coll {
 /// Threads: one at a time; peers raise the counters meanwhile.
 class TeamScratch {
  public:
-  /// `counters` has layout.counters() words of this member's memory, which peers raise. Allocates all that it will ever
-  /// use. May throw std::bad_alloc.
+  /// `counters` has layout.counters() words of this member's memory, which peers raise. `senders`: of teams of that size;
+  /// null: the team has its own. Allocates all that it will ever use. May throw std::bad_alloc.
   /// Requires: reuse is 0, or in a test that is to fail, a wrong number of banks.
   TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position, CounterWords counters,
-              std::uint32_t reuse = 0);
+              std::shared_ptr<Senders> senders = nullptr, std::uint32_t reuse = 0);
   /// For words that were 0 when this member offered them to the others; see CounterWords::zeroed.
   TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position, std::span<std::uint64_t> counters)
       : TeamScratch(sizes, ranks, position, CounterWords::zeroed(counters)) {}
@@ -99,15 +100,16 @@ class TeamScratch {
   [[gnu::always_inline]] void enter(Portion& portion, const Algorithm& algorithm, const Shape& shape,
                                     Senders::Ticket& ticket) noexcept {
     if (layout_.clears() && ranks_ > 1) {
-      Senders::Entry& known = senders_.of(algorithm, shape, ticket);
+      const Senders::Entry& known = senders_->of(algorithm, shape, ticket);
       const Rank root = Senders::counted_from(shape);
-      portion.senders = senders_.from_root(known.rows[relative(position_, root, ranks_)], root);
-      if (known.noted_in != portion.epoch || (known.noted_roots >> root & 1) == 0) note(known, root);
+      portion.senders = senders_->from_root(known.rows[relative(position_, root, ranks_)], root);
+      if (ticket.noted_in != portion.epoch || (ticket.noted_roots >> root & 1) == 0)
+        note(known, root, ticket);
     }
     epochs_.opened(portion.senders);
     ++opened_;
   }
-  void note(Senders::Entry& known, Rank root) noexcept;
+  void note(const Senders::Entry& known, Rank root, Senders::Ticket& ticket) noexcept;
   bool ends_by_barrier() const noexcept;
 
   ScratchLayout layout_;
@@ -116,8 +118,8 @@ class TeamScratch {
   CounterWords counters_;
   ScratchBanks banks_;
   Epochs epochs_;
-  Senders senders_;
-  std::vector<Members> pairs_;  ///< [receiver]: who writes to it in the present epoch
+  std::shared_ptr<Senders> senders_;  ///< null: the team has no clears
+  std::vector<Members> pairs_;        ///< [receiver]: who writes to it in the present epoch
   std::uint64_t opened_ = 0;
   std::uint64_t started_ = 0;
   bool closed_ = false;

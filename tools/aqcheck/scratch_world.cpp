@@ -17,7 +17,7 @@ ScratchWorld::Member::Member(const Manner& manner, Rank ranks, Rank position)
     : layout(manner.sizes, ranks),
       words(layout.counters(), 1000 + position),  // left by somebody
       scratch(layout.bytes()),
-      team(manner.sizes, ranks, position, coll::CounterWords(words),
+      team(manner.sizes, ranks, position, coll::CounterWords(words), nullptr,
            manner.mistake.kind == ScratchMistake::Kind::reuses_bank_early && manner.mistake.member == position
                ? manner.sizes.banks + 1
                : manner.reuse) {}

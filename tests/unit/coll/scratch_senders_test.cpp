@@ -1,11 +1,12 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/schedule/schedule.hpp"
-#include "coll/scratch/senders.hpp"
+#include "coll/scratch/team_scratch.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -100,6 +101,43 @@ TEST(Senders, TicketsOutliveWhatTheyPointTo) {
       EXPECT_EQ(&senders.of(*algorithm, shape, tickets[i]), &entry);
     }
   }
+}
+
+TEST(Senders, AreSharedByTeamsOfASize) {
+  SharedSenders shared;
+  std::shared_ptr<Senders> first = shared.of_size(5);
+  EXPECT_EQ(shared.of_size(5), first);
+  EXPECT_NE(shared.of_size(6), first);
+  const std::weak_ptr<Senders> gone = first;
+  first.reset();
+  EXPECT_TRUE(gone.expired()) << "the last team of the size has ended";
+  EXPECT_NE(shared.of_size(5), nullptr);
+}
+
+// Two teams of one size: what one of them has noted in its epoch says nothing about the other's.
+TEST(Senders, OfOneTeamAreNotNotedInAnother) {
+  constexpr Rank kRanks = 4;
+  const ScratchSizes sizes{.banks = 2, .counters = 8, .bytes = 1024};
+  const ScratchLayout layout(sizes, kRanks);
+  ASSERT_TRUE(layout.clears());
+  Shape shape{.operation = Operation::broadcast};
+  shape.in = shape.out = Sync::mine;
+  shape.ranks = kRanks;
+  shape.bytes = shape.pitch = 64;
+  const Algorithm& flat = *find_algorithm(Operation::broadcast, "flat");
+  shape.parameters[0] = 1;
+  const auto senders = std::make_shared<Senders>(kRanks);
+  std::vector<std::uint64_t> words(layout.counters());
+  TeamScratch one(sizes, kRanks, 1, CounterWords::zeroed(words), senders);
+  TeamScratch other(sizes, kRanks, 1, CounterWords::zeroed(words), senders);
+  Senders::Ticket of_one, of_other;
+  const Needs needs = Schedule::needs(flat, shape);
+  EXPECT_EQ(one.open(flat, shape, needs, of_one).senders, Members{1});
+  EXPECT_EQ(of_one.noted_roots, Members{1});
+  EXPECT_EQ(of_other.noted_roots, Members{0});
+  EXPECT_EQ(other.open(flat, shape, needs, of_other).senders, Members{1});
+  EXPECT_EQ(of_other.noted_roots, Members{1});
+  EXPECT_EQ(of_one.entry, of_other.entry);
 }
 
 TEST(Senders, OfAVeryLongOperationAreAll) {
