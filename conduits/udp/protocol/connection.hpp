@@ -2,6 +2,7 @@
 
 #include "conduits/udp/carrier/address.hpp"
 #include "conduits/udp/carrier/path_mtu.hpp"
+#include "conduits/udp/protocol/burst_patience.hpp"
 #include "conduits/udp/protocol/decode.hpp"
 #include "conduits/udp/protocol/gso_batch.hpp"
 #include "conduits/udp/protocol/received_packets.hpp"
@@ -111,11 +112,20 @@ class Connection {
            long_message_bytes_waiting_ >= kFullBytes || copied_bytes_waiting_ >= kFullBytes ||
            shorts_waiting_ >= kFullShorts;
   }
-  /// Whether waiting packets should leave at once. Long messages usually come in series: only the first two leave at
-  /// once, because one system call then sends several of the others.
+  /// Whether waiting packets should leave at once. Messages usually come in series: only the first ones leave at once, because
+  /// one system call, or one packet, then takes several of the others.
   bool idle() const noexcept {
-    return sent_packets_.packets_in_flight() < (long_messages_count_ == 0 ? 4u : 2u);
+    const std::uint32_t alone = long_messages_count_ != 0                      ? 2
+                                : patience_.waits() && bulk_transfers_.empty() ? 1
+                                                                               : 4;
+    return sent_packets_.packets_in_flight() < alone;
   }
+  // What has become of a message that was posted, or of those that waited.
+  void held(Time now) noexcept { patience_.held(now); }
+  void leaves_at_once() noexcept {
+    if (sent_packets_.packets_in_flight() != 0) patience_.left_at_once();
+  }
+  void leaves(Time now) noexcept { patience_.left(now); }
 
   // Timers (connection_time.cpp).
   /// When `tick` must be called.
@@ -290,8 +300,9 @@ class Connection {
   std::size_t long_messages_count_ = 0;
   std::size_t long_message_bytes_waiting_ = 0;
   std::size_t copied_bytes_waiting_ = 0;  // of puts whose source was copied
-  std::size_t shorts_waiting_ = 0;        // operations put into bundles since no bundle waited
-  std::uint32_t shorts_in_row_ = 0;       // bundles that left since something long left
+  BurstPatience patience_;
+  std::size_t shorts_waiting_ = 0;   // operations put into bundles since no bundle waited
+  std::uint32_t shorts_in_row_ = 0;  // bundles that left since something long left
   // Batches of long messages that left since one of a bulk transfer left.
   std::uint32_t long_batches_in_row_ = 0;
   std::size_t bundles_used_ = 0;  // waiting or in flight

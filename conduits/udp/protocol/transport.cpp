@@ -107,6 +107,7 @@ bool Transport::push() noexcept {
 }
 
 void Transport::flush(Time now, Connection& connection) noexcept {
+  connection.leaves(now);
   bool may_fragment = false;
   for (GsoBatch* batch = next_gso_batch(); batch != nullptr && connection.fill(now, *batch, may_fragment);
        batch = next_gso_batch()) {
@@ -118,11 +119,13 @@ void Transport::flush(Time now, Connection& connection) noexcept {
 void Transport::posted(Connection& connection) noexcept {
   if (!in_progress_ && !blocked_ && (connection.idle() || connection.full_load())) {
     const Time now = read_clock();
+    connection.leaves_at_once();
     flush(now, connection);
     if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
   } else if (!connection.dirty) {
     connection.dirty = true;
     dirty_.push_back(&connection);
+    if (!in_progress_ && !blocked_) connection.held(read_clock());
   }
 }
 

@@ -130,6 +130,34 @@ TEST_F(UdpTransport, GivesUpFarewellsThatASendBufferDoesNotTake) {
   EXPECT_EQ(carrier_->sent, 0u);
 }
 
+TEST_F(UdpTransport, MessagesOfASeriesShareThePacketOfTheNextProgress) {
+  say_something();
+  const std::size_t first = carrier_->sent;  // with a probe of the path
+  EXPECT_GE(first, 1u) << "nothing was in flight";
+  for (int i = 0; i < 10; ++i) say_something();
+  EXPECT_EQ(carrier_->sent, first);
+  transport_->progress();
+  EXPECT_EQ(carrier_->sent, first + 1);
+}
+
+TEST_F(UdpTransport, MessagesLeaveAtOnceOnceOneHasWaitedForAProgramThatComputed) {
+  say_something();
+  const std::size_t first = carrier_->sent;
+  say_something();
+  EXPECT_EQ(carrier_->sent, first);
+  const Time began = clock_now();
+  while (clock_now() - began < 200 * kMicrosecond) {
+  }
+  transport_->progress();
+  EXPECT_EQ(carrier_->sent, first + 1);
+  say_something();
+  EXPECT_EQ(carrier_->sent, first + 2);
+  say_something();
+  EXPECT_EQ(carrier_->sent, first + 3);
+  say_something();
+  EXPECT_EQ(carrier_->sent, first + 3) << "four are in flight, and nobody has answered";
+}
+
 TEST_F(UdpTransport, EndsAConnectionThatTheLauncherKnowsToBeGoneOnce) {
   say_something();
   transport_->forget(1);

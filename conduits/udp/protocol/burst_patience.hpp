@@ -1,0 +1,53 @@
+#pragma once
+
+#include "conduits/udp/carrier/time.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace aqueduct::conduits::udp {
+
+/// Whether a short message that follows another one, still in flight, waits to share a packet with those after it.
+///
+/// A program that posts a series of short messages, and then makes progress, loses nothing: all leave by then, in few
+/// packets. One that posts two, and then computes, would have the second leave only when it makes progress again, or by the
+/// conduit's progress thread. So messages that have waited too long are remembered: for a while the next ones leave at
+/// once, for longer each time that a trial shows the same.
+///
+/// Cost: a clock is read for the first message of a series that waits.
+class BurstPatience {
+ public:
+  bool waits() const noexcept { return hurried_ == 0; }
+  /// A message waits from now on, unless one does already.
+  void held(Time now) noexcept {
+    if (held_at_ == 0) held_at_ = now;
+  }
+  /// What has waited leaves.
+  void left(Time now) noexcept {
+    if (held_at_ == 0) return;
+    if (now - held_at_ > kTooLong) {
+      hurried_ = spell_;
+      spell_ = std::min(2 * spell_, kLongestSpell);
+    } else {
+      spell_ = kShortestSpell;
+    }
+    held_at_ = 0;
+  }
+  /// A message has left at once that would have waited for others.
+  void left_at_once() noexcept {
+    if (hurried_ != 0) --hurried_;
+  }
+
+ private:
+  // Chosen: some round trips of a fast network.
+  static constexpr Time kTooLong = 50 * kMicrosecond;
+  // In messages. Chosen: of a program that always computes after it has posted, at first one message in 64 waits.
+  static constexpr std::uint32_t kShortestSpell = 64;
+  static constexpr std::uint32_t kLongestSpell = 4096;
+
+  Time held_at_ = 0;  ///< 0: nothing waits
+  std::uint32_t hurried_ = 0;
+  std::uint32_t spell_ = kShortestSpell;
+};
+
+}  // namespace aqueduct::conduits::udp

@@ -1,0 +1,47 @@
+#include "conduits/udp/protocol/burst_patience.hpp"
+
+#include <gtest/gtest.h>
+
+namespace aqueduct::conduits::udp {
+namespace {
+
+/// A message waits for `wait`, of a series that begins at `now`.
+void hold(BurstPatience& patience, Time now, Time wait) {
+  patience.held(now);
+  patience.held(now + 1);  // the next one of the series: the first counts
+  patience.left(now + wait);
+}
+
+/// How many messages leave at once before one waits again.
+int spell(BurstPatience& patience) {
+  int messages = 0;
+  for (; !patience.waits(); ++messages) patience.left_at_once();
+  return messages;
+}
+
+TEST(UdpBurstPatience, LastsWhileNothingWaitsForLong) {
+  BurstPatience patience;
+  for (Time now = kSecond; now < 2 * kSecond; now += 10 * kMillisecond) {
+    hold(patience, now, 20 * kMicrosecond);
+    EXPECT_TRUE(patience.waits());
+  }
+  patience.left(3 * kSecond);  // nothing waited
+  EXPECT_TRUE(patience.waits());
+}
+
+TEST(UdpBurstPatience, EndsForLongerEachTimeThatAMessageHasWaitedTooLong) {
+  BurstPatience patience;
+  int expected = 64;
+  for (int time = 0; time < 10; ++time) {
+    hold(patience, (time + 1) * kSecond, kMillisecond);
+    EXPECT_EQ(spell(patience), expected);
+    expected = expected < 4096 ? 2 * expected : 4096;
+  }
+  hold(patience, 20 * kSecond, kMicrosecond);
+  EXPECT_TRUE(patience.waits());
+  hold(patience, 21 * kSecond, kMillisecond);
+  EXPECT_EQ(spell(patience), 64) << "the program had changed its ways";
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::udp
