@@ -7,8 +7,7 @@
 #define PLATFORM_COMPILER_FAMILYNAME CLANG
 #define PLATFORM_COMPILER_FAMILYID 19
 #define PLATFORM_COMPILER_VERSION_STR __clang_version__
-#define PLATFORM_COMPILER_VERSION \
-  ((__clang_major__ << 16) | (__clang_minor__ << 8) | __clang_patchlevel__)
+#define PLATFORM_COMPILER_VERSION ((__clang_major__ << 16) | (__clang_minor__ << 8) | __clang_patchlevel__)
 #if defined(__cplusplus)
 #define PLATFORM_COMPILER_CLANG_CXX 1
 #else
@@ -40,12 +39,21 @@
   (PLATFORM_COMPILER_VERSION <= PLATFORM_COMPILER_VERSION_INT(major, minor, patch))
 #define PLATFORM_COMPILER_VERSION_LT(major, minor, patch) \
   (PLATFORM_COMPILER_VERSION < PLATFORM_COMPILER_VERSION_INT(major, minor, patch))
-#define PLATFORM_COMPILER_ID \
-  (10000 + PLATFORM_COMPILER_FAMILYID * 100)  // one number for each compiler, for comparisons by preprocessing
+// The same number as PLATFORM_COMPILER_FAMILYID, but another one for C++ than for C; and a text with all of it.
+#define AQG_PLATFORM_TEXT_OF(token) #token
+#define AQG_PLATFORM_TEXT(token) AQG_PLATFORM_TEXT_OF(token)
 #if defined(__cplusplus)
+#define PLATFORM_COMPILER_ID (10000 + PLATFORM_COMPILER_FAMILYID)
 #define PLATFORM_COMPILER_CXX_LANGLVL __cplusplus
+#define PLATFORM_COMPILER_IDSTR                   \
+  AQG_PLATFORM_TEXT(PLATFORM_COMPILER_FAMILYNAME) \
+  " C++ " PLATFORM_COMPILER_VERSION_STR " std " AQG_PLATFORM_TEXT(__cplusplus)
 #else
+#define PLATFORM_COMPILER_ID PLATFORM_COMPILER_FAMILYID
 #define PLATFORM_COMPILER_C_LANGLVL __STDC_VERSION__
+#define PLATFORM_COMPILER_IDSTR                   \
+  AQG_PLATFORM_TEXT(PLATFORM_COMPILER_FAMILYNAME) \
+  " C " PLATFORM_COMPILER_VERSION_STR " std " AQG_PLATFORM_TEXT(__STDC_VERSION__)
 #endif
 
 #if defined(__linux__)

@@ -1,0 +1,32 @@
+# cmake -D build=… -D source=… -D work=… -D c_compiler=… -D version=… -P try_gasnet.cmake
+#
+# Builds a client of GASNet against an installed layer: with the CMake package, and with pkg-config.
+
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
+
+file(REMOVE_RECURSE "${work}")
+set(prefix "${work}/prefix")
+run(COMMAND ${CMAKE_COMMAND} --install "${build}" --prefix "${prefix}" --strip)
+file(GLOB_RECURSE pc "${prefix}/*/aqueduct-gasnet-seq.pc")
+if(NOT pc)
+  message(FATAL_ERROR "no aqueduct-gasnet-seq.pc below ${prefix}")
+endif()
+get_filename_component(pc_dir "${pc}" DIRECTORY)
+get_filename_component(lib_dir "${pc_dir}" DIRECTORY)
+
+run(COMMAND ${CMAKE_COMMAND} -S "${source}" -B "${work}/cmake" -G Ninja "-DCMAKE_C_COMPILER=${c_compiler}"
+  "-DCMAKE_PREFIX_PATH=${prefix}" "-DAQUEDUCT_WANTED=${version}")
+run(COMMAND ${CMAKE_COMMAND} --build "${work}/cmake")
+run(COMMAND "${prefix}/bin/aqrun" -n 2 "${work}/cmake/program_gasnet")
+message(STATUS "find_package: ${said}")
+
+# The program does not name libaqueduct, as with compilers that pass --as-needed by themselves: the layer's library must find it.
+foreach(mode seq parsync par)
+  run(ENV "PKG_CONFIG_PATH=${pc_dir}" COMMAND pkg-config --cflags --libs "aqueduct-gasnet-${mode}")
+  string(STRIP "${said}" flags)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  run(COMMAND "${c_compiler}" -Wl,--as-needed "${source}/program.c" ${flags} "-Wl,--enable-new-dtags,-rpath,${lib_dir}"
+    -o "${work}/program_${mode}")
+  run(COMMAND "${prefix}/bin/aqrun" -n 2 "${work}/program_${mode}")
+  message(STATUS "pkg-config, ${mode}: ${said}")
+endforeach()
