@@ -1,6 +1,6 @@
 # cmake -D build=… -D source=… -D work=… -D c_compiler=… -D version=… -P try_gasnet.cmake
 #
-# Builds a client of GASNet against an installed layer: with the CMake package, and with pkg-config.
+# Builds a client of GASNet against an installed layer: with the CMake package, with pkg-config, and with Makefile fragments.
 
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
@@ -29,4 +29,20 @@ foreach(mode seq parsync par)
     -o "${work}/program_${mode}")
   run(COMMAND "${prefix}/bin/aqrun" -n 2 "${work}/program_${mode}")
   message(STATUS "pkg-config, ${mode}: ${said}")
+endforeach()
+
+find_program(make NAMES gmake make)
+if(NOT make)
+  message(STATUS "no GNU Make: the fragments are not tried")
+  return()
+endif()
+file(RENAME "${prefix}" "${work}/moved")
+foreach(mode seq parsync par)
+  file(WRITE "${work}/Makefile" "include ${work}/moved/include/aqueduct-gasnet/aqueduct-conduit/aqueduct-${mode}.mak
+made_${mode}: ${source}/program.c
+\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) $(GASNET_LDFLAGS) $< -o $@ $(GASNET_LIBS)
+")
+  run(COMMAND "${make}" -s -C "${work}" made_${mode})
+  run(COMMAND "${work}/moved/bin/aqrun" -n 2 "${work}/made_${mode}")
+  message(STATUS "fragment, ${mode}: ${said}")
 endforeach()
