@@ -34,7 +34,8 @@ struct StudiedKey {
     double lost = 0;    ///< how much longer all calls have taken than with what it uses at the end
   };
   Learned learned(std::size_t tried, std::uint64_t calls) const;
-  /// The share of the time of an exhaustive search that measuring these takes.
+  /// The share of the time of an exhaustive search that a search of these takes (coll/tune/search.hpp). The exhaustive one calls
+  /// every candidate as often as this one calls its best.
   double effort(std::size_t tried) const;
 };
 
