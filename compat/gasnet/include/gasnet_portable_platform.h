@@ -7,7 +7,8 @@
 #define PLATFORM_COMPILER_FAMILYNAME CLANG
 #define PLATFORM_COMPILER_FAMILYID 19
 #define PLATFORM_COMPILER_VERSION_STR __clang_version__
-#define PLATFORM_COMPILER_VERSION ((__clang_major__ << 16) | (__clang_minor__ << 8) | __clang_patchlevel__)
+#define PLATFORM_COMPILER_VERSION \
+  ((__clang_major__ << 16) | (__clang_minor__ << 8) | __clang_patchlevel__)
 #if defined(__cplusplus)
 #define PLATFORM_COMPILER_CLANG_CXX 1
 #else

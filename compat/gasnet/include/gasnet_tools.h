@@ -12,11 +12,14 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #define _INCLUDED_GASNET_TOOLS_H 1
 #define GASNETT_CONFIG_STRING AQG_CONFIG_STRING("AQUEDUCT", "PAR")
