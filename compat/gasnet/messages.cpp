@@ -571,10 +571,12 @@ gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
   return GEX_TI_ALL;
 }
 
-size_t gex_AM_LUBRequestLong(void) { return state().long_request; }
-size_t gex_AM_LUBReplyLong(void) { return state().long_reply; }
-size_t gex_AM_LUBRequestMedium(void) { return state().medium; }
-size_t gex_AM_LUBReplyMedium(void) { return state().medium; }
+// Realm asks before it starts the job. Then only the specification's minimum is certain.
+constexpr size_t kLeastMaximum = 512;
+size_t gex_AM_LUBRequestLong(void) { return the_state != nullptr ? the_state->long_request : kLeastMaximum; }
+size_t gex_AM_LUBReplyLong(void) { return the_state != nullptr ? the_state->long_reply : kLeastMaximum; }
+size_t gex_AM_LUBRequestMedium(void) { return the_state != nullptr ? the_state->medium : kLeastMaximum; }
+size_t gex_AM_LUBReplyMedium(void) { return gex_AM_LUBRequestMedium(); }
 size_t gex_AM_MaxRequestMedium(gex_TM_t, gex_Rank_t, const gex_Event_t*, gex_Flags_t, unsigned int) {
   return state().medium;
 }

@@ -273,9 +273,12 @@ static void endpoints(void) {
 }
 
 int main(int argc, char** argv) {
+  const size_t least = gex_AM_LUBRequestMedium();  // before the start
+  HOLDS(least >= 512 && gex_AM_LUBReplyMedium() >= 512 && gex_AM_LUBRequestLong() >= 512 && gex_AM_LUBReplyLong() >= 512);
   OK(gex_Client_Init(&client, &endpoint, &world, "CLIENT", &argc, &argv, 0));
   me = gex_TM_QueryRank(world);
   ranks = gex_TM_QuerySize(world);
+  HOLDS(gex_AM_LUBRequestMedium() >= least);
   next = (me + 1) % ranks;
   gex_AM_Entry_t table[] = {
       {kPing, (gex_AM_Fn_t)ping, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDLONG, 2, NULL, "ping"},
