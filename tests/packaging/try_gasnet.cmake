@@ -20,10 +20,22 @@ run(COMMAND ${CMAKE_COMMAND} --build "${work}/cmake")
 run(COMMAND "${prefix}/bin/aqrun" -n 2 "${work}/cmake/program_gasnet")
 message(STATUS "find_package: ${said}")
 
+# Configure scripts of clients look for these two headers, read the release in the first one, and call GASNet's launcher.
+file(STRINGS "${prefix}/include/aqueduct-gasnet/gasnet_config.h" release
+  REGEX "GASNET_RELEASE_VERSION_(MAJOR|MINOR|PATCH) [0-9]+$")
+list(LENGTH release lines)
+if(NOT lines EQUAL 3 OR NOT EXISTS "${prefix}/include/aqueduct-gasnet/aqueduct-conduit/gasnet_core.h")
+  message(FATAL_ERROR "gasnet_config.h has ${lines} numbers of the release, or aqueduct-conduit/gasnet_core.h is missing")
+endif()
+run(COMMAND "${prefix}/bin/gasnetrun_aqueduct" -n 2 "${work}/cmake/program_gasnet")
+
 # The program does not name libaqueduct, as with compilers that pass --as-needed by themselves: the layer's library must find it.
 foreach(mode seq parsync par)
   run(ENV "PKG_CONFIG_PATH=${pc_dir}" COMMAND pkg-config --cflags --libs "aqueduct-gasnet-${mode}")
   string(STRIP "${said}" flags)
+  if(NOT flags MATCHES "-D_GNU_SOURCE=1")
+    message(FATAL_ERROR "${mode}: GASNet's flags define _GNU_SOURCE, ours do not: ${flags}")
+  endif()
   separate_arguments(flags UNIX_COMMAND "${flags}")
   run(COMMAND "${c_compiler}" -Wl,--as-needed "${source}/program.c" ${flags} "-Wl,--enable-new-dtags,-rpath,${lib_dir}"
     -o "${work}/program_${mode}")
@@ -40,6 +52,7 @@ file(RENAME "${prefix}" "${work}/moved")
 foreach(mode seq parsync par)
   file(WRITE "${work}/Makefile" "include ${work}/moved/include/aqueduct-gasnet/aqueduct-conduit/aqueduct-${mode}.mak
 made_${mode}: ${source}/program.c
+\techo '$(GASNET_CPPFLAGS)' | grep -q -e -D_GNU_SOURCE=1
 \t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) $(GASNET_LDFLAGS) $< -o $@ $(GASNET_LIBS)
 ")
   run(COMMAND "${make}" -s -C "${work}" made_${mode})
