@@ -8,7 +8,6 @@ import subprocess
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
-SECONDS = 120
 
 
 def add_options(parser, client):
@@ -20,6 +19,7 @@ def add_options(parser, client):
     parser.add_argument("--hosts", type=int, default=0)
     parser.add_argument("--work", default=str(ROOT / "build" / client))
     parser.add_argument("--log", default="")
+    parser.add_argument("--seconds", type=float, default=120, help="the time limit of a job; more on a busy machine")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--verbose", action="store_true")
 
@@ -56,7 +56,7 @@ class Judge:
         with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                               cwd=self.work, start_new_session=True) as child:
             try:
-                text = child.communicate(timeout=SECONDS)[0]
+                text = child.communicate(timeout=self.args.seconds)[0]
                 status = child.returncode
             except subprocess.TimeoutExpired:
                 os.killpg(child.pid, signal.SIGTERM)
