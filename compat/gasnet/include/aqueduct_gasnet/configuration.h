@@ -4,6 +4,7 @@
 
 #include <gasnet_config.h>
 #include <gasnet_portable_platform.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@
 #define GASNETT_SPEC_VERSION_MINOR 20
 
 // Whether several threads may use the headers' locks, atomics and thread keys.
-#if defined(GASNET_PAR) || defined(GASNET_PARSYNC) ||         \
+#if defined(GASNET_PAR) || defined(GASNET_PARSYNC) || \
     (defined(GASNETT_THREAD_SAFE) && !defined(GASNET_SEQ)) || \
     (defined(GASNETT_USE_TRUE_MUTEXES) && GASNETT_USE_TRUE_MUTEXES)
 #define AQG_THREADS 1
@@ -73,12 +74,11 @@
 #define GASNETT_PAGESIZE (1 << GASNETT_PAGESHIFT)
 #define GASNETT_CACHE_LINE_BYTES 64
 
-#define AQG_VERSIONS \
+#define AQG_VERSIONS                                                                     \
   "RELEASE=" AQG_STRINGIFY(GASNET_RELEASE_VERSION_MAJOR) "." AQG_STRINGIFY(              \
       GASNET_RELEASE_VERSION_MINOR) "." AQG_STRINGIFY(GASNET_RELEASE_VERSION_PATCH) ",SPEC=" AQG_STRINGIFY( \
       GEX_SPEC_VERSION_MAJOR) "." AQG_STRINGIFY(GEX_SPEC_VERSION_MINOR)
-#define AQG_CONFIG_STRING(conduit, threads)                                               \
-  AQG_VERSIONS                                                                            \
-      ",CONDUIT=" conduit "(" conduit "-0.1/" conduit "-0.1),THREADMODEL=" threads        \
-      ",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,noalign,pshm,nodebug,notrace,nostats," \
-      "nodebugmalloc,nosrclines,timers_os,membars_native,atomics_native,atomic32_native,atomic64_native"
+#define AQG_CONFIG_STRING(conduit, threads)                                                             \
+  AQG_VERSIONS ",CONDUIT=" conduit "(" conduit "-0.1/" conduit "-0.1),THREADMODEL=" threads             \
+               ",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,noalign,pshm,nodebug,notrace,nostats," \
+               "nodebugmalloc,nosrclines,timers_os,membars_native,atomics_native,atomic32_native,atomic64_native"
