@@ -18,10 +18,10 @@ namespace aqueduct::conduits::udp {
 class BurstPatience {
  public:
   bool waits() const noexcept { return hurried_ == 0; }
-  /// A message waits from now on, unless one does already.
-  void held(Time now) noexcept {
-    if (held_at_ == 0) held_at_ = now;
-  }
+  /// Whether a message waits.
+  bool holds() const noexcept { return held_at_ != 0; }
+  /// One waits from now on. Requires: !holds().
+  void held(Time now) noexcept { held_at_ = now; }
   /// What has waited leaves.
   void left(Time now) noexcept {
     if (held_at_ == 0) return;

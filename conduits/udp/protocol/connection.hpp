@@ -121,6 +121,7 @@ class Connection {
     return sent_packets_.packets_in_flight() < alone;
   }
   // What has become of a message that was posted, or of those that waited.
+  bool holds() const noexcept { return patience_.holds(); }
   void held(Time now) noexcept { patience_.held(now); }
   void leaves_at_once() noexcept {
     if (sent_packets_.packets_in_flight() != 0) patience_.left_at_once();

@@ -122,11 +122,13 @@ void Transport::posted(Connection& connection) noexcept {
     connection.leaves_at_once();
     flush(now, connection);
     if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
-  } else if (!connection.dirty) {
+    return;
+  }
+  if (!connection.dirty) {
     connection.dirty = true;
     dirty_.push_back(&connection);
-    if (!in_progress_ && !blocked_) connection.held(read_clock());
   }
+  if (!in_progress_ && !blocked_ && !connection.holds()) connection.held(read_clock());
 }
 
 void Transport::serve_dirty(Time now) noexcept {

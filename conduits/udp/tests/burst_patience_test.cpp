@@ -7,9 +7,11 @@ namespace {
 
 /// A message waits for `wait`, of a series that begins at `now`.
 void hold(BurstPatience& patience, Time now, Time wait) {
+  EXPECT_FALSE(patience.holds());
   patience.held(now);
-  patience.held(now + 1);  // the next one of the series: the first counts
+  EXPECT_TRUE(patience.holds());
   patience.left(now + wait);
+  EXPECT_FALSE(patience.holds());
 }
 
 /// How many messages leave at once before one waits again.

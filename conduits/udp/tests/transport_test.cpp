@@ -140,6 +140,19 @@ TEST_F(UdpTransport, MessagesOfASeriesShareThePacketOfTheNextProgress) {
   EXPECT_EQ(carrier_->sent, first + 1);
 }
 
+// Also if they are the rest of a series of which a full load has left.
+TEST_F(UdpTransport, TheRestOfASeriesThatHasWaitedCounts) {
+  for (int i = 0; i < 40; ++i) say_something();
+  const std::size_t before = carrier_->sent;
+  const Time began = clock_now();
+  while (clock_now() - began < 200 * kMicrosecond) {
+  }
+  transport_->progress();
+  EXPECT_EQ(carrier_->sent, before + 1);
+  say_something();
+  EXPECT_EQ(carrier_->sent, before + 2) << "three are in flight";
+}
+
 TEST_F(UdpTransport, MessagesLeaveAtOnceOnceOneHasWaitedForAProgramThatComputed) {
   say_something();
   const std::size_t first = carrier_->sent;
