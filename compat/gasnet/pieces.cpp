@@ -167,8 +167,11 @@ template <class R>
 R strided_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],
               void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t levels,
               gex_Flags_t flags) {
-  if (moves_nothing(elemsz, count, levels)) return no_op<R>(form);
   const Peer peer = peer_of(tm, dstrank);
+  if (moves_nothing(elemsz, count, levels)) {
+    notify_if_armed(peer);  // or the notice would follow the next put, with memory that may be gone
+    return no_op<R>(form);
+  }
   return begin_put<R>(
       "gex_VIS_StridedPut", form, peer,
       pieces(place_of(peer, dstaddr), strided_of(elemsz, count, dststrides, levels)),

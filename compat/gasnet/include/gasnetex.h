@@ -340,15 +340,21 @@ static inline aq_ptr aqg_at(gex_TM_t tm, gex_Rank_t rank, const void* address) {
   return aq_at(job_rank, place->segment, (uint64_t)(uintptr_t)address - place->base);
 }
 static inline int aqg_is_pair(gex_TM_t tm) { return (int)((uintptr_t)tm & 1); }
-/// Where up to 8 bytes at that address are mapped here; null: they are not, or the call goes through the library.
+/// Whether a transfer goes through the library, whatever is mapped: a long one, or one that may overlap, as more than a word may
+/// on this rank itself.
+static inline int aqg_is_for_library(gex_TM_t tm, gex_Rank_t rank, size_t nbytes) {
+  return nbytes > AQ_INLINE_BYTES || aqg_is_pair(tm) || rank >= tm->size || (nbytes > 8 && rank == tm->rank);
+}
+/// Where these bytes are mapped here; null: they are not, or the call goes through the library.
 static inline void* aqg_mapped(gex_TM_t tm, gex_Rank_t rank, const void* address, size_t nbytes) {
-  if (__builtin_expect(nbytes > 8 || aqg_is_pair(tm) || rank >= tm->size, 0)) return NULL;
+  if (__builtin_expect(aqg_is_for_library(tm, rank, nbytes), 0)) return NULL;
   return aq_mapped(tm->ep, aqg_at(tm, rank, address), nbytes);
 }
-/// As aqg_mapped, for reading: null also if a loop on this rank's own memory has to make progress now and then.
+/// As aqg_mapped, for reading: of a word null also if a loop on this rank's own memory has to make progress now and then.
 static inline const void* aqg_mapped_for_value(gex_TM_t tm, gex_Rank_t rank, const void* address,
                                                size_t nbytes) {
-  if (__builtin_expect(nbytes > 8 || aqg_is_pair(tm) || rank >= tm->size, 0)) return NULL;
+  if (__builtin_expect(nbytes > 8, 0)) return aqg_mapped(tm, rank, address, nbytes);
+  if (__builtin_expect(aqg_is_pair(tm) || rank >= tm->size, 0)) return NULL;
   return aq_mapped_for_value(tm->ep, aqg_at(tm, rank, address), nbytes);
 }
 static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
