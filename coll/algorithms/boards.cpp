@@ -16,7 +16,8 @@ std::uint32_t no_steps(const Shape&, Rank, std::uint32_t) noexcept { return 0; }
 Step no_step(const Shape&, Rank, std::uint32_t, std::uint32_t) noexcept { return {}; }
 
 constexpr std::uint64_t lines_of(std::uint64_t bytes) noexcept {
-  return bytes <= 48 ? 1 : 1 + (bytes + 63) / 64;
+  if (bytes <= 48) return 1;  // beside the number
+  return bytes <= 112 ? 2 : 1 + (bytes + 63) / 64;
 }
 
 bool is_rooted(const Shape& shape) noexcept { return has_root(shape.operation); }
@@ -53,6 +54,13 @@ Cost dissemination_cost(const Shape& shape) noexcept {
   return {.messages = std::uint64_t{rounds} * shape.ranks,
           .bytes = std::uint64_t{rounds} * shape.ranks * 64 * lines_of(shape.bytes),
           .depth = rounds,
+          .depth_is_limit = true};
+}
+Cost chain_cost(const Shape& shape) noexcept {
+  const std::uint32_t edges = shape.ranks - 1;
+  return {.messages = edges,
+          .bytes = std::uint64_t{edges} * 64 * lines_of(shape.bytes),
+          .depth = edges,
           .depth_is_limit = true};
 }
 
@@ -148,6 +156,13 @@ constexpr Algorithm dissemination(Operation operation) noexcept {
   algorithm.cost = dissemination_cost;
   return algorithm;
 }
+constexpr Algorithm chain(Operation operation) noexcept {
+  Algorithm algorithm = flat(operation);
+  algorithm.name = "flags-chain";
+  algorithm.board = BoardMethod::chain;
+  algorithm.cost = chain_cost;
+  return algorithm;
+}
 
 constexpr Algorithm mapped(Operation operation) noexcept {
   Algorithm algorithm = flat(operation);
@@ -214,8 +229,10 @@ constexpr std::array kBoards{
     claims(Operation::reduce_scatter),
     flat(Operation::scan),
     last(Operation::scan),
+    chain(Operation::scan),
     flat(Operation::exscan),
     last(Operation::exscan),
+    chain(Operation::exscan),
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ enum class BoardMethod : std::uint8_t {
   tree,
   last,
   dissemination,
+  chain,
   mapped,
   two_stage,
   tiles,

@@ -389,9 +389,9 @@ bool BoardOf<Access>::go_through_board(BoardOp& op, const BoardPlan& plan) {
   while (true) {
     const BoardPiece piece = piece_of(plan, op.piece);
     if (!op.shown && gives(plan, me_)) {
-      if (!may_publish(op.number())) return false;
+      if (!may_publish(op.number(), room_.payload())) return false;
       fill_piece(op, plan, piece);
-      publish(op, up ? plan.root : kNoRank);
+      publish(op, room_.payload(), up ? plan.root : kNoRank);
       if (up)
         access_.wake(plan.root);
       else

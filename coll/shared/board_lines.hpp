@@ -10,22 +10,23 @@ namespace aqueduct::coll {
 
 /// Two cache lines, because processors fetch lines in pairs.
 inline constexpr std::size_t kBoardLine = 128;
-/// Bytes of a payload that travels in the line of its number.
-inline constexpr std::uint64_t kInlinePayload = 48;
-inline constexpr std::uint32_t kMostSlots = 8;
+/// Bytes of a payload that travels beside its number.
+inline constexpr std::uint64_t kInlinePayload = 112;
+/// A member's own lines. A member whose part does not depend on others, such as the root of a broadcast, runs ahead by so many
+/// calls. Chosen: where ranks share processors, that divides the cost of a switch between them.
+inline constexpr std::uint32_t kMostSlots = 64;
+/// Slots of what is longer than a line, and of what others write to a member.
+inline constexpr std::uint32_t kMostNarrow = 8;
 /// The most bytes of a payload that is copied into a slot of its own. Chosen: all slots fit into a second cache.
 inline constexpr std::uint32_t kMostBulk = 32768;
 
-/// What one member says in one movement. Number, mark and payload share a line of 64 bytes: who sees the number has the
-/// payload.
+/// What one member says in one movement. A payload of up to 48 bytes shares a line of 64 bytes with its number: who sees the
+/// number has the payload.
 struct alignas(kBoardLine) BoardSlot {
   std::atomic<std::uint64_t> number;  ///< of the movement; only rises. Written last
   std::atomic<std::uint32_t> mark;    ///< the fingerprint of the call
   std::atomic<std::uint32_t> who;     ///< the member in whose bulk slot a longer payload is
   alignas(16) std::byte payload[kInlinePayload];
-  /// For operations that publish more than a payload, such as how far a long buffer is ready. Only rise, or are written
-  /// before `number`.
-  std::atomic<std::uint64_t> more[8];
 };
 static_assert(sizeof(BoardSlot) == kBoardLine);
 
@@ -40,8 +41,8 @@ struct alignas(kBoardLine) BoardHead {
 /// Counters that others raise. Each raise adds 1, and above that the mark of its call, so that a sum tells whether all
 /// have made the same call.
 struct alignas(kBoardLine) BoardCounts {
-  std::atomic<std::uint64_t> pushed[kMostSlots];  ///< by children of a tree
-  std::atomic<std::uint64_t> last[kMostSlots];    ///< by all members; only of member 0
+  std::atomic<std::uint64_t> pushed[kMostNarrow];  ///< by children of a tree
+  std::atomic<std::uint64_t> last[kMostNarrow];    ///< by all members; only of member 0
 };
 
 /// The tiles of a large operation that members claim; only member 0's counts. Each word has the operation's number above
@@ -74,18 +75,20 @@ static_assert(sizeof(BoardNotes) <= kInlinePayload);
 
 /// How much of a board each member has. The same on all members of a team.
 ///
-/// In order: BoardHead, BoardCounts, BoardTiles, `slots` BoardSlots that the member writes, as many that others write to it (a parent
-/// in a tree, or in member 0's the last to arrive), and for each of its own slots `bulk` bytes.
+/// In order: BoardHead, BoardCounts, BoardTiles, `slots` BoardSlots that the member writes, `narrow()` that others write to it (a
+/// parent in a tree, or in member 0's the last to arrive), and as many times `bulk` bytes for its own payloads.
 struct BoardRoom {
   std::uint32_t slots = 0;  ///< a power of two; 0: the team has no board
   std::uint32_t bulk = 0;   ///< bytes of a payload that does not fit into a line; 0: no such payloads
 
+  /// How many slots there are of all that is not a member's own line.
+  constexpr std::uint32_t narrow() const noexcept { return slots < kMostNarrow ? slots : kMostNarrow; }
   constexpr std::uint64_t own_at(std::uint64_t slot) const noexcept { return (3 + slot) * kBoardLine; }
   constexpr std::uint64_t inbox_at(std::uint64_t slot) const noexcept { return own_at(slots + slot); }
   constexpr std::uint64_t bulk_at(std::uint64_t slot) const noexcept {
-    return own_at(std::uint64_t{2} * slots) + slot * bulk;
+    return own_at(std::uint64_t{slots} + narrow()) + slot * bulk;
   }
-  constexpr std::uint64_t bytes() const noexcept { return slots == 0 ? 0 : bulk_at(slots); }
+  constexpr std::uint64_t bytes() const noexcept { return slots == 0 ? 0 : bulk_at(narrow()); }
   /// The most bytes of one member's payload.
   constexpr std::uint64_t payload() const noexcept {
     return slots == 0 ? 0 : bulk > kInlinePayload ? bulk : kInlinePayload;
@@ -104,10 +107,15 @@ constexpr std::uint64_t taken_by(const BoardRoom& room) noexcept {
 /// so that all members have the same.
 constexpr BoardRoom board_within(std::uint64_t bytes, std::uint64_t least) noexcept {
   if (bytes < least + taken_by(kLeanBoard)) return {};
+  // Chosen: no more than a quarter of the place.
+  const auto fits = [&](const BoardRoom& room) {
+    return taken_by(room) <= bytes / 4 && bytes - taken_by(room) >= least;
+  };
   for (std::uint32_t bulk = kMostBulk; bulk >= 128; bulk /= 2) {
-    const BoardRoom rich{.slots = kMostSlots, .bulk = bulk};
-    // Chosen: no more than a quarter of the place.
-    if (taken_by(rich) <= bytes / 4 && bytes - taken_by(rich) >= least) return rich;
+    BoardRoom rich{.slots = kMostNarrow, .bulk = bulk};
+    if (!fits(rich)) continue;
+    while (rich.slots < kMostSlots && fits({.slots = 2 * rich.slots, .bulk = bulk})) rich.slots *= 2;
+    return rich;
   }
   return kLeanBoard;
 }

@@ -54,6 +54,7 @@ class BoardOf {
         room_(room),
         ranks_(ranks),
         me_(me),
+        readers_(room.slots),
         done_(ranks),
         here_(room.payload()),
         there_(room.payload()),
@@ -117,20 +118,34 @@ class BoardOf {
   std::uint64_t said_by(Rank member) { return access_.load(access_.head(member).said); }
 
  private:
+  /// A movement in which this member has published, and who reads it: a member, or kNoRank for several.
+  struct Reading {
+    std::uint64_t number = 0;
+    Rank one = kNoRank;
+  };
+
   std::uint32_t slot_of(std::uint64_t number) const noexcept {
     return static_cast<std::uint32_t>(number & (room_.slots - 1));
+  }
+  /// Of an inbox, a count, or a payload beside its line.
+  std::uint32_t narrow_of(std::uint64_t number) const noexcept {
+    return static_cast<std::uint32_t>(number & (room_.narrow() - 1));
   }
   BoardSlot& own(Rank member, std::uint64_t number) noexcept {
     return access_.own(member, room_, slot_of(number));
   }
   BoardSlot& inbox(Rank member, std::uint64_t number) noexcept {
-    return access_.inbox(member, room_, slot_of(number));
+    return access_.inbox(member, room_, narrow_of(number));
   }
   std::byte* place_in(BoardSlot& slot, Rank whose, std::uint64_t number, std::uint64_t bytes) noexcept {
-    return bytes <= kInlinePayload ? slot.payload : access_.bulk(whose, room_, slot_of(number));
+    return bytes <= kInlinePayload ? slot.payload : access_.bulk(whose, room_, narrow_of(number));
   }
   std::byte* place_of_piece(Rank whose, std::uint64_t number) noexcept {
     return place_in(own(whose, number), whose, number, room_.payload());
+  }
+  /// The bytes that a member tells in a movement, beside its notes.
+  static std::uint64_t payload_of(const BoardPlan& plan, const Movement& movement) noexcept {
+    return movement.data ? plan.payload : 0;
   }
   static std::uint64_t unit_of(const BoardOp& op) noexcept {
     return std::uint64_t{1} | std::uint64_t{op.mark} << 16;
@@ -154,25 +169,30 @@ class BoardOf {
     known_all_ = number;
     return true;
   }
-  /// Whether this member may write to its slot of a movement: nobody reads what is there.
-  bool may_publish(std::uint64_t number) {
-    const Reading& reading = readers_[slot_of(number)];
+  bool is_read(const Reading& reading) {
     if (known_all_ >= reading.number) [[likely]]
       return true;
     return reading.one != kNoRank ? is_done(reading.one, reading.number) : all_done(reading.number);
   }
+  /// Whether this member may write to its slot of a movement, and to the `bytes` of payload there: nobody reads what is there.
+  bool may_publish(std::uint64_t number, std::uint64_t bytes) {
+    if (!is_read(readers_[slot_of(number)])) return false;
+    return bytes <= kInlinePayload || is_read(bulk_readers_[narrow_of(number)]);
+  }
   /// Whether this member may write to another one's inbox, or raise its count, for a movement.
   bool may_push(Rank member, std::uint64_t number) {
-    if (member == 0 && !all_done(all_read_inbox_[slot_of(number)])) return false;
-    return number <= room_.slots || is_done(member, number - room_.slots);
+    if (member == 0 && !all_done(all_read_inbox_[narrow_of(number)])) return false;
+    return number <= room_.narrow() || is_done(member, number - room_.narrow());
   }
 
-  /// `reader`: who looks at it; kNoRank: several do.
-  void publish(const BoardOp& op, Rank reader = kNoRank) {
+  /// `reader`: who looks at it, and at the `bytes` of its payload; kNoRank: several do.
+  void publish(const BoardOp& op, std::uint64_t bytes, Rank reader = kNoRank) {
+    const Reading reading{op.number(), reader};
     BoardSlot& slot = own(me_, op.number());
     access_.relaxed(slot.mark, op.mark);
     access_.store(slot.number, op.number());
-    readers_[slot_of(op.number())] = {op.number(), reader};
+    readers_[slot_of(op.number())] = reading;
+    if (bytes > kInlinePayload) bulk_readers_[narrow_of(op.number())] = reading;
   }
   /// Whether a member's slot has the movement's number.
   bool look(const BoardOp& op, BoardSlot& slot, Rank whose) {
@@ -195,7 +215,7 @@ class BoardOf {
     access_.prefetch(&own(member, op.number() + 1));
     return true;
   }
-  const std::byte* payload_of(const BoardOp& op, Rank member, std::uint64_t bytes) {
+  const std::byte* read_payload(const BoardOp& op, Rank member, std::uint64_t bytes) {
     const std::byte* const place = place_in(own(member, op.number()), member, op.number(), bytes);
     access_.reads(place, bytes);
     return place;
@@ -249,7 +269,7 @@ class BoardOf {
   /// Takes what a member has published in an exchange.
   void take(const BoardOp& op, Rank from) {
     const BoardPlan& plan = *op.plan;
-    const std::byte* const its = payload_of(op, from, plan.payload);
+    const std::byte* const its = read_payload(op, from, plan.payload);
     switch (plan.operation) {
       case Operation::all_gather: return copy(op.out + from * plan.bytes, its, plan.bytes);
       case Operation::all_to_all:
@@ -265,7 +285,7 @@ class BoardOf {
         return;
       case Operation::reduce_scatter: {
         const std::uint64_t shift = plan.me * plan.bytes;
-        if (from != 0) accumulate(op, from, payload_of(op, 0, plan.payload) + shift, its + shift);
+        if (from != 0) accumulate(op, from, read_payload(op, 0, plan.payload) + shift, its + shift);
         if (from + 1 == plan.ranks) deliver(op, partial(op));
         return;
       }
@@ -274,7 +294,7 @@ class BoardOf {
         const Rank end = plan.operation == Operation::scan ? plan.me + 1 : plan.me;
         if (from >= end) return;
         if (end == 1) return deliver(op, its);
-        if (from != 0) accumulate(op, from, payload_of(op, 0, plan.payload), its);
+        if (from != 0) accumulate(op, from, read_payload(op, 0, plan.payload), its);
         if (from + 1 == end) deliver(op, partial(op));
         return;
       }
@@ -282,7 +302,7 @@ class BoardOf {
         if (plan.me != plan.root) return;
         [[fallthrough]];
       case Operation::all_reduce:
-        if (from != 0) accumulate(op, from, payload_of(op, 0, plan.payload), its);
+        if (from != 0) accumulate(op, from, read_payload(op, 0, plan.payload), its);
         if (from + 1 == plan.ranks) deliver(op, partial(op));
         return;
       default: return;
@@ -309,6 +329,7 @@ class BoardOf {
       case Move::tree_down: return tree_down(op, plan, movement);
       case Move::last: return last(op, plan, movement);
       case Move::round: return round(op, plan, movement);
+      case Move::chain: return chain(op, plan, movement);
       case Move::work: return work(op, plan, movement);
     }
     return true;
@@ -316,10 +337,11 @@ class BoardOf {
 
   bool exchange(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
     if (!op.shown) {
-      if (!may_publish(op.number())) return false;
+      const std::uint64_t bytes = payload_of(plan, movement);
+      if (!may_publish(op.number(), bytes)) return false;
       if (movement.notes) show(op, plan);
       if (movement.data) contribute(op, my_payload(op, plan.payload));
-      publish(op);
+      publish(op, bytes);
       access_.wake_all();
       op.shown = true;
     }
@@ -333,9 +355,10 @@ class BoardOf {
 
   bool up(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
     if (me_ != plan.root) {
-      if (!may_publish(op.number())) return false;
+      const std::uint64_t bytes = payload_of(plan, movement);
+      if (!may_publish(op.number(), bytes)) return false;
       if (movement.data) contribute(op, my_payload(op, plan.payload));
-      publish(op, plan.root);
+      publish(op, bytes, plan.root);
       access_.wake(plan.root);
       return true;
     }
@@ -347,12 +370,12 @@ class BoardOf {
     for (; op.at < ranks_; ++op.at) {
       if (op.at != me_ && !look(op, op.at)) return false;
       if (!movement.data) continue;
-      const std::byte* const its = op.at == me_ ? here_.data() : payload_of(op, op.at, plan.payload);
+      const std::byte* const its = op.at == me_ ? here_.data() : read_payload(op, op.at, plan.payload);
       if (plan.operation == Operation::gather) {
         copy(op.out + op.at * plan.bytes, its, plan.bytes);
         continue;
       }
-      if (op.at != 0) accumulate(op, op.at, me_ == 0 ? here_.data() : payload_of(op, 0, plan.payload), its);
+      if (op.at != 0) accumulate(op, op.at, me_ == 0 ? here_.data() : read_payload(op, 0, plan.payload), its);
       if (op.at + 1 == ranks_) deliver(op, partial(op));
     }
     known_all_ = std::max(known_all_, op.number() - 1);
@@ -361,10 +384,11 @@ class BoardOf {
 
   bool down(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
     if (me_ == plan.root) {
-      if (!may_publish(op.number())) return false;
+      const std::uint64_t bytes = payload_of(plan, movement);
+      if (!may_publish(op.number(), bytes)) return false;
       if (movement.notes) show(op, plan);
       if (movement.data) contribute(op, my_payload(op, plan.payload));
-      publish(op);
+      publish(op, bytes);
       access_.wake_all();
       if (movement.notes) learn(op, me_);
       if (movement.data)
@@ -374,7 +398,7 @@ class BoardOf {
     if (!look(op, plan.root)) return false;
     if (movement.notes) learn(op, plan.root);
     if (!movement.data) return true;
-    const std::byte* const its = payload_of(op, plan.root, plan.payload);
+    const std::byte* const its = read_payload(op, plan.root, plan.payload);
     copy(op.out, its + (plan.operation == Operation::scatter ? me_ * plan.bytes : 0), plan.bytes);
     return true;
   }
@@ -386,7 +410,7 @@ class BoardOf {
     // Where what has come so far is: what the root has combined stays until the way down.
     std::byte* const so_far = is_root ? here_.data() : place_in(slot, me_, number, plan.payload);
     if (!op.shown) {
-      if (!is_root && !may_publish(number)) return false;
+      if (!is_root && !may_publish(number, payload_of(plan, movement))) return false;
       if (movement.data) {
         if (!is_root) access_.writes(so_far, plan.payload);
         contribute(op, so_far);
@@ -402,17 +426,17 @@ class BoardOf {
       if (!look(op, child)) return false;
       if (!movement.data) continue;
       if (!is_root) access_.writes(so_far, plan.payload);
-      combine(op, so_far, so_far, payload_of(op, child, plan.payload));
+      combine(op, so_far, so_far, read_payload(op, child, plan.payload));
     }
     if (plan.push_up && !is_root && !may_push(plan.parent, number)) return false;
-    if (plan.push_up) pushed_[slot_of(number)] += children * unit_of(op);
+    if (plan.push_up) pushed_[narrow_of(number)] += children * unit_of(op);
     if (is_root) {
       known_all_ = std::max(known_all_, number - 1);
       if (movement.data && plan.operation == Operation::reduce) deliver(op, here_.data());
       return true;
     }
-    publish(op, plan.parent);
-    if (plan.push_up) access_.add(access_.counts(plan.parent).pushed[slot_of(number)], unit_of(op));
+    publish(op, payload_of(plan, movement), plan.parent);
+    if (plan.push_up) access_.add(access_.counts(plan.parent).pushed[narrow_of(number)], unit_of(op));
     access_.wake(plan.parent);
     return true;
   }
@@ -429,7 +453,7 @@ class BoardOf {
     }
     const auto children = static_cast<std::uint32_t>(plan.children.size());
     if (children != 0) {
-      if (!may_publish(number)) return false;
+      if (!may_publish(number, payload_of(plan, movement))) return false;
       for (std::uint32_t i = 0; plan.push_down && i < children; ++i) {
         if (!may_push(plan.children[i], number)) return false;
       }
@@ -443,13 +467,13 @@ class BoardOf {
         its = inbox(me_, number).payload;
         access_.reads(its, plan.payload);
       } else {
-        its = payload_of(op, plan.parent, plan.payload);
+        its = read_payload(op, plan.parent, plan.payload);
       }
     }
     if (children != 0) {
       if (movement.data && !(plan.push_down && is_short))
         copy(my_payload(op, plan.payload), its, plan.payload);
-      publish(op);
+      publish(op, payload_of(plan, movement));
       for (std::uint32_t i = 0; i < children; ++i) {
         if (plan.push_down) {
           BoardSlot& to = inbox(plan.children[i], number);
@@ -474,13 +498,15 @@ class BoardOf {
     const bool reduces =
         data && (plan.operation == Operation::all_reduce || plan.operation == Operation::reduce);
     if (!op.shown) {
-      if (!may_publish(number)) return false;
+      const std::uint64_t bytes = payload_of(plan, movement);
+      if (!may_publish(number, bytes)) return false;
       if (data && contributes(plan)) contribute(op, my_payload(op, plan.payload));
-      publish(op);
-      const std::uint64_t before = last_[slot_of(number)];
-      last_[slot_of(number)] = before + ranks_ * unit_of(op);
-      all_read_inbox_[slot_of(number)] = number;
-      const std::uint64_t now = access_.add(access_.counts(0).last[slot_of(number)], unit_of(op)) - before;
+      publish(op, bytes);
+      const std::uint32_t slot = narrow_of(number);
+      const std::uint64_t before = last_[slot];
+      last_[slot] = before + ranks_ * unit_of(op);
+      all_read_inbox_[slot] = number;
+      const std::uint64_t now = access_.add(access_.counts(0).last[slot], unit_of(op)) - before;
       op.is_last = (now & 0xffff) == ranks_ % 0x10000;
       if (op.is_last && now != ranks_ * unit_of(op)) [[unlikely]] {
         disagrees_ = true;
@@ -494,8 +520,8 @@ class BoardOf {
       if (reduces) {
         // The contribution of this member is needed no more when all are combined.
         for (Rank i = 1; i < ranks_; ++i)
-          combine(op, here_.data(), i == 1 ? payload_of(op, 0, plan.payload) : here_.data(),
-                  payload_of(op, i, plan.payload));
+          combine(op, here_.data(), i == 1 ? read_payload(op, 0, plan.payload) : here_.data(),
+                  read_payload(op, i, plan.payload));
         std::byte* const to = plan.payload <= kInlinePayload ? result.payload : my_payload(op, plan.payload);
         if (plan.payload <= kInlinePayload) access_.writes(to, plan.payload);
         copy(to, here_.data(), plan.payload);
@@ -519,7 +545,7 @@ class BoardOf {
       access_.reads(result.payload, plan.payload);
       deliver(op, result.payload);
     } else {
-      deliver(op, payload_of(op, access_.relaxed(result.who), plan.payload));
+      deliver(op, read_payload(op, access_.relaxed(result.who), plan.payload));
     }
     return true;
   }
@@ -529,19 +555,49 @@ class BoardOf {
     const Rank to = static_cast<Rank>((std::uint64_t{me_} + distance) % ranks_);
     const Rank from = static_cast<Rank>((std::uint64_t{me_} + ranks_ - distance) % ranks_);
     if (!op.shown) {
-      if (!may_publish(op.number())) return false;
+      const std::uint64_t bytes = payload_of(plan, movement);
+      if (!may_publish(op.number(), bytes)) return false;
       if (movement.data) {
         if (movement.level == 0) contribute(op, here_.data());
         copy(my_payload(op, plan.payload), here_.data(), plan.payload);
       }
-      publish(op, to);
+      publish(op, bytes, to);
       access_.wake(to);
       op.shown = true;
     }
     if (!look(op, from)) return false;
     if (!movement.data) return true;
-    combine(op, here_.data(), payload_of(op, from, plan.payload), here_.data());
+    combine(op, here_.data(), read_payload(op, from, plan.payload), here_.data());
     if (Rank{2} * distance >= ranks_) deliver(op, here_.data());
+    return true;
+  }
+
+  bool chain(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
+    const bool is_first = me_ == 0;
+    const bool is_last = me_ + 1 == ranks_;
+    const std::uint64_t bytes = payload_of(plan, movement);
+    if (!is_first && !look(op, me_ - 1)) return false;
+    if (!is_last && !may_publish(op.number(), bytes)) return false;
+    const std::byte* before = nullptr;
+    std::byte* so_far = here_.data();
+    if (movement.data) {
+      contribute(op, here_.data());  // the output may be the input
+      if (!is_first) before = read_payload(op, me_ - 1, bytes);
+      if (!is_last) so_far = my_payload(op, bytes);
+      if (is_first)
+        copy(so_far, here_.data(), bytes);
+      else if (!is_last || plan.operation == Operation::scan)
+        combine(op, so_far, before, here_.data());
+    }
+    if (!is_last) {
+      publish(op, bytes, me_ + 1);
+      access_.wake(me_ + 1);
+    }
+    if (!movement.data) return true;
+    if (plan.operation == Operation::scan)
+      deliver(op, so_far);
+    else if (!is_first)
+      deliver(op, before);
     return true;
   }
 
@@ -566,20 +622,14 @@ class BoardOf {
 
   /// Whether a count has what `raises` members add to it in this movement.
   bool count_is(const BoardOp& op, std::atomic<std::uint64_t>* counts,
-                const std::array<std::uint64_t, kMostSlots>& before, std::uint32_t raises) {
-    const std::uint32_t slot = slot_of(op.number());
+                const std::array<std::uint64_t, kMostNarrow>& before, std::uint32_t raises) {
+    const std::uint32_t slot = narrow_of(op.number());
     const std::uint64_t now = access_.load(counts[slot]) - before[slot];
     if (now == raises * unit_of(op)) return true;
     if ((now & 0xffff) >= raises) disagrees_ = true;
     waits_for_ = kNoRank;
     return false;
   }
-
-  /// A movement in which this member has published, and who reads it: a member, or kNoRank for several.
-  struct Reading {
-    std::uint64_t number = 0;
-    Rank one = kNoRank;
-  };
 
   Access access_;
   const BoardRoom room_;
@@ -590,11 +640,14 @@ class BoardOf {
   std::uint64_t known_all_ = 0;  ///< all members have ended the movements up to this one
   bool disagrees_ = false;
   Rank waits_for_ = kNoRank;
-  std::array<Reading, kMostSlots> readers_{};  ///< [slot] of what this member has published last
-  std::array<std::uint64_t, kMostSlots>
-      all_read_inbox_{};                            ///< [slot] a movement in which all read member 0's inbox
-  std::array<std::uint64_t, kMostSlots> pushed_{};  ///< [slot] what has been added to this member's count
-  std::array<std::uint64_t, kMostSlots> last_{};    ///< [slot] likewise, to member 0's count of all
+  // [slot] of what this member has published last: in its line, and beside it.
+  std::vector<Reading> readers_;
+  std::array<Reading, kMostNarrow> bulk_readers_{};
+  // [slot]
+  std::array<std::uint64_t, kMostNarrow>
+      all_read_inbox_{};                             ///< a movement in which all read member 0's inbox
+  std::array<std::uint64_t, kMostNarrow> pushed_{};  ///< what has been added to this member's count
+  std::array<std::uint64_t, kMostNarrow> last_{};    ///< likewise, to member 0's count of all
   std::vector<std::uint64_t>
       done_;                      ///< [member] it has ended the movements up to this one, as far as is known
   std::vector<std::byte> here_;   ///< this member's contribution, or what it has combined

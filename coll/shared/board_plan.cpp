@@ -87,7 +87,7 @@ class Planner {
       case Operation::exscan:
         if (in_all()) everybody();
         // Of those behind it, a member hears nothing.
-        add(Move::exchange, true, Movement::kNothing);
+        add(method_ == BoardMethod::chain ? Move::chain : Move::exchange, true, Movement::kNothing);
         if (out_all()) everybody();
         return;
       default: return single(Move::exchange);

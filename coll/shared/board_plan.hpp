@@ -18,8 +18,9 @@ namespace aqueduct::coll {
 /// tree_up, tree_down  along the edges of a k-nomial tree
 /// last                everybody publishes and counts itself; the last one combines, in team order, and says so
 /// round               a round of a dissemination: reads what the member 2^level before it has published
+/// chain               from each member to the next, which combines
 /// work                of a large operation: members access each other's buffers; `level` is its stage (board_large.hpp)
-enum class Move : std::uint8_t { up, down, exchange, tree_up, tree_down, last, round, work };
+enum class Move : std::uint8_t { up, down, exchange, tree_up, tree_down, last, round, chain, work };
 
 struct Movement {
   Move move = Move::exchange;

@@ -180,7 +180,11 @@ struct ModelRun {
     std::uint32_t turned = 0;  // a dissemination keeps no order
     for (Rank r = what.ranks; r-- > 0;) turned = turned * 10 + value(r, c) + i;
     const bool either = what.calls[c].algorithm->board == BoardMethod::dissemination && out == turned;
-    if (has && out != all && !either)
+    std::uint32_t before = 0;  // a scan's sum
+    for (Rank r = 0; r < me + (plan.operation == Operation::scan ? 1u : 0u); ++r)
+      before = before * 10 + value(r, c) + i;
+    const bool scans = plan.operation == Operation::scan || (plan.operation == Operation::exscan && me != 0);
+    if ((has && out != all && !either) || (scans && out != before))
       wrong = "call " + std::to_string(c) + ": a wrong sum " + std::to_string(out);
     if (plan.operation == Operation::broadcast && out != value(plan.root, c) + i)
       wrong = "call " + std::to_string(c) + ": a wrong broadcast " + std::to_string(out);
@@ -372,6 +376,19 @@ TEST_F(BoardModel, AllReducesOfThreeMembersInEveryOrder) {
     if (method == BoardMethod::last)
       what.calls.push_back(call_of(Operation::all_reduce, method, 3, 0, Sync::none, Sync::none, 1, 2));
     all_are_right(what);
+  }
+}
+
+TEST_F(BoardModel, ScansInEveryOrder) {
+  for (const BoardMethod method : {BoardMethod::flat, BoardMethod::chain}) {
+    for (const Operation operation : {Operation::scan, Operation::exscan}) {
+      for (const Rank ranks : {2u, 3u}) {
+        ModelCase what{ranks, {.slots = 1, .bulk = 0}, {}};
+        for (int i = 0; i < 2; ++i) what.calls.push_back(call_of(operation, method, ranks, 0));
+        if (ranks == 2) what.calls.push_back(call_of(operation, method, ranks, 0, Sync::all, Sync::all));
+        all_are_right(what);
+      }
+    }
   }
 }
 

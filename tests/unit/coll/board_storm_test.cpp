@@ -18,7 +18,7 @@ namespace {
 constexpr Rank kMembers = 4;
 
 struct StormMemory {
-  alignas(kBoardLine) std::array<std::array<std::byte, 16384>, kMembers> part{};
+  alignas(kBoardLine) std::array<std::array<std::byte, 32768>, kMembers> part{};
 };
 
 struct StormAccess {
@@ -79,6 +79,9 @@ void add_words(void* to, const void* left, const void* right, std::size_t count,
   }
 }
 
+/// `one_way`: bytes go from lower members to higher ones only, so that those run ahead as far as the slots allow.
+enum class StormKind { mixed, one_way };
+
 /// A call that the number decides: the same on all members.
 struct StormCall {
   const Algorithm* algorithm = nullptr;
@@ -86,7 +89,7 @@ struct StormCall {
   std::uint32_t reached = 0;
   bool can = false;
 
-  StormCall(std::uint32_t number, const BoardRoom& room) {
+  StormCall(std::uint32_t number, const BoardRoom& room, StormKind kind) {
     std::mt19937 dice(number);
     const auto roll = [&](std::uint32_t sides) { return static_cast<std::uint32_t>(dice() % sides); };
     const auto all = board_algorithms();
@@ -108,7 +111,15 @@ struct StormCall {
       } else {
         can = payload_of(shape) <= room.payload();
       }
+      if (kind == StormKind::one_way) can = can && goes_one_way();
     } while (algorithm->refusal(shape) != nullptr || !can);
+  }
+  bool goes_one_way() const {
+    if (shape.in == Sync::all || shape.out == Sync::all || shape.root != 0) return false;
+    if (shape.operation == Operation::scan || shape.operation == Operation::exscan)
+      return algorithm->board == BoardMethod::flat || algorithm->board == BoardMethod::chain;
+    return (shape.operation == Operation::broadcast || shape.operation == Operation::scatter) &&
+           algorithm->board == BoardMethod::flat;
   }
   /// Whether others reach a member's buffer: those of all members, of some, or of none.
   BufferNote note(std::uint32_t number, Rank member, const void* memory) const {
@@ -142,7 +153,7 @@ struct StormCall {
   }
 };
 
-void storm(const BoardRoom& room, std::uint32_t calls) {
+void storm(const BoardRoom& room, std::uint32_t calls, StormKind kind = StormKind::mixed) {
   const auto memory = std::make_unique<StormMemory>();
   ASSERT_LE(room.bytes(), memory->part[0].size());
   std::vector<std::thread> members;
@@ -153,7 +164,7 @@ void storm(const BoardRoom& room, std::uint32_t calls) {
           .combine = add_words,
           .fold = kernels::Fold::of(UserOperator{add_words, nullptr, sizeof(std::uint32_t), true})};
       for (std::uint32_t number = 1; number <= calls; ++number) {
-        const StormCall call(number, room);
+        const StormCall call(number, room, kind);
         BoardPlan plan;
         make_plan(plan, *call.algorithm, call.shape, me, room);
         const std::uint64_t count = call.shape.bytes / 4;
@@ -185,6 +196,11 @@ TEST(BoardStorm, MixedCallsInARowAreRightWithFewSlots) { storm(kLeanBoard, 500);
 
 TEST(BoardStorm, MixedCallsInARowAreRightWithManySlots) { storm({.slots = kMostSlots, .bulk = 1024}, 500); }
 
+TEST(BoardStorm, MembersThatRunAheadOverwriteNothing) {
+  storm({.slots = kMostSlots, .bulk = 1024}, 2000, StormKind::one_way);
+  storm({.slots = 2, .bulk = 1024}, 500, StormKind::one_way);
+}
+
 TEST(BoardRooms, AreTheSameForEqualSizesAndLeaveWhatIsNeeded) {
   EXPECT_EQ(board_within(1024, 1024).slots, 0u);
   EXPECT_EQ(board_within(1024 + taken_by(kLeanBoard), 1024), kLeanBoard);
@@ -193,7 +209,9 @@ TEST(BoardRooms, AreTheSameForEqualSizesAndLeaveWhatIsNeeded) {
     EXPECT_LE(taken_by(room) + 1024, bytes + (room.slots == 0 ? 1024 : 0));
     EXPECT_EQ(taken_by(room) % 64, 0u);
   }
-  EXPECT_EQ(board_within(2 << 20, 1024).bulk, kMostBulk);
+  EXPECT_EQ(board_within(2 << 20, 1024), (BoardRoom{.slots = kMostSlots, .bulk = kMostBulk}));
+  // A team's usual place: what is longer than a line comes first, then lines for more calls.
+  EXPECT_EQ(board_within(64 << 10, 1024), (BoardRoom{.slots = 32, .bulk = 1024}));
 }
 
 }  // namespace
