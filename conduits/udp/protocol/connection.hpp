@@ -49,7 +49,6 @@ struct Common {
   Cipher cipher = best_cipher();       ///< one that every peer has
   std::size_t most_datagram = 65'504;  ///< limit of the setting and the socket
   std::size_t mtu_hint = 0;            ///< UDP payload that the interface carries, according to the system
-  std::size_t bulk_packet = 16'384;    ///< longest packet of bulk data: longer packets gain nothing
   std::size_t burst = 65'504;          ///< most bytes in one system call
   std::size_t most_batch_packets = GsoBatch::kMostPackets;
   Time ack_delay = 500 * kMicrosecond;
@@ -232,6 +231,8 @@ class Connection {
   bool fill_bundle(Time now, GsoBatch& batch) noexcept;
   bool fill_long_message(Time now, GsoBatch& batch) noexcept;
   bool fill_bulk(Time now, GsoBatch& batch) noexcept;
+  /// The longest packet of bulk data at present.
+  std::size_t longest_bulk() const noexcept;
   /// Whether a packet that takes one of `most` send places asks for an immediate acknowledgement. One packet in each
   /// half of the places does.
   static bool requests_ack(std::size_t& since_request, std::size_t most) noexcept;

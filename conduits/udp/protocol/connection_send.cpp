@@ -354,12 +354,21 @@ void Connection::append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std:
   append_packet(now, batch, header, front, bulk_head(bulk) - sizeof header, from, piece.bytes);
 }
 
+// A longer packet takes fewer system calls and less of the kernel: over loopback 1 MiB in packets of 64 KiB takes four fifths of
+// the time. But several must be in flight, and a receiver may have little room for what each of its peers sends.
+std::size_t Connection::longest_bulk() const noexcept {
+  constexpr std::size_t kShort = 16'384;  // chosen
+  constexpr std::uint64_t kInFlight = 4;  // chosen
+  const std::uint64_t window = std::min<std::uint64_t>(congestion_.window(), peer_window_);
+  return std::min(mtu_.size(), std::max<std::size_t>(kShort, window / kInFlight));
+}
+
 bool Connection::fill_bulk(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
   while (!bulk_transfers_.empty() && !sent_packets_.full() && sent_packets_.reserve()) {
     BulkTransfer& bulk = *bulk_transfers_.front();
     const std::size_t head = bulk_head(bulk) + trailer();
-    const std::size_t most = (std::min(mtu_.size(), common_.bulk_packet) - head) & ~std::size_t{7};
+    const std::size_t most = (longest_bulk() - head) & ~std::size_t{7};
     const std::size_t bytes = std::min<std::size_t>(most, bulk.bytes - bulk.next_offset);
     if (!batch.fits(head + bytes, burst, common_.most_batch_packets) || !may_send(now, head + bytes)) break;
     SentPacket sent = new_packet(now, SentPacket::Kind::bulk, head + bytes);

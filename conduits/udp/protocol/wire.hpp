@@ -73,8 +73,7 @@ struct AckRange {
 static_assert(sizeof(AckRange) == 8);
 inline constexpr std::size_t kMostAckRanges = 16;
 
-/// The longest message of the layers above: 16 KiB and the headers of any layer. Longer ones gain nothing (see
-/// Common::bulk_packet).
+/// The longest message of the layers above: 16 KiB and the headers of any layer.
 inline constexpr std::size_t kMostMessage = 16'640;
 
 /// The first bytes of a long message travel with the frames, not as bulk data. They contain the headers of the layers
