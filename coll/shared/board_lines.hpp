@@ -13,8 +13,8 @@ inline constexpr std::size_t kBoardLine = 128;
 /// Bytes of a payload that travels beside its number.
 inline constexpr std::uint64_t kInlinePayload = 112;
 /// A member's own lines. A member whose part does not depend on others, such as the root of a broadcast, runs ahead by so many
-/// calls. Chosen: where ranks share processors, that divides the cost of a switch between them.
-inline constexpr std::uint32_t kMostSlots = 64;
+/// calls. No more: one that waits must still know what it called when it was where the others are (TeamAgreement::kKept).
+inline constexpr std::uint32_t kMostSlots = 8;
 /// Slots of what is longer than a line, and of what others write to a member.
 inline constexpr std::uint32_t kMostNarrow = 8;
 /// The most bytes of a payload that is copied into a slot of its own. Chosen: all slots fit into a second cache.

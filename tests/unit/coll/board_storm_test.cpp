@@ -210,8 +210,7 @@ TEST(BoardRooms, AreTheSameForEqualSizesAndLeaveWhatIsNeeded) {
     EXPECT_EQ(taken_by(room) % 64, 0u);
   }
   EXPECT_EQ(board_within(2 << 20, 1024), (BoardRoom{.slots = kMostSlots, .bulk = kMostBulk}));
-  // A team's usual place: what is longer than a line comes first, then lines for more calls.
-  EXPECT_EQ(board_within(64 << 10, 1024), (BoardRoom{.slots = 32, .bulk = 1024}));
+  EXPECT_EQ(board_within(64 << 10, 1024), (BoardRoom{.slots = kMostSlots, .bulk = 1024}));
 }
 
 }  // namespace
