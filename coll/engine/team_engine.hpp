@@ -474,6 +474,8 @@ class TeamEngine {
   bool shares_memory_ = false;
   std::unique_ptr<Board> board_;  ///< null: the team has none
   static constexpr std::size_t kRememberedMarks = TeamAgreement::kKept;
+  // A member that waits on the board for room may be so many calls ahead, and must know what it called there.
+  static_assert(kMostSlots + 1 < kRememberedMarks);
   std::array<std::uint32_t, kRememberedMarks> said_marks_{};  ///< [number] of this member's latest calls
   std::uint64_t native_offer_ = 0;
   std::uint64_t natives_started_ = 0;
