@@ -6,8 +6,11 @@
 
 namespace aqueduct::detail {
 
-/// memcpy for the sizes at which that of the C library is not the fastest.
+/// memcpy for the sizes at which that of the C library may not be the fastest.
 void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
+// Measured, see kernels/copy.cpp.
+inline constexpr std::size_t kLeastMiddling = 2048;
+inline constexpr std::size_t kMostMiddling = 262144;
 
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool kThreadSanitizer = true;
@@ -72,11 +75,9 @@ inline bool copy_word(void* to, const void* from, std::size_t bytes) noexcept {
 
 /// Copies into or out of a segment; words are copied as by copy_word. With zero bytes, the addresses may be null.
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
-  constexpr std::size_t kLeast = 2048;  // measured, see kernels/copy.cpp
-  constexpr std::size_t kMost = 12288;
   if (bytes <= sizeof(std::uint64_t)) {
     if (copy_word(to, from, bytes) || bytes == 0) return;
-  } else if (bytes - kLeast <= kMost - kLeast) {
+  } else if (bytes - kLeastMiddling <= kMostMiddling - kLeastMiddling) {
     return copy_middling(static_cast<std::byte*>(to), from, bytes);
   }
   std::memcpy(to, from, bytes);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace aqueduct::detail {
@@ -62,9 +63,12 @@ TEST(CopyBytes, StoreAndLoadAValueOnce) {
 }
 
 TEST(CopyBytes, AnyNumberAtAnyAddress) {
-  std::vector<unsigned char> from(20'000);
+  std::vector<unsigned char> from(kMostMiddling + 100);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 7 + 1);
-  for (const std::size_t bytes : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 2047, 2048, 12288, 12289}) {
+  std::vector<std::size_t> sizes(18);
+  std::iota(sizes.begin(), sizes.end(), 0);
+  sizes.insert(sizes.end(), {2047, 2048, 12288, 12289, 65541, kMostMiddling, kMostMiddling + 1});
+  for (const std::size_t bytes : sizes) {
     for (const std::size_t shift : {0, 1, 3}) {
       std::vector<unsigned char> to(from.size(), 0);
       copy_bytes(to.data() + shift, from.data() + 2 * shift, bytes);
