@@ -14,8 +14,6 @@ namespace {
 
 /// Chosen: some 2 us of looks before a blocking call becomes one that goes on in progress. Others get their progress then.
 constexpr std::uint32_t kMostLooks = 400;
-/// Chosen, as for schedules: looks before a look at what the others have called.
-constexpr std::uint32_t kLooksAtCalls = 256;
 
 }  // namespace
 
@@ -28,6 +26,7 @@ void TeamEngine::have_board(const BoardRoom& room, std::span<const TeamOffer> al
     offsets.push_back((all[i].offset + kBoardLine - 1) / kBoardLine * kBoardLine);
     ranks.push_back(team_.members[i]);
   }
+  said_marks_.resize(kRememberedMarks);
   board_ = std::make_unique<Board>(MappedBoards(state_, offsets, ranks, position_, room.bytes()), room,
                                    ranks_, position_);
   traits_.board = room;
@@ -67,6 +66,7 @@ void TeamEngine::set_board_op(BoardOp& op, const KnownCall& call, CallMemory mem
   op.in = memory.in;
   op.out = memory.out;
   op.mark = fingerprint(calls(), call.digest);
+  op.call = static_cast<std::uint32_t>(calls());
 }
 
 /// A blocking call with none before it: begins at once, without a record of it. If it does not end soon, it gets one and
@@ -155,6 +155,7 @@ void TeamEngine::open_on_board(Run& run) noexcept {
   run.bytes = operation.call->run.bytes;
   set_board_op(run.board, *operation.call, operation.memory);
   run.board.mark = static_cast<std::uint32_t>(operation.unit >> 16);
+  run.board.call = static_cast<std::uint32_t>(operation.number);
   board_->begin(run.board);
   activate(run);
   newest_ = &run;
@@ -163,29 +164,34 @@ void TeamEngine::open_on_board(Run& run) noexcept {
 void TeamEngine::look_at_board(Run& run) noexcept {
   if (run.complete || !board_->may_step(run.board)) return;
   const std::uint64_t ended = board_->ended();
+  const bool was_short = run.board.short_of_room;
   if (board_->step(run.board)) {
     ++state_.moves;
     return completed(run);
   }
-  if (board_->ended() != ended) ++state_.moves;
+  // A sleep that is being prepared must not begin if it has only now told those who would end it.
+  if (board_->ended() != ended || run.board.short_of_room != was_short) ++state_.moves;
   if (board_->access().failed()) [[unlikely]]
     return fail_and_tell({ErrorCode::no_memory, state_.rank});
   if (board_->disagrees()) [[unlikely]]
     return saw_other(run.operation->number);
-  if (++run.looks % kLooksAtCalls == 0) look_at_calls();
+  if (waits_long(run)) look_at_calls(*run.operation);
 }
 
 /// What the others have called last: a member that waits on the board hears nothing of one that waits for a message, or the
-/// other way round. Who is ahead knows what it has called when it was where the other is.
-void TeamEngine::look_at_calls() noexcept {
+/// other way round. Who is ahead knows what it has called when it was where the other is. `waits`: what this member waits for.
+void TeamEngine::look_at_calls(const CallRecord& waits) noexcept {
   if (board_ == nullptr) return;
   for (Rank i = 0; i < ranks_; ++i) {
     if (i == position_) continue;
     const std::uint64_t said = board_->said_by(i);
     const std::uint64_t behind = (calls() - (said >> 32)) & 0xffff'ffff;
-    if (said == 0 || behind >= kRememberedMarks) continue;
+    if (said == 0 || behind > 0x7fff'ffff) continue;
     const std::uint64_t number = calls() - behind;
-    const std::uint32_t mine = said_marks_[number % kRememberedMarks];
+    const std::uint32_t mine = number == waits.number ? static_cast<std::uint32_t>(waits.unit >> 16)
+                               : behind < kRememberedMarks
+                                   ? said_marks_[number % kRememberedMarks]
+                                   : board_->mark_of(static_cast<std::uint32_t>(number));
     if (mine == 0 || mine == static_cast<std::uint32_t>(said)) continue;
     saw_other(number);
     return;

@@ -4,6 +4,7 @@
 #include "coll/schedule/schedule.hpp"
 #include "coll/scratch/team_scratch.hpp"
 #include "coll/shared/board_of.hpp"
+#include "core/clock.hpp"
 #include "core/op.hpp"
 
 #include <array>
@@ -92,11 +93,12 @@ struct Run {
   GlobalPtr<std::byte> output_at;  ///< of one that is reached
   std::array<Lane, kMostLanes> lanes;
   std::uint32_t lane_count = 0;
-  std::uint32_t ended = 0;     ///< lanes that have no steps left
-  std::uint32_t untold = 0;    ///< lanes that may still touch the user's buffers
-  std::uint32_t looks = 0;     ///< how often its lanes have been looked at
-  std::uint32_t failures = 0;  ///< transfers that could not begin
-  std::uint32_t own = 0;       ///< posted steps of which this member waits for the end
+  std::uint32_t ended = 0;                  ///< lanes that have no steps left
+  std::uint32_t untold = 0;                 ///< lanes that may still touch the user's buffers
+  std::uint32_t looks = 0;                  ///< how often its lanes have been looked at
+  core::Clock::time_point peers_checked{};  ///< EndpointState's, when it has last looked at the others
+  std::uint32_t failures = 0;               ///< transfers that could not begin
+  std::uint32_t own = 0;                    ///< posted steps of which this member waits for the end
   std::uint64_t native_number =
       0;          ///< of the conduit's operation that carries it out; 0: not started, or none does
   BoardOp board;  ///< of a call on the team's board, which has no lanes

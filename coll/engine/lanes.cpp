@@ -5,13 +5,6 @@
 
 namespace aqueduct::coll {
 
-namespace {
-
-// Chosen: a few microseconds of looks, beside which one at all counters is little.
-constexpr std::uint32_t kLooksAtAll = 256;
-
-}  // namespace
-
 /// Whether the lanes may run: a piece waits for the pass before it, and the pass at the end for all pieces.
 inline bool TeamEngine::may_begin(const Run& run) const noexcept {
   const Method& method = run.operation->method();
@@ -47,7 +40,7 @@ inline bool TeamEngine::arrived(const Run& run, Counter counter, std::uint32_t u
 
 /// A run has waited for long: perhaps a member has made another call, and has raised other counters than this waits for.
 void TeamEngine::look_for_others(const Run& run) noexcept {
-  look_at_calls();
+  look_at_calls(*run.operation);
   for (std::uint32_t counter = 0; counter < run.portion.counters; ++counter) {
     if (fits(run, scratch_->count(run.portion, static_cast<Counter>(counter)))) continue;
     saw_other(run.operation->number);
@@ -103,7 +96,7 @@ void TeamEngine::look(Run& run) noexcept {
         return;
     }
   } while (raised_own_ && run.ended != run.lane_count);
-  if (++run.looks % kLooksAtAll == 0) [[unlikely]]
+  if (waits_long(run)) [[unlikely]]
     look_for_others(run);
   if (!run.complete && run.untold == 0 && run.own == 0 && run.sources.parts == 1) completed(run);
 }

@@ -8,8 +8,7 @@
 namespace aqueduct::coll {
 namespace {
 
-// A call with this refusal says only that the sender has called something else: it has made too many calls since to know
-// what it was.
+// A call with this refusal says only that the members' calls differ: the sender has made too many since to know what its own was.
 constexpr auto kForgotten = static_cast<std::uint8_t>(ErrorCode::mismatch);
 
 CallDescription forgotten_call() noexcept { return refused_call({}, ErrorCode::mismatch); }
@@ -22,7 +21,7 @@ bool same_call(const CallDescription& a, CallDescription b) noexcept {
 
 void add_member(CallText& text, Rank rank, const CallDescription& call) noexcept {
   if (call.refused == kForgotten) {
-    text.add("rank {} has made another call", rank);
+    text.add("rank {} has seen that the members' calls differ", rank);
     return;
   }
   if (call == kFinished) {
@@ -93,6 +92,7 @@ Status TeamAgreement::saw_other(std::uint64_t number, Rank from) noexcept {
     tell(number);
   } else {
     static_cast<void>(breaks(number, from, nullptr, nullptr));
+    tell_forgotten(number);
   }
   return status();
 }
@@ -127,10 +127,7 @@ Verdict TeamAgreement::compare_with_forgotten(Rank from, std::uint64_t number,
   if (refused && past(number) != Past::called) return Verdict::agrees;
   const Verdict verdict = breaks(number, from, &theirs, nullptr);
   // A member that has refused must learn that this one has not.
-  if (refused && forgotten_told_ != number) {
-    forgotten_told_ = number;
-    news_ = CallNews{number, forgotten_call()};
-  }
+  if (refused) tell_forgotten(number);
   return verdict;
 }
 
@@ -179,6 +176,13 @@ void TeamAgreement::tell(std::uint64_t number) noexcept {
   news_ = CallNews{number, own(number)};
 }
 
+// Of a call that this member does not remember: that it has made another one.
+void TeamAgreement::tell_forgotten(std::uint64_t number) noexcept {
+  if (forgotten_told_ == number) return;
+  forgotten_told_ = number;
+  news_ = CallNews{number, forgotten_call()};
+}
+
 // `theirs`, `own`: null if not known. The least number is where the disagreement began, so it decides over the text.
 Verdict TeamAgreement::breaks(std::uint64_t number, Rank from, const CallDescription* theirs,
                               const CallDescription* own) noexcept {
@@ -217,7 +221,7 @@ Verdict TeamAgreement::breaks(std::uint64_t number, Rank from, const CallDescrip
     why_.clear();  // the calls fail all the same
   }
   names_both_ = both;
-  culprit_ = same ? kNoRank : from;
+  culprit_ = same || (theirs != nullptr && theirs->refused == kForgotten) ? kNoRank : from;
   broken_at_ = number;
   return earlier ? Verdict::broken : Verdict::clearer;
 }

@@ -119,6 +119,7 @@ class TeamAgreement {
   Verdict breaks(std::uint64_t number, Rank from, const CallDescription* theirs,
                  const CallDescription* own) noexcept;
   void tell(std::uint64_t number) noexcept;
+  void tell_forgotten(std::uint64_t number) noexcept;
   const CallDescription& own(std::uint64_t number) const noexcept {
     const CallDescription* const callers = calls_[number % kKept];
     return callers != nullptr ? *callers : copies_[number % kKept];

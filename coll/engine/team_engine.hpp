@@ -269,6 +269,7 @@ class TeamEngine {
   /// This member's next call: counted, and compared with what others have told of theirs.
   Status note(const CallDescription& call) noexcept {
     const Status status = agreement_.calls(agreement_.made() + 1, call);
+    if (board_ != nullptr) said_marks_[calls() % kRememberedMarks] = kSilentMark;  // until say_call
     if (!status || agreement_.has_news()) [[unlikely]]
       settle();
     quiet_ = broken_.ok() && agreement_.is_quiet();
@@ -326,7 +327,7 @@ class TeamEngine {
   bool plan_for_board(KnownCall& call) const noexcept;
   void open_on_board(Run& run) noexcept;
   void look_at_board(Run& run) noexcept;
-  void look_at_calls() noexcept;
+  void look_at_calls(const CallRecord& waits) noexcept;
   Event wait_on_board(BoardOp op) noexcept;
   void prepare_board_run(Run& run) noexcept;
   /// This member's latest call, for the others to compare; 0: one of which they can see nothing.
@@ -395,6 +396,18 @@ class TeamEngine {
   inline bool may_begin(const Run& run) const noexcept;
   inline Did go_on(Run& run, Run::Lane& lane) noexcept;
   inline bool fits(const Run& run, std::uint64_t sum) const noexcept;
+  /// After a look in vain: whether it is time to look at what the others do. In a wait that sleeps there are few looks, but peers
+  /// are checked at times.
+  bool waits_long(Run& run) const noexcept {
+    constexpr std::uint32_t kLooksAtOthers =
+        256;                                 // chosen: a few microseconds, beside which one at all is little
+    constexpr std::uint32_t kFewLooks = 16;  // chosen: most waits end before
+    if (++run.looks % kLooksAtOthers != 0 &&
+        (run.looks < kFewLooks || run.peers_checked == state_.checked_peers))
+      return false;
+    run.peers_checked = state_.checked_peers;
+    return true;
+  }
   void look_for_others(const Run& run) noexcept;
   inline bool arrived(const Run& run, Counter counter, std::uint32_t until) noexcept;
 
@@ -473,10 +486,13 @@ class TeamEngine {
   std::unique_ptr<core::NativeTeam> native_;  ///< null: the library carries out all operations
   bool shares_memory_ = false;
   std::unique_ptr<Board> board_;  ///< null: the team has none
-  static constexpr std::size_t kRememberedMarks = TeamAgreement::kKept;
-  // A member that waits on the board for room may be so many calls ahead, and must know what it called there.
+  /// [number] of this member's latest calls; empty: the team has no board. A member may be so many calls ahead as it has lines; of
+  /// still more that are in flight, BoardOf::mark_of knows those that others have yet to read.
+  std::vector<std::uint32_t> said_marks_;
+  static constexpr std::size_t kRememberedMarks = 128;
   static_assert(kMostSlots + 1 < kRememberedMarks);
-  std::array<std::uint32_t, kRememberedMarks> said_marks_{};  ///< [number] of this member's latest calls
+  static constexpr std::uint32_t kSilentMark =
+      1;  ///< of a call that members tell only to those that disagree
   std::uint64_t native_offer_ = 0;
   std::uint64_t natives_started_ = 0;
   std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ

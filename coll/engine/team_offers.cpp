@@ -110,7 +110,7 @@ TeamOffer TeamOffers::take(Rank members) noexcept {
   if (!place) place = memory_.take(least.bytes, least.counters);
   if (!place) return {};
   // The numbers of a board rise from 0. Those of the team of all ranks are in memory that nobody has used.
-  const BoardRoom most{.slots = kMostSlots, .bulk = 0};
+  const BoardRoom most{.slots = kMostSlots, .narrow = kMostNarrow, .bulk = 0};
   std::memset(part_ + first_byte_ + place->offset, 0, std::min(place->bytes, taken_by(most)));
   return {first_counter_ + place->first_counter, first_byte_ + place->offset, place->counters, place->bytes};
 }

@@ -94,6 +94,12 @@ class MappedBoards {
       if (i != me_) wake(i);
     }
   }
+  /// After a store of `done`: wakes those who may wait for it. `waiting`: how many do.
+  void wake_for_room(const std::atomic<std::uint64_t>& waiting) noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (waiting.load(std::memory_order_seq_cst) != 0) [[unlikely]]
+      wake_all();
+  }
   /// Where the other members find a buffer of this one.
   BufferNote note(const std::byte* memory, std::uint64_t bytes) noexcept;
   /// Where a member's buffer is here; null: it cannot be mapped. Either the member is lost, which its team learns, or `failed`

@@ -297,6 +297,7 @@ template <class Access>
 bool BoardOf<Access>::claim_tiles(BoardOp& op, const BoardPlan& plan) {
   const std::uint64_t number = op.number();
   const std::uint64_t all = plan.tiles * (plan.operation == Operation::reduce_scatter ? ranks_ : 1);
+  if (all == 0) return true;  // nobody would raise a word
   BoardTiles& tiles = access_.tiles(0);
   while (op.tile == 0) {
     if (anybody_left()) return false;
@@ -385,11 +386,10 @@ void BoardOf<Access>::take_piece(const BoardOp& op, const BoardPlan& plan, const
 template <class Access>
 bool BoardOf<Access>::go_through_board(BoardOp& op, const BoardPlan& plan) {
   const bool up = plan.operation == Operation::gather || plan.operation == Operation::reduce;
-  const bool down = plan.operation == Operation::broadcast || plan.operation == Operation::scatter;
   while (true) {
     const BoardPiece piece = piece_of(plan, op.piece);
     if (!op.shown && gives(plan, me_)) {
-      if (!may_publish(op.number(), room_.payload())) return false;
+      if (!may_publish(op, room_.payload())) return false;
       fill_piece(op, plan, piece);
       publish(op, room_.payload(), up ? plan.root : kNoRank);
       if (up)
@@ -406,15 +406,7 @@ bool BoardOf<Access>::go_through_board(BoardOp& op, const BoardPlan& plan) {
       take_piece(op, plan, piece);
     }
     if (op.piece + 1 == plan.pieces) return true;
-    ended_ = op.number();
-    access_.store(access_.head(me_).done, ended_);
-    // They may wait for a slot.
-    if (takes(plan)) {
-      if (down)
-        access_.wake(plan.root);
-      else
-        access_.wake_all();
-    }
+    say_done(op.number());
     ++op.piece;
     op.at = 0;
     op.shown = false;

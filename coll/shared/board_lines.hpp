@@ -13,8 +13,8 @@ inline constexpr std::size_t kBoardLine = 128;
 /// Bytes of a payload that travels beside its number.
 inline constexpr std::uint64_t kInlinePayload = 112;
 /// A member's own lines. A member whose part does not depend on others, such as the root of a broadcast, runs ahead by so many
-/// calls. No more: one that waits must still know what it called when it was where the others are (TeamAgreement::kKept).
-inline constexpr std::uint32_t kMostSlots = 8;
+/// calls. Chosen: where ranks share processors, that divides the cost of a switch between them.
+inline constexpr std::uint32_t kMostSlots = 64;
 /// Slots of what is longer than a line, and of what others write to a member.
 inline constexpr std::uint32_t kMostNarrow = 8;
 /// The most bytes of a payload that is copied into a slot of its own. Chosen: all slots fit into a second cache.
@@ -49,6 +49,8 @@ struct alignas(kBoardLine) BoardCounts {
 /// kTileBits, and below it a number of tiles. Whoever first needs it for a later operation sets it anew.
 struct alignas(kBoardLine) BoardTiles {
   std::atomic<std::uint64_t> claimed;
+  std::atomic<std::uint64_t>
+      short_of_room;  ///< not of tiles: how many members wait until others have read what they have written
   alignas(64) std::atomic<std::uint64_t> done;
 };
 inline constexpr std::uint32_t kTileBits = 20;
@@ -75,20 +77,20 @@ static_assert(sizeof(BoardNotes) <= kInlinePayload);
 
 /// How much of a board each member has. The same on all members of a team.
 ///
-/// In order: BoardHead, BoardCounts, BoardTiles, `slots` BoardSlots that the member writes, `narrow()` that others write to it (a
+/// In order: BoardHead, BoardCounts, BoardTiles, `slots` BoardSlots that the member writes, `narrow` that others write to it (a
 /// parent in a tree, or in member 0's the last to arrive), and as many times `bulk` bytes for its own payloads.
 struct BoardRoom {
   std::uint32_t slots = 0;  ///< a power of two; 0: the team has no board
-  std::uint32_t bulk = 0;   ///< bytes of a payload that does not fit into a line; 0: no such payloads
+  std::uint32_t narrow =
+      0;                   ///< slots of all that is not a member's own line: a power of two, at most `slots`
+  std::uint32_t bulk = 0;  ///< bytes of a payload that does not fit into a line; 0: no such payloads
 
-  /// How many slots there are of all that is not a member's own line.
-  constexpr std::uint32_t narrow() const noexcept { return slots < kMostNarrow ? slots : kMostNarrow; }
   constexpr std::uint64_t own_at(std::uint64_t slot) const noexcept { return (3 + slot) * kBoardLine; }
   constexpr std::uint64_t inbox_at(std::uint64_t slot) const noexcept { return own_at(slots + slot); }
   constexpr std::uint64_t bulk_at(std::uint64_t slot) const noexcept {
-    return own_at(std::uint64_t{slots} + narrow()) + slot * bulk;
+    return own_at(std::uint64_t{slots} + narrow) + slot * bulk;
   }
-  constexpr std::uint64_t bytes() const noexcept { return slots == 0 ? 0 : bulk_at(narrow()); }
+  constexpr std::uint64_t bytes() const noexcept { return slots == 0 ? 0 : bulk_at(narrow); }
   /// The most bytes of one member's payload.
   constexpr std::uint64_t payload() const noexcept {
     return slots == 0 ? 0 : bulk > kInlinePayload ? bulk : kInlinePayload;
@@ -98,7 +100,7 @@ struct BoardRoom {
 };
 
 /// A board for small payloads.
-inline constexpr BoardRoom kLeanBoard{.slots = 2, .bulk = 0};
+inline constexpr BoardRoom kLeanBoard{.slots = 2, .narrow = 2, .bulk = 0};
 /// What a board takes of a place whose beginning is at a multiple of 64 bytes.
 constexpr std::uint64_t taken_by(const BoardRoom& room) noexcept {
   return room.slots == 0 ? 0 : room.bytes() + kBoardLine / 2;
@@ -112,9 +114,9 @@ constexpr BoardRoom board_within(std::uint64_t bytes, std::uint64_t least) noexc
     return taken_by(room) <= bytes / 4 && bytes - taken_by(room) >= least;
   };
   for (std::uint32_t bulk = kMostBulk; bulk >= 128; bulk /= 2) {
-    BoardRoom rich{.slots = kMostNarrow, .bulk = bulk};
+    BoardRoom rich{.slots = kMostNarrow, .narrow = kMostNarrow, .bulk = bulk};
     if (!fits(rich)) continue;
-    while (rich.slots < kMostSlots && fits({.slots = 2 * rich.slots, .bulk = bulk})) rich.slots *= 2;
+    for (BoardRoom more = rich; fits(more) && more.slots <= kMostSlots; more.slots *= 2) rich = more;
     return rich;
   }
   return kLeanBoard;

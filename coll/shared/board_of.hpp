@@ -22,10 +22,12 @@ struct BoardOp {
   std::byte* out = nullptr;
   std::uint64_t first = 0;  ///< the number of its first movement
   std::uint32_t mark = 0;
+  std::uint32_t call = 0;      ///< the lower half of the call's number
   std::uint32_t movement = 0;  ///< the one under way
   std::uint32_t at = 0;        ///< how far it has come there
   bool shown = false;          ///< this member has published its part
   bool is_last = false;        ///< in a `last`: this member was it
+  bool short_of_room = false;  ///< it waits until others have read what this member has written
   // Of a large operation.
   BoardNotes notes{};         ///< of this member's buffers
   std::uint32_t piece = 0;    ///< the one under way, of those that go through the board
@@ -78,7 +80,7 @@ class BoardOf {
     op.first = given_ + 1;
     given_ += op.plan->movements + op.plan->pieces - 1;
     op.movement = op.at = op.piece = 0;
-    op.shown = op.is_last = false;
+    op.shown = op.is_last = op.short_of_room = false;
     op.tile = op.claimed = 0;
     op.way = BoardOp::Way::unknown;
   }
@@ -90,10 +92,11 @@ class BoardOf {
     while (op.movement < plan.movements) {
       const Movement movement = plan.movement[op.movement];
       if (!go_on(op, plan, movement)) return false;
-      ended_ = op.number();
+      if (op.short_of_room) [[unlikely]]
+        is_short_of_room(op, false);
       if (movement.heard != Movement::kNothing)
-        known_all_ = std::max(known_all_, ended_ - movement.heard - 1);
-      access_.store(access_.head(me_).done, ended_);
+        known_all_ = std::max(known_all_, op.number() - movement.heard - 1);
+      say_done(op.number());
       ++op.movement;
       op.at = 0;
       op.shown = op.is_last = false;
@@ -116,12 +119,21 @@ class BoardOf {
     access_.store(access_.head(me_).said, (number & 0xffff'ffff) << 32 | mark);
   }
   std::uint64_t said_by(Rank member) { return access_.load(access_.head(member).said); }
+  /// The mark of a call of which others have yet to read this member's part; 0: of no such call.
+  std::uint32_t mark_of(std::uint32_t call) {
+    for (const Reading& reading : readers_) {
+      if (reading.number != 0 && reading.call == call && !is_read(reading))
+        return access_.relaxed(own(me_, reading.number).mark);
+    }
+    return 0;
+  }
 
  private:
   /// A movement in which this member has published, and who reads it: a member, or kNoRank for several.
   struct Reading {
     std::uint64_t number = 0;
     Rank one = kNoRank;
+    std::uint32_t call = 0;
   };
 
   std::uint32_t slot_of(std::uint64_t number) const noexcept {
@@ -129,7 +141,7 @@ class BoardOf {
   }
   /// Of an inbox, a count, or a payload beside its line.
   std::uint32_t narrow_of(std::uint64_t number) const noexcept {
-    return static_cast<std::uint32_t>(number & (room_.narrow() - 1));
+    return static_cast<std::uint32_t>(number & (room_.narrow - 1));
   }
   BoardSlot& own(Rank member, std::uint64_t number) noexcept {
     return access_.own(member, room_, slot_of(number));
@@ -175,19 +187,43 @@ class BoardOf {
     return reading.one != kNoRank ? is_done(reading.one, reading.number) : all_done(reading.number);
   }
   /// Whether this member may write to its slot of a movement, and to the `bytes` of payload there: nobody reads what is there.
-  bool may_publish(std::uint64_t number, std::uint64_t bytes) {
-    if (!is_read(readers_[slot_of(number)])) return false;
-    return bytes <= kInlinePayload || is_read(bulk_readers_[narrow_of(number)]);
+  bool may_publish(BoardOp& op, std::uint64_t bytes) {
+    const std::uint64_t number = op.number();
+    return has_room(op, [&] {
+      return is_read(readers_[slot_of(number)]) &&
+             (bytes <= kInlinePayload || is_read(bulk_readers_[narrow_of(number)]));
+    });
   }
   /// Whether this member may write to another one's inbox, or raise its count, for a movement.
-  bool may_push(Rank member, std::uint64_t number) {
-    if (member == 0 && !all_done(all_read_inbox_[narrow_of(number)])) return false;
-    return number <= room_.narrow() || is_done(member, number - room_.narrow());
+  bool may_push(BoardOp& op, Rank member) {
+    const std::uint64_t number = op.number();
+    return has_room(op, [&] {
+      return (member != 0 || all_done(all_read_inbox_[narrow_of(number)])) &&
+             (number <= room_.narrow || is_done(member, number - room_.narrow));
+    });
+  }
+  /// If there is no room, this member may sleep until there is. It says so until the movement ends, and those who make room wake
+  /// it. A look in which it begins to say so must be followed by another one before it sleeps.
+  template <class Check>
+  bool has_room(BoardOp& op, const Check& check) {
+    if (check()) return true;
+    if (op.short_of_room) return false;
+    is_short_of_room(op, true);
+    return check();
+  }
+  void is_short_of_room(BoardOp& op, bool is) {
+    op.short_of_room = is;
+    access_.add(access_.tiles(0).short_of_room, is ? 1 : ~std::uint64_t{0});
+  }
+  void say_done(std::uint64_t number) {
+    ended_ = number;
+    access_.store(access_.head(me_).done, number);
+    access_.wake_for_room(access_.tiles(0).short_of_room);
   }
 
   /// `reader`: who looks at it, and at the `bytes` of its payload; kNoRank: several do.
   void publish(const BoardOp& op, std::uint64_t bytes, Rank reader = kNoRank) {
-    const Reading reading{op.number(), reader};
+    const Reading reading{op.number(), reader, op.call};
     BoardSlot& slot = own(me_, op.number());
     access_.relaxed(slot.mark, op.mark);
     access_.store(slot.number, op.number());
@@ -266,48 +302,6 @@ class BoardOf {
     combine(op, to, at == 1 ? zero : to, its);
   }
 
-  /// Takes what a member has published in an exchange.
-  void take(const BoardOp& op, Rank from) {
-    const BoardPlan& plan = *op.plan;
-    const std::byte* const its = read_payload(op, from, plan.payload);
-    switch (plan.operation) {
-      case Operation::all_gather: return copy(op.out + from * plan.bytes, its, plan.bytes);
-      case Operation::all_to_all:
-        return copy(op.out + from * plan.bytes, its + plan.me * plan.bytes, plan.bytes);
-      case Operation::gather:
-        if (plan.me == plan.root) copy(op.out + from * plan.bytes, its, plan.bytes);
-        return;
-      case Operation::broadcast:
-        if (from == plan.root) copy(op.out, its, plan.bytes);
-        return;
-      case Operation::scatter:
-        if (from == plan.root) copy(op.out, its + plan.me * plan.bytes, plan.bytes);
-        return;
-      case Operation::reduce_scatter: {
-        const std::uint64_t shift = plan.me * plan.bytes;
-        if (from != 0) accumulate(op, from, read_payload(op, 0, plan.payload) + shift, its + shift);
-        if (from + 1 == plan.ranks) deliver(op, partial(op));
-        return;
-      }
-      case Operation::scan:
-      case Operation::exscan: {
-        const Rank end = plan.operation == Operation::scan ? plan.me + 1 : plan.me;
-        if (from >= end) return;
-        if (end == 1) return deliver(op, its);
-        if (from != 0) accumulate(op, from, read_payload(op, 0, plan.payload), its);
-        if (from + 1 == end) deliver(op, partial(op));
-        return;
-      }
-      case Operation::reduce:
-        if (plan.me != plan.root) return;
-        [[fallthrough]];
-      case Operation::all_reduce:
-        if (from != 0) accumulate(op, from, read_payload(op, 0, plan.payload), its);
-        if (from + 1 == plan.ranks) deliver(op, partial(op));
-        return;
-      default: return;
-    }
-  }
   /// Whose contributions a member needs in an exchange: those of the members before this one.
   static Rank last_read(const BoardPlan& plan, const Movement& movement) noexcept {
     if (!movement.data || movement.heard != Movement::kNothing) return plan.ranks;
@@ -335,271 +329,16 @@ class BoardOf {
     return true;
   }
 
-  bool exchange(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
-    if (!op.shown) {
-      const std::uint64_t bytes = payload_of(plan, movement);
-      if (!may_publish(op.number(), bytes)) return false;
-      if (movement.notes) show(op, plan);
-      if (movement.data) contribute(op, my_payload(op, plan.payload));
-      publish(op, bytes);
-      access_.wake_all();
-      op.shown = true;
-    }
-    for (const Rank end = last_read(plan, movement); op.at < end; ++op.at) {
-      if (op.at != me_ && !look(op, op.at)) return false;
-      if (movement.notes) learn(op, op.at);
-      if (movement.data) take(op, op.at);
-    }
-    return true;
-  }
-
-  bool up(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
-    if (me_ != plan.root) {
-      const std::uint64_t bytes = payload_of(plan, movement);
-      if (!may_publish(op.number(), bytes)) return false;
-      if (movement.data) contribute(op, my_payload(op, plan.payload));
-      publish(op, bytes, plan.root);
-      access_.wake(plan.root);
-      return true;
-    }
-    if (!op.shown) {
-      // The output may be the input.
-      if (movement.data) contribute(op, here_.data());
-      op.shown = true;
-    }
-    for (; op.at < ranks_; ++op.at) {
-      if (op.at != me_ && !look(op, op.at)) return false;
-      if (!movement.data) continue;
-      const std::byte* const its = op.at == me_ ? here_.data() : read_payload(op, op.at, plan.payload);
-      if (plan.operation == Operation::gather) {
-        copy(op.out + op.at * plan.bytes, its, plan.bytes);
-        continue;
-      }
-      if (op.at != 0) accumulate(op, op.at, me_ == 0 ? here_.data() : read_payload(op, 0, plan.payload), its);
-      if (op.at + 1 == ranks_) deliver(op, partial(op));
-    }
-    known_all_ = std::max(known_all_, op.number() - 1);
-    return true;
-  }
-
-  bool down(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
-    if (me_ == plan.root) {
-      const std::uint64_t bytes = payload_of(plan, movement);
-      if (!may_publish(op.number(), bytes)) return false;
-      if (movement.notes) show(op, plan);
-      if (movement.data) contribute(op, my_payload(op, plan.payload));
-      publish(op, bytes);
-      access_.wake_all();
-      if (movement.notes) learn(op, me_);
-      if (movement.data)
-        copy(op.out, op.in + (plan.operation == Operation::scatter ? me_ * plan.bytes : 0), plan.bytes);
-      return true;
-    }
-    if (!look(op, plan.root)) return false;
-    if (movement.notes) learn(op, plan.root);
-    if (!movement.data) return true;
-    const std::byte* const its = read_payload(op, plan.root, plan.payload);
-    copy(op.out, its + (plan.operation == Operation::scatter ? me_ * plan.bytes : 0), plan.bytes);
-    return true;
-  }
-
-  bool tree_up(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
-    const std::uint64_t number = op.number();
-    const bool is_root = plan.parent == kNoRank;
-    BoardSlot& slot = own(me_, number);
-    // Where what has come so far is: what the root has combined stays until the way down.
-    std::byte* const so_far = is_root ? here_.data() : place_in(slot, me_, number, plan.payload);
-    if (!op.shown) {
-      if (!is_root && !may_publish(number, payload_of(plan, movement))) return false;
-      if (movement.data) {
-        if (!is_root) access_.writes(so_far, plan.payload);
-        contribute(op, so_far);
-      }
-      op.shown = true;
-    }
-    const auto children = static_cast<std::uint32_t>(plan.children.size());
-    if (plan.push_up && op.at == 0 && children != 0 &&
-        !count_is(op, access_.counts(me_).pushed, pushed_, children))
-      return false;
-    for (; op.at < children; ++op.at) {
-      const Rank child = plan.children[op.at];
-      if (!look(op, child)) return false;
-      if (!movement.data) continue;
-      if (!is_root) access_.writes(so_far, plan.payload);
-      combine(op, so_far, so_far, read_payload(op, child, plan.payload));
-    }
-    if (plan.push_up && !is_root && !may_push(plan.parent, number)) return false;
-    if (plan.push_up) pushed_[narrow_of(number)] += children * unit_of(op);
-    if (is_root) {
-      known_all_ = std::max(known_all_, number - 1);
-      if (movement.data && plan.operation == Operation::reduce) deliver(op, here_.data());
-      return true;
-    }
-    publish(op, payload_of(plan, movement), plan.parent);
-    if (plan.push_up) access_.add(access_.counts(plan.parent).pushed[narrow_of(number)], unit_of(op));
-    access_.wake(plan.parent);
-    return true;
-  }
-  bool tree_down(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
-    const std::uint64_t number = op.number();
-    const bool is_root = plan.parent == kNoRank;
-    if (op.at == 0) {
-      if (!is_root) {
-        BoardSlot& from = plan.push_down ? inbox(me_, number) : own(plan.parent, number);
-        if (!look(op, from, plan.parent)) return false;
-        done_[plan.parent] = number - 1;
-      }
-      op.at = 1;
-    }
-    const auto children = static_cast<std::uint32_t>(plan.children.size());
-    if (children != 0) {
-      if (!may_publish(number, payload_of(plan, movement))) return false;
-      for (std::uint32_t i = 0; plan.push_down && i < children; ++i) {
-        if (!may_push(plan.children[i], number)) return false;
-      }
-    }
-    const bool is_short = plan.payload <= kInlinePayload;
-    const std::byte* its = nullptr;
-    if (movement.data) {
-      if (is_root) {
-        its = plan.operation == Operation::all_reduce ? here_.data() : op.in;
-      } else if (plan.push_down && is_short) {
-        its = inbox(me_, number).payload;
-        access_.reads(its, plan.payload);
-      } else {
-        its = read_payload(op, plan.parent, plan.payload);
-      }
-    }
-    if (children != 0) {
-      if (movement.data && !(plan.push_down && is_short))
-        copy(my_payload(op, plan.payload), its, plan.payload);
-      publish(op, payload_of(plan, movement));
-      for (std::uint32_t i = 0; i < children; ++i) {
-        if (plan.push_down) {
-          BoardSlot& to = inbox(plan.children[i], number);
-          if (movement.data && is_short) {
-            access_.writes(to.payload, plan.payload);
-            copy(to.payload, its, plan.payload);
-          }
-          access_.relaxed(to.mark, op.mark);
-          access_.store(to.number, number);
-        }
-        access_.wake(plan.children[i]);
-      }
-    }
-    if (movement.data) deliver(op, its);
-    return true;
-  }
-
-  bool last(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
-    const std::uint64_t number = op.number();
-    BoardSlot& result = inbox(0, number);
-    const bool data = movement.data;
-    const bool reduces =
-        data && (plan.operation == Operation::all_reduce || plan.operation == Operation::reduce);
-    if (!op.shown) {
-      const std::uint64_t bytes = payload_of(plan, movement);
-      if (!may_publish(number, bytes)) return false;
-      if (data && contributes(plan)) contribute(op, my_payload(op, plan.payload));
-      publish(op, bytes);
-      const std::uint32_t slot = narrow_of(number);
-      const std::uint64_t before = last_[slot];
-      last_[slot] = before + ranks_ * unit_of(op);
-      all_read_inbox_[slot] = number;
-      const std::uint64_t now = access_.add(access_.counts(0).last[slot], unit_of(op)) - before;
-      op.is_last = (now & 0xffff) == ranks_ % 0x10000;
-      if (op.is_last && now != ranks_ * unit_of(op)) [[unlikely]] {
-        disagrees_ = true;
-        op.is_last = false;
-      }
-      op.shown = true;
-    }
-    if (!op.is_last) {
-      if (!look(op, result, kNoRank)) return false;
-    } else {
-      if (reduces) {
-        // The contribution of this member is needed no more when all are combined.
-        for (Rank i = 1; i < ranks_; ++i)
-          combine(op, here_.data(), i == 1 ? read_payload(op, 0, plan.payload) : here_.data(),
-                  read_payload(op, i, plan.payload));
-        std::byte* const to = plan.payload <= kInlinePayload ? result.payload : my_payload(op, plan.payload);
-        if (plan.payload <= kInlinePayload) access_.writes(to, plan.payload);
-        copy(to, here_.data(), plan.payload);
-      }
-      access_.relaxed(result.who, me_);
-      access_.relaxed(result.mark, op.mark);
-      access_.store(result.number, number);
-      access_.wake_all();
-    }
-    if (!data) return true;
-    if (!reduces) {
-      for (Rank i = 0; i < last_read(plan, movement); ++i) take(op, i);
-      return true;
-    }
-    if (plan.operation == Operation::reduce && me_ != plan.root) return true;
-    if (op.is_last) {
-      deliver(op, here_.data());
-      return true;
-    }
-    if (plan.payload <= kInlinePayload) {
-      access_.reads(result.payload, plan.payload);
-      deliver(op, result.payload);
-    } else {
-      deliver(op, read_payload(op, access_.relaxed(result.who), plan.payload));
-    }
-    return true;
-  }
-
-  bool round(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
-    const Rank distance = Rank{1} << movement.level;
-    const Rank to = static_cast<Rank>((std::uint64_t{me_} + distance) % ranks_);
-    const Rank from = static_cast<Rank>((std::uint64_t{me_} + ranks_ - distance) % ranks_);
-    if (!op.shown) {
-      const std::uint64_t bytes = payload_of(plan, movement);
-      if (!may_publish(op.number(), bytes)) return false;
-      if (movement.data) {
-        if (movement.level == 0) contribute(op, here_.data());
-        copy(my_payload(op, plan.payload), here_.data(), plan.payload);
-      }
-      publish(op, bytes, to);
-      access_.wake(to);
-      op.shown = true;
-    }
-    if (!look(op, from)) return false;
-    if (!movement.data) return true;
-    combine(op, here_.data(), read_payload(op, from, plan.payload), here_.data());
-    if (Rank{2} * distance >= ranks_) deliver(op, here_.data());
-    return true;
-  }
-
-  bool chain(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
-    const bool is_first = me_ == 0;
-    const bool is_last = me_ + 1 == ranks_;
-    const std::uint64_t bytes = payload_of(plan, movement);
-    if (!is_first && !look(op, me_ - 1)) return false;
-    if (!is_last && !may_publish(op.number(), bytes)) return false;
-    const std::byte* before = nullptr;
-    std::byte* so_far = here_.data();
-    if (movement.data) {
-      contribute(op, here_.data());  // the output may be the input
-      if (!is_first) before = read_payload(op, me_ - 1, bytes);
-      if (!is_last) so_far = my_payload(op, bytes);
-      if (is_first)
-        copy(so_far, here_.data(), bytes);
-      else if (!is_last || plan.operation == Operation::scan)
-        combine(op, so_far, before, here_.data());
-    }
-    if (!is_last) {
-      publish(op, bytes, me_ + 1);
-      access_.wake(me_ + 1);
-    }
-    if (!movement.data) return true;
-    if (plan.operation == Operation::scan)
-      deliver(op, so_far);
-    else if (!is_first)
-      deliver(op, before);
-    return true;
-  }
+  // board_moves.hpp: short operations, whose bytes travel on the board.
+  bool exchange(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool up(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool down(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool tree_up(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool tree_down(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool last(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool round(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool chain(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  void take(const BoardOp& op, Rank from);
 
   // board_large.hpp: members access each other's buffers.
   void show(BoardOp& op, const BoardPlan& plan);
@@ -666,3 +405,4 @@ class BoardOf {
 }  // namespace aqueduct::coll
 
 #include "coll/shared/board_large.hpp"
+#include "coll/shared/board_moves.hpp"

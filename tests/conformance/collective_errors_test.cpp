@@ -225,6 +225,50 @@ void expect_mismatch(Endpoint& me, Team& team, const std::function<Event(Team&)>
   ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
 }
 
+// Bytes go one way, so members make many calls before they hear of the odd one, which waits for messages meanwhile.
+TEST_P(CollectiveErrors, AMismatchManyCallsAgoIsToldToAll) {
+  const Body body = [](Endpoint& me) {
+    if (!finds_different_calls(me)) return;
+    for (const std::uint32_t ahead : {1, 15, 17, 31, 32, 33, 64, 65, 150}) {
+      // `bound`: what the odd one's call stands opposite is the bind of a plan, of which nobody is told.
+      for (const auto& [in_flight, bound] : {std::pair(false, false), {true, false}, {false, true}}) {
+        SCOPED_TRACE(std::to_string(ahead) + " calls, " +
+                     (in_flight ? "in flight"
+                      : bound   ? "after a bind"
+                                : ""));
+        auto team = me.world().split(0, me.rank());
+        ASSERT_TRUE(team && *team);
+        std::uint64_t word = 7, sum = 0;
+        std::array<std::uint64_t, 3> all{};
+        const CollOptions mine{.in = Sync::mine, .out = Sync::mine};
+        std::vector<Event> events;
+        const auto made = [&](Event event) {
+          if (in_flight)
+            events.push_back(std::move(event));
+          else
+            static_cast<void>(ends_soon(me, std::move(event)));
+        };
+        if ((*team)->index() == 2) {
+          made(all_gather_nb(**team, std::span<const std::uint64_t>(&word, 1), std::span(all), mine));
+        } else {
+          if (bound) static_cast<void>(all_reduce_plan(**team, std::span(&sum, 1), ReduceOp::sum, mine));
+          for (std::uint32_t i = 0; i < ahead; ++i) made(broadcast_nb(**team, std::span(&word, 1), 0, mine));
+          made(reduce_nb(**team, std::span<const std::uint64_t>(&word, 1), std::span(&sum, 1), ReduceOp::sum,
+                         0, mine));
+        }
+        for (Event& event : events) static_cast<void>(ends_soon(me, std::move(event)));
+        ASSERT_NO_FATAL_FAILURE(expect_broken(me, **team));
+        EXPECT_TRUE((*team)->end());
+      }
+    }
+    ASSERT_TRUE(me.barrier());
+  };
+  for (const char* algorithm : {"ring", "auto"}) {
+    run({.ranks = 3, .segment_bytes = 4096, .settings = {{"coll_all_gather", algorithm}}}, body);
+    if (HasFailure() || testing::Test::IsSkipped()) return;
+  }
+}
+
 // With Sync::all at both ends all members meet, by whichever algorithm.
 TEST_P(CollectiveErrors, DifferentOperationsAreAMismatch) {
   with_mismatches(1, [](Endpoint& me, Team& team, std::size_t) {

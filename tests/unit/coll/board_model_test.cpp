@@ -38,10 +38,14 @@ struct ModelFiber {
 struct ModelRun;
 ModelRun* the_run = nullptr;
 
+/// What a member takes no notice of, which must be found: what others still read, in lines and in tiles; or it takes them to have
+/// ended one movement more than they have, as if there were one slot more.
+enum class Careless { no, of_readers, by_one };
+
 struct ModelAccess {
   ModelMemory* memory;
   Rank me;
-  bool careless;  ///< takes no notice of what others still read: must be found
+  Careless careless;
 
   BoardHead& head(Rank r) const { return *reinterpret_cast<BoardHead*>(memory->part[r]); }
   BoardCounts& counts(Rank r) const { return *reinterpret_cast<BoardCounts*>(memory->part[r] + kBoardLine); }
@@ -74,6 +78,7 @@ struct ModelAccess {
   static void prefetch(const void*) {}
   static void wake(Rank) {}
   static void wake_all() {}
+  static void wake_for_room(const std::atomic<std::uint64_t>&) {}
 };
 
 void combine_model(void* to, const void* left, const void* right, std::size_t count, void*) {
@@ -88,7 +93,7 @@ void combine_model(void* to, const void* left, const void* right, std::size_t co
 const BoardCombiner kCombiner{
     .combine = combine_model,
     .fold = kernels::Fold::of(UserOperator{combine_model, nullptr, sizeof(std::uint32_t), false})};
-constexpr std::size_t kWords = 2;  ///< the most of a block
+constexpr std::size_t kWords = 30;  ///< the most of a block: more than fits into a line
 
 struct ModelCall {
   const Algorithm* algorithm;
@@ -100,7 +105,7 @@ struct ModelCase {
   Rank ranks;
   BoardRoom room;
   std::vector<ModelCall> calls;
-  bool careless = false;
+  Careless careless = Careless::no;
   bool reached = true;  ///< of large operations: members reach each other's buffers
 };
 
@@ -240,8 +245,10 @@ struct ModelRun {
 std::uint64_t ModelAccess::load(const std::atomic<std::uint64_t>& word) {
   the_run->stop(me);
   std::uint64_t value = word.load();
-  for (Rank r = 0; careless && r < kMost; ++r) {
-    if (&word == &head(r).done || &word == &tiles(r).done) value = ~std::uint64_t{0} >> 1;
+  for (Rank r = 0; careless != Careless::no && r < kMost; ++r) {
+    if (careless == Careless::by_one && &word == &head(r).done) ++value;
+    if (careless == Careless::of_readers && (&word == &head(r).done || &word == &tiles(r).done))
+      value = ~std::uint64_t{0} >> 1;
   }
   the_run->fibers[me]->seen = the_run->fibers[me]->seen * 1'000'003 + value;
   return value;
@@ -342,7 +349,7 @@ TEST_F(BoardModel, ThreeCallsInARowOfTwoMembersInEveryOrder) {
     for (const BoardMethod method :
          {BoardMethod::flat, BoardMethod::last, BoardMethod::dissemination, BoardMethod::tree}) {
       for (const Sync sync : {Sync::mine, Sync::all}) {
-        ModelCase what{2, {.slots = slots, .bulk = 0}, {}};
+        ModelCase what{2, {.slots = slots, .narrow = slots, .bulk = 0}, {}};
         for (int i = 0; i < 3; ++i)
           what.calls.push_back(call_of(Operation::all_reduce, method, 2, 0, sync, sync));
         all_are_right(what);
@@ -356,7 +363,7 @@ TEST_F(BoardModel, BroadcastsAndReductionsWithChangingRootsInEveryOrder) {
     for (const BoardMethod method : {BoardMethod::flat, BoardMethod::last, BoardMethod::tree}) {
       for (const std::uint32_t way : {1u, 2u}) {
         if (way == 2 && method != BoardMethod::tree) continue;
-        ModelCase what{ranks, {.slots = 1, .bulk = 0}, {}};
+        ModelCase what{ranks, {.slots = 1, .narrow = 1, .bulk = 0}, {}};
         what.calls.push_back(
             call_of(Operation::broadcast, method, ranks, 0, Sync::mine, Sync::mine, way, way));
         what.calls.push_back(call_of(Operation::reduce, method, ranks, 0, Sync::none, Sync::none, way, way));
@@ -369,9 +376,43 @@ TEST_F(BoardModel, BroadcastsAndReductionsWithChangingRootsInEveryOrder) {
   }
 }
 
+/// Calls of which bytes go beside the lines, of which there are more.
+void make_long(ModelCase& what) {
+  what.room = {.slots = 2, .narrow = 1, .bulk = 128};
+  for (ModelCall& call : what.calls) call.shape.bytes = call.shape.pitch = 4 * kWords;
+}
+
+TEST_F(BoardModel, MoreLinesThanSlotsBesideThemInEveryOrder) {
+  for (const bool is_long : {false, true}) {
+    for (const std::uint32_t down : {1u, 2u}) {
+      for (const Rank ranks : {2u, 3u}) {
+        ModelCase what{ranks, {.slots = 2, .narrow = 1, .bulk = 0}, {}};
+        for (int i = 0; i < 3; ++i)
+          what.calls.push_back(call_of(Operation::broadcast, BoardMethod::tree, ranks, 0, Sync::mine,
+                                       Sync::mine, 2, i == 1 ? 3 - down : down));
+        if (is_long) make_long(what);
+        all_are_right(what);
+      }
+    }
+    ModelCase what{2, {.slots = 2, .narrow = 1, .bulk = 0}, {}};
+    for (int i = 0; i < 3; ++i)
+      what.calls.push_back(call_of(Operation::reduce, BoardMethod::tree, 2, 0, Sync::mine, Sync::mine, 2, 2));
+    what.calls.push_back(call_of(Operation::all_reduce, BoardMethod::last, 2, 0));
+    what.calls.push_back(call_of(Operation::broadcast, BoardMethod::tree, 2, 1));
+    if (is_long) make_long(what);
+    all_are_right(what);
+  }
+}
+
+TEST_F(BoardModel, FindsAnInboxThatIsWrittenTooEarly) {
+  ModelCase what{2, {.slots = 2, .narrow = 1, .bulk = 0}, {}, Careless::by_one};
+  for (int i = 0; i < 3; ++i) what.calls.push_back(call_of(Operation::broadcast, BoardMethod::tree, 2, 0));
+  EXPECT_NE(explore(what).wrong, "");
+}
+
 TEST_F(BoardModel, AllReducesOfThreeMembersInEveryOrder) {
   for (const BoardMethod method : {BoardMethod::flat, BoardMethod::last, BoardMethod::tree}) {
-    ModelCase what{3, {.slots = 1, .bulk = 0}, {}};
+    ModelCase what{3, {.slots = 1, .narrow = 1, .bulk = 0}, {}};
     what.calls.push_back(call_of(Operation::all_reduce, method, 3, 0, Sync::none, Sync::none, 2, 1));
     if (method == BoardMethod::last)
       what.calls.push_back(call_of(Operation::all_reduce, method, 3, 0, Sync::none, Sync::none, 1, 2));
@@ -383,7 +424,7 @@ TEST_F(BoardModel, ScansInEveryOrder) {
   for (const BoardMethod method : {BoardMethod::flat, BoardMethod::chain}) {
     for (const Operation operation : {Operation::scan, Operation::exscan}) {
       for (const Rank ranks : {2u, 3u}) {
-        ModelCase what{ranks, {.slots = 1, .bulk = 0}, {}};
+        ModelCase what{ranks, {.slots = 1, .narrow = 1, .bulk = 0}, {}};
         for (int i = 0; i < 2; ++i) what.calls.push_back(call_of(operation, method, ranks, 0));
         if (ranks == 2) what.calls.push_back(call_of(operation, method, ranks, 0, Sync::all, Sync::all));
         all_are_right(what);
@@ -398,20 +439,20 @@ ModelCall large_call(Operation operation, BoardMethod method, Rank ranks, Rank r
   call.shape.bytes = call.shape.pitch = 8;
   return call;
 }
-constexpr BoardRoom kPiecesOfAWord{.slots = 1, .bulk = 4};
+constexpr BoardRoom kPiecesOfAWord{.slots = 1, .narrow = 1, .bulk = 4};
 
 TEST_F(BoardModel, LargeOperationsInEveryOrder) {
   for (const bool reached : {true, false}) {
     for (const Sync sync : {Sync::mine, Sync::all}) {
       for (const BoardMethod method : {BoardMethod::tiles, BoardMethod::claims}) {
         for (const Operation operation : {Operation::all_reduce, Operation::reduce}) {
-          ModelCase what{2, kPiecesOfAWord, {}, false, reached};
+          ModelCase what{2, kPiecesOfAWord, {}, Careless::no, reached};
           for (int i = 0; i < 2; ++i) what.calls.push_back(large_call(operation, method, 2, 1, sync));
           all_are_right(what);
         }
       }
       for (const BoardMethod method : {BoardMethod::mapped, BoardMethod::two_stage}) {
-        ModelCase what{2, kPiecesOfAWord, {}, false, reached};
+        ModelCase what{2, kPiecesOfAWord, {}, Careless::no, reached};
         for (Rank root = 0; root < 2; ++root)
           what.calls.push_back(large_call(Operation::broadcast, method, 2, root, sync));
         all_are_right(what);
@@ -427,13 +468,13 @@ TEST_F(BoardModel, ClaimsOfThreeMembersInEveryOrder) {
 }
 
 TEST_F(BoardModel, FindsTilesThatAreNotWaitedFor) {
-  ModelCase what{2, kPiecesOfAWord, {}, /*careless=*/true};
+  ModelCase what{2, kPiecesOfAWord, {}, Careless::of_readers};
   what.calls.push_back(large_call(Operation::all_reduce, BoardMethod::claims, 2, 0, Sync::mine));
   EXPECT_NE(explore(what).wrong, "");
 }
 
 TEST_F(BoardModel, FindsASlotThatIsWrittenTooEarly) {
-  ModelCase what{2, {.slots = 1, .bulk = 0}, {}, /*careless=*/true};
+  ModelCase what{2, {.slots = 1, .narrow = 1, .bulk = 0}, {}, Careless::of_readers};
   for (int i = 0; i < 2; ++i) what.calls.push_back(call_of(Operation::broadcast, BoardMethod::flat, 2, 0));
   EXPECT_NE(explore(what).wrong, "");
 }

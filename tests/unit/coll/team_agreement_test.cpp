@@ -295,6 +295,31 @@ TEST(Agreement, BreaksByAWrongFingerprint) {
   EXPECT_FALSE(agreement.take_news());
 }
 
+// On a board a member may be many calls ahead. Those that are not must learn of it, or they wait for ever.
+TEST(Agreement, BrokenByAForgottenCallIsToldOnce) {
+  TeamAgreement ahead(0), behind(1);
+  call_up_to(ahead, 40, broadcast_of(8));
+  ASSERT_TRUE(behind.calls(1, broadcast_of(64)).ok());
+  EXPECT_EQ(ahead.saw_other(1, kNoRank), Status(ErrorCode::mismatch));
+  EXPECT_EQ(ahead.broken_at(), 1u);
+  EXPECT_THAT(ahead.why(), HasSubstr("rank 0 does not remember its own call"));
+  const auto news = ahead.take_news();
+  ASSERT_TRUE(news);
+  EXPECT_EQ(news->number, 1u);
+  EXPECT_EQ(ahead.saw_other(1, kNoRank), Status(ErrorCode::mismatch));
+  EXPECT_FALSE(ahead.take_news());
+  EXPECT_EQ(behind.heard(0, news->number, news->call), Verdict::broken);
+  EXPECT_EQ(behind.status(), Status(ErrorCode::mismatch)) << "it may be any member's";
+  EXPECT_EQ(
+      behind.why(),
+      "call 1 of the team: rank 0 has seen that the members' calls differ; rank 1 has called broadcast of 64 "
+      "bytes (root 0)");
+  const auto answer = behind.take_news();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(ahead.heard(1, answer->number, answer->call), Verdict::known);
+  EXPECT_FALSE(ahead.take_news());
+}
+
 TEST(Agreement, SaysWhatDiffersIfOnlyTheAlgorithmsDo) {
   TeamAgreement agreement(0);
   CallDescription mine = sum_of(8), theirs = sum_of(8);
@@ -336,7 +361,7 @@ TEST(Agreement, WithAnOldCallSaysOnlyTheirs) {
   TeamAgreement other(1);
   ASSERT_TRUE(other.calls(1, refused(broadcast_of(8, 9))).ok());
   EXPECT_EQ(other.heard(0, 1, news->call), Verdict::broken);
-  EXPECT_THAT(other.why(), HasSubstr("rank 0 has made another call"));
+  EXPECT_THAT(other.why(), HasSubstr("rank 0 has seen that the members' calls differ"));
 }
 
 TEST(Agreement, OnOldRefusalsIsUnbroken) {
