@@ -1,5 +1,7 @@
 #pragma once
 
+#include <aqueduct/copy_bytes.hpp>
+
 #include "coll/shared/board_plan.hpp"
 
 #include <algorithm>
@@ -264,8 +266,9 @@ class BoardOf {
 
   // What the operation does with bytes.
 
+  /// Buffers are the same or do not overlap.
   static void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    if (to != from && bytes != 0) std::memmove(to, from, bytes);
+    if (to != from) aqueduct::detail::copy_bytes(to, from, bytes);
   }
   // Out of another member's memory, and into it, in large operations.
   void read(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
