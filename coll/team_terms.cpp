@@ -64,10 +64,12 @@ Status take_terms(TeamState& made, const TeamState& over, std::span<const Blob> 
 /// `nobody`: no member has the team. Otherwise others may have it, and write to this member's places: these are not used
 /// again, and the others learn that they would wait for this member in vain.
 void leave_unsettled(TeamState& made, Status why, bool nobody) noexcept {
-  // Of a lost member of the team all members learn by themselves, and that is the better reason.
+  // Of a lost member of the team all members learn by themselves, and that is the better reason. An exchange may have told this
+  // one of the loss before its conduit does.
+  const bool lost = made.lost_member() != kNoRank ||
+                    (why.code() == ErrorCode::peer_lost && made.find(why.peer()) != kNoRank);
   Collectives* const collectives = made.endpoint.layer<Collectives>();
-  if (!nobody && collectives != nullptr && made.lost_member() == kNoRank)
-    collectives->refuse(made, refused_call({}, why.code()));
+  if (!nobody && collectives != nullptr && !lost) collectives->refuse(made, refused_call({}, why.code()));
   leave_collectives(made, nobody);
   made.endpoint.barriers->leave(made, nobody);
 }

@@ -231,11 +231,10 @@ TEST_P(CollectiveErrors, AMismatchManyCallsAgoIsToldToAll) {
     if (!finds_different_calls(me)) return;
     for (const std::uint32_t ahead : {1, 15, 17, 31, 32, 33, 64, 65, 150}) {
       // `bound`: what the odd one's call stands opposite is the bind of a plan, of which nobody is told.
-      for (const auto& [in_flight, bound] : {std::pair(false, false), {true, false}, {false, true}}) {
-        SCOPED_TRACE(std::to_string(ahead) + " calls, " +
-                     (in_flight ? "in flight"
-                      : bound   ? "after a bind"
-                                : ""));
+      for (int form = 0; form < 3; ++form) {
+        const bool in_flight = form == 1;
+        const bool bound = form == 2;
+        SCOPED_TRACE(std::to_string(ahead) + " calls, form " + std::to_string(form));
         auto team = me.world().split(0, me.rank());
         ASSERT_TRUE(team && *team);
         std::uint64_t word = 7, sum = 0;
