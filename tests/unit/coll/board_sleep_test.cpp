@@ -107,7 +107,7 @@ TEST(BoardSleep, WhoeverLetsAMemberGoOnWakesIt) {
       for (std::uint32_t seed = 1; seed <= 5; ++seed) {
         SCOPED_TRACE("kind " + std::to_string(static_cast<int>(kind)) + ", " + std::to_string(room.slots) +
                      " slots, seed " + std::to_string(seed));
-        ASSERT_NO_FATAL_FAILURE(play(room, kind, 300, seed));
+        ASSERT_NO_FATAL_FAILURE(play(room, kind, often(300), seed));
       }
     }
   }

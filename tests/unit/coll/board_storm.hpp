@@ -13,6 +13,15 @@ namespace aqueduct::coll::storm {
 
 inline constexpr Rank kMembers = 4;
 
+/// How many calls are enough: sanitizers take ten times as long.
+constexpr std::uint32_t often(std::uint32_t calls) noexcept {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  return calls / 5;
+#else
+  return calls;
+#endif
+}
+
 struct StormMemory {
   alignas(kBoardLine) std::array<std::array<std::byte, 32768>, kMembers> part{};
 };

@@ -65,8 +65,8 @@ TEST(BoardStorm, MixedCallsInARowAreRightWithManySlots) { play(kManySlots, 500);
 
 TEST(BoardStorm, MembersThatRunAheadOverwriteNothing) {
   for (const StormKind kind : {StormKind::down, StormKind::up, StormKind::rooted}) {
-    play(kManySlots, 1000, kind);
-    play({.slots = 4, .narrow = 2, .bulk = 1024}, 300, kind);
+    play(kManySlots, often(1000), kind);
+    play({.slots = 4, .narrow = 2, .bulk = 1024}, often(300), kind);
   }
 }
 
