@@ -88,8 +88,10 @@ bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
   }
   {
     const HandlerQueue::Stays armed(state_.handlers);
-    const bool found = progress(state_) != 0;
-    if (!found && done(what)) return true;  // which may make a round too
+    const std::uint64_t moves = state_.moves;
+    bool found = progress(state_) != 0;
+    if (!found && done(what)) return true;
+    found = found || state_.moves != moves;  // the predicate may make a round too
     // A continuation or the predicate has waited, and another thread has armed the conduits meanwhile. To disarm them here
     // is to disarm them for it too, so it must look again.
     if (guard.shared() && !guard.take_turn()) {

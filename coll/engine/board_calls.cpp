@@ -5,7 +5,9 @@
 #include "core/wait.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <new>
+#include <optional>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -26,7 +28,7 @@ void TeamEngine::have_board(const BoardRoom& room, std::span<const TeamOffer> al
     offsets.push_back((all[i].offset + kBoardLine - 1) / kBoardLine * kBoardLine);
     ranks.push_back(team_.members[i]);
   }
-  said_marks_.resize(kRememberedMarks);
+  said_ = std::make_unique<SaidCalls>();
   board_ = std::make_unique<Board>(MappedBoards(state_, offsets, ranks, position_, room.bytes()), room,
                                    ranks_, position_);
   traits_.board = room;
@@ -126,7 +128,7 @@ Event TeamEngine::call_on_board(KnownCall& call, CallMemory memory) noexcept {
 /// There is no memory to go on later, and the others count on this member's part: waits here, whatever the call's limit.
 Event TeamEngine::wait_on_board(BoardOp op) noexcept {
   const auto ended = [&] {
-    return !broken_.ok() || board_->access().failed() || (board_->may_step(op) && board_->step(op));
+    return !broken_.ok() || board_->access().failed() || (board_->may_step(op) && step_on_board(op));
   };
   const Status status =
       core::wait_until(state_, ended, kNoRank, [] { return std::string("a collective operation"); });
@@ -161,26 +163,38 @@ void TeamEngine::open_on_board(Run& run) noexcept {
   newest_ = &run;
 }
 
+/// A step of an operation whose turn it is. A sleep that is being prepared must not begin if the operation has gone on, or has
+/// only now told those who would end the sleep that it waits for room.
+bool TeamEngine::step_on_board(BoardOp& op) noexcept {
+  const std::uint64_t ended = board_->ended();
+  const bool was_short = op.short_of_room;
+  const bool over = board_->step(op);
+  if (over || board_->ended() != ended || op.short_of_room != was_short) ++state_.moves;
+  return over;
+}
+
 void TeamEngine::look_at_board(Run& run) noexcept {
   if (run.complete || !board_->may_step(run.board)) return;
-  const std::uint64_t ended = board_->ended();
-  const bool was_short = run.board.short_of_room;
-  if (board_->step(run.board)) {
-    ++state_.moves;
-    return completed(run);
-  }
-  // A sleep that is being prepared must not begin if it has only now told those who would end it.
-  if (board_->ended() != ended || run.board.short_of_room != was_short) ++state_.moves;
+  if (step_on_board(run.board)) return completed(run);
   if (board_->access().failed()) [[unlikely]]
     return fail_and_tell({ErrorCode::no_memory, state_.rank});
   if (board_->disagrees()) [[unlikely]]
     return saw_other(run.operation->number);
-  if (waits_long(run)) look_at_calls(*run.operation);
+  if (waits_long(run)) look_at_calls();
+}
+
+/// The mark of one of this member's calls; nothing if it is forgotten, and then all others have read their part of it.
+std::optional<std::uint32_t> TeamEngine::mark_of(std::uint64_t number) const noexcept {
+  if (const auto said = said_->mark_of(static_cast<std::uint32_t>(number))) return said;
+  for (const CallRecord* call = first_; call != nullptr; call = call->next) {
+    if (call->number == number) return static_cast<std::uint32_t>(call->unit >> 16);
+  }
+  return board_->mark_of(static_cast<std::uint32_t>(number));
 }
 
 /// What the others have called last: a member that waits on the board hears nothing of one that waits for a message, or the
-/// other way round. Who is ahead knows what it has called when it was where the other is. `waits`: what this member waits for.
-void TeamEngine::look_at_calls(const CallRecord& waits) noexcept {
+/// other way round. Who is ahead knows what it has called when it was where the other is.
+void TeamEngine::look_at_calls() noexcept {
   if (board_ == nullptr) return;
   for (Rank i = 0; i < ranks_; ++i) {
     if (i == position_) continue;
@@ -188,11 +202,8 @@ void TeamEngine::look_at_calls(const CallRecord& waits) noexcept {
     const std::uint64_t behind = (calls() - (said >> 32)) & 0xffff'ffff;
     if (said == 0 || behind > 0x7fff'ffff) continue;
     const std::uint64_t number = calls() - behind;
-    const std::uint32_t mine = number == waits.number ? static_cast<std::uint32_t>(waits.unit >> 16)
-                               : behind < kRememberedMarks
-                                   ? said_marks_[number % kRememberedMarks]
-                                   : board_->mark_of(static_cast<std::uint32_t>(number));
-    if (mine == 0 || mine == static_cast<std::uint32_t>(said)) continue;
+    const auto mine = mark_of(number);
+    if (!mine || *mine == static_cast<std::uint32_t>(said)) continue;
     saw_other(number);
     return;
   }

@@ -96,9 +96,9 @@ struct Run {
   std::uint32_t ended = 0;                  ///< lanes that have no steps left
   std::uint32_t untold = 0;                 ///< lanes that may still touch the user's buffers
   std::uint32_t looks = 0;                  ///< how often its lanes have been looked at
-  core::Clock::time_point peers_checked{};  ///< EndpointState's, when it has last looked at the others
   std::uint32_t failures = 0;               ///< transfers that could not begin
   std::uint32_t own = 0;                    ///< posted steps of which this member waits for the end
+  core::Clock::time_point peers_checked{};  ///< EndpointState's, when it has last looked at the others
   std::uint64_t native_number =
       0;          ///< of the conduit's operation that carries it out; 0: not started, or none does
   BoardOp board;  ///< of a call on the team's board, which has no lanes

@@ -31,6 +31,7 @@ void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& t
   quiet_ = short_way_ = false;
   if (verdict == Verdict::clearer) state_.log.error("{}", agreement_.why());
   settle();
+  if (verdict == Verdict::broken || verdict == Verdict::clearer) tell_silent_before(number);
 }
 
 void TeamEngine::heard_finish(Rank from, std::uint32_t calls) noexcept {
@@ -48,7 +49,8 @@ void TeamEngine::saw_other(std::uint64_t number) noexcept {
 }
 
 // A member that has made another call where this one has bound or ended a plan is behind in its numbers from there on. It
-// waits in a call for which this member has no counter, so only the news of the silent call ends it.
+// waits in a call for which this member has no counter, so only the news of the silent call ends it. That is so however this
+// member learns that calls differ.
 void TeamEngine::tell_silent_before(std::uint64_t number) noexcept {
   for (int told = 0; told < kMostSilentTold; ++told) {
     const auto news = agreement_.silent_before(number);

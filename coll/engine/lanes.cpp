@@ -40,7 +40,7 @@ inline bool TeamEngine::arrived(const Run& run, Counter counter, std::uint32_t u
 
 /// A run has waited for long: perhaps a member has made another call, and has raised other counters than this waits for.
 void TeamEngine::look_for_others(const Run& run) noexcept {
-  look_at_calls(*run.operation);
+  look_at_calls();
   for (std::uint32_t counter = 0; counter < run.portion.counters; ++counter) {
     if (fits(run, scratch_->count(run.portion, static_cast<Counter>(counter)))) continue;
     saw_other(run.operation->number);

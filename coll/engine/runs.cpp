@@ -353,6 +353,9 @@ bool TeamEngine::advance() noexcept {
     again =
         again || (held_ != nullptr && !cancelled(*held_->operation) && scratch_->may_start(held_->portion));
   }
+  // Nothing else looks at the others if all that goes on here is waiting for scratch.
+  if (active_ == nullptr && held_ != nullptr && !cancelled(*held_->operation) && waits_long(*held_))
+    look_at_calls();
   if (!broken_.ok()) [[unlikely]] {
     reap();
     return first_ != nullptr;

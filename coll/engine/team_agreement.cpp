@@ -176,7 +176,7 @@ void TeamAgreement::tell(std::uint64_t number) noexcept {
   news_ = CallNews{number, own(number)};
 }
 
-// Of a call that this member does not remember: that it has made another one.
+// Of a call that this member does not remember: that the members' calls differ there.
 void TeamAgreement::tell_forgotten(std::uint64_t number) noexcept {
   if (forgotten_told_ == number) return;
   forgotten_told_ = number;

@@ -4,6 +4,7 @@
 #include "coll/engine/learning.hpp"
 #include "coll/engine/places.hpp"
 #include "coll/engine/pool.hpp"
+#include "coll/engine/said_calls.hpp"
 #include "coll/engine/team_agreement.hpp"
 #include "coll/engine/team_offers.hpp"
 #include "coll/shared/board.hpp"
@@ -269,9 +270,10 @@ class TeamEngine {
   /// This member's next call: counted, and compared with what others have told of theirs.
   Status note(const CallDescription& call) noexcept {
     const Status status = agreement_.calls(agreement_.made() + 1, call);
-    if (board_ != nullptr) said_marks_[calls() % kRememberedMarks] = kSilentMark;  // until say_call
-    if (!status || agreement_.has_news()) [[unlikely]]
+    if (!status || agreement_.has_news()) [[unlikely]] {
       settle();
+      if (!status) tell_silent_before(calls());
+    }
     quiet_ = broken_.ok() && agreement_.is_quiet();
     see_short_way();
     return status;
@@ -327,15 +329,17 @@ class TeamEngine {
   bool plan_for_board(KnownCall& call) const noexcept;
   void open_on_board(Run& run) noexcept;
   void look_at_board(Run& run) noexcept;
-  void look_at_calls(const CallRecord& waits) noexcept;
+  void look_at_calls() noexcept;
+  bool step_on_board(BoardOp& op) noexcept;
   Event wait_on_board(BoardOp op) noexcept;
   void prepare_board_run(Run& run) noexcept;
-  /// This member's latest call, for the others to compare; 0: one of which they can see nothing.
+  /// This member's latest call, for the others to compare.
   void say_call(std::uint32_t mark) noexcept {
     if (board_ == nullptr) return;
-    said_marks_[calls() % kRememberedMarks] = mark;
+    said_->say(static_cast<std::uint32_t>(calls()), mark);
     board_->say(calls(), mark);
   }
+  std::optional<std::uint32_t> mark_of(std::uint64_t number) const noexcept;
   void describe_board(std::string& text, const Run& run) const;
 
   // barrier_calls.cpp
@@ -399,9 +403,9 @@ class TeamEngine {
   /// After a look in vain: whether it is time to look at what the others do. In a wait that sleeps there are few looks, but peers
   /// are checked at times.
   bool waits_long(Run& run) const noexcept {
-    constexpr std::uint32_t kLooksAtOthers =
-        256;                                 // chosen: a few microseconds, beside which one at all is little
-    constexpr std::uint32_t kFewLooks = 16;  // chosen: most waits end before
+    // Chosen: a few microseconds, beside which one look at all is little; and most waits end before.
+    constexpr std::uint32_t kLooksAtOthers = 256;
+    constexpr std::uint32_t kFewLooks = 16;
     if (++run.looks % kLooksAtOthers != 0 &&
         (run.looks < kFewLooks || run.peers_checked == state_.checked_peers))
       return false;
@@ -485,14 +489,10 @@ class TeamEngine {
   std::unique_ptr<BarrierCall> barrier_;      ///< made by the first barrier
   std::unique_ptr<core::NativeTeam> native_;  ///< null: the library carries out all operations
   bool shares_memory_ = false;
-  std::unique_ptr<Board> board_;  ///< null: the team has none
-  /// [number] of this member's latest calls; empty: the team has no board. A member may be so many calls ahead as it has lines; of
-  /// still more that are in flight, BoardOf::mark_of knows those that others have yet to read.
-  std::vector<std::uint32_t> said_marks_;
-  static constexpr std::size_t kRememberedMarks = 128;
-  static_assert(kMostSlots + 1 < kRememberedMarks);
-  static constexpr std::uint32_t kSilentMark =
-      1;  ///< of a call that members tell only to those that disagree
+  std::unique_ptr<Board> board_;     ///< null: the team has none
+  std::unique_ptr<SaidCalls> said_;  ///< null: the team has no board
+  // A member that waits on the board for room may be so many calls ahead.
+  static_assert(kMostSlots + 1 < SaidCalls::kKept);
   std::uint64_t native_offer_ = 0;
   std::uint64_t natives_started_ = 0;
   std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ

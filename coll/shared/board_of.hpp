@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -121,13 +122,13 @@ class BoardOf {
     access_.store(access_.head(me_).said, (number & 0xffff'ffff) << 32 | mark);
   }
   std::uint64_t said_by(Rank member) { return access_.load(access_.head(member).said); }
-  /// The mark of a call of which others have yet to read this member's part; 0: of no such call.
-  std::uint32_t mark_of(std::uint32_t call) {
+  /// The mark of a call of which others have yet to read this member's part.
+  std::optional<std::uint32_t> mark_of(std::uint32_t call) {
     for (const Reading& reading : readers_) {
       if (reading.number != 0 && reading.call == call && !is_read(reading))
         return access_.relaxed(own(me_, reading.number).mark);
     }
-    return 0;
+    return std::nullopt;
   }
 
  private:

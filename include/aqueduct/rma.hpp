@@ -109,7 +109,7 @@ GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
 
 /// Begins writing `from` into another rank's segment.
 ///
-/// Shape:       `from` is a contiguous range of T.
+/// Shape:       `from` is a contiguous range of T. The source and the target are the same, or do not overlap.
 /// Completion:  remote: the Event is done when the bytes are in the target's memory. Operations are not ordered; the
 ///              result of overlapping puts without a wait between them is undefined. Exactly one aligned word (1, 2, 4
 ///              or 8 bytes) is whole: who reads it sees the old value or the new one (docs/memory-model.md, M-1).
@@ -175,7 +175,7 @@ inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions&
 
 /// Begins reading from another rank's segment into `to`.
 ///
-/// Shape:       `to` is a contiguous range of T.
+/// Shape:       `to` is a contiguous range of T. It and the source are the same, or do not overlap.
 /// Completion:  local: the Event is done when `to` holds the bytes. Exactly one aligned word is read as a whole
 ///              (docs/memory-model.md, M-3).
 /// Lifetime:    `to` until completion.

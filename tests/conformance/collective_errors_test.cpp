@@ -1,10 +1,8 @@
-#include "tests/conformance/collective.hpp"
+#include "tests/conformance/collective_errors.hpp"
 #include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/forms.hpp"
-#include "tests/conformance/rank_process.hpp"
 
 #include <complex>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 
@@ -37,31 +35,6 @@ class CollectiveErrors : public FabricTest {
     });
   }
 };
-
-constexpr std::chrono::seconds kToldWithin{5};
-
-/// How a call ended that may have to be told that it is wrong. An Event that goes on would hang the case.
-ErrorCode ends_soon(Endpoint& me, Event event) {
-  const Status status = me.wait_for(event, kToldWithin);
-  if (event.done()) return event.status().code();
-  ADD_FAILURE() << "the call goes on: " << status.text();
-  std::_Exit(kFailed);  // dropping the Event would be misuse
-}
-
-/// A broken team's calls fail on all members, whatever they call.
-void expect_broken(Endpoint& me, Team& team) {
-  std::uint64_t word = 1;
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(ends_soon(me, all_reduce_nb(team, std::span(&word, 1), ReduceOp::sum)), ErrorCode::mismatch);
-    EXPECT_EQ(ends_soon(me, broadcast_nb(team, std::span(&word, 1))), ErrorCode::mismatch);
-  }
-  EXPECT_EQ(all_reduce(team, std::span(&word, 1), ReduceOp::sum).code(), ErrorCode::mismatch);
-  EXPECT_EQ(all_reduce_plan(team, std::span(&word, 1), ReduceOp::sum).status().code(), ErrorCode::mismatch);
-  EXPECT_EQ(word, 1u);
-  // Other teams go on.
-  ASSERT_TRUE(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum));
-  EXPECT_EQ(word, me.ranks());
-}
 
 /// All members' calls are wrong alike: each is told at once, nothing has happened, and the team goes on.
 void expect_all_refused(Endpoint& me, Team& team, ErrorCode why, const std::function<Event(Team&)>& call) {
@@ -223,49 +196,6 @@ void expect_mismatch(Endpoint& me, Team& team, const std::function<Event(Team&)>
   const ErrorCode found = ends_soon(me, call(team));
   EXPECT_EQ(found, ErrorCode::mismatch) << describe(found).name;
   ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
-}
-
-// Bytes go one way, so members make many calls before they hear of the odd one, which waits for messages meanwhile.
-TEST_P(CollectiveErrors, AMismatchManyCallsAgoIsToldToAll) {
-  const Body body = [](Endpoint& me) {
-    if (!finds_different_calls(me)) return;
-    for (const std::uint32_t ahead : {1, 15, 17, 31, 32, 33, 64, 65, 150}) {
-      // `bound`: what the odd one's call stands opposite is the bind of a plan, of which nobody is told.
-      for (int form = 0; form < 3; ++form) {
-        const bool in_flight = form == 1;
-        const bool bound = form == 2;
-        SCOPED_TRACE(std::to_string(ahead) + " calls, form " + std::to_string(form));
-        auto team = me.world().split(0, me.rank());
-        ASSERT_TRUE(team && *team);
-        std::uint64_t word = 7, sum = 0;
-        std::array<std::uint64_t, 3> all{};
-        const CollOptions mine{.in = Sync::mine, .out = Sync::mine};
-        std::vector<Event> events;
-        const auto made = [&](Event event) {
-          if (in_flight)
-            events.push_back(std::move(event));
-          else
-            static_cast<void>(ends_soon(me, std::move(event)));
-        };
-        if ((*team)->index() == 2) {
-          made(all_gather_nb(**team, std::span<const std::uint64_t>(&word, 1), std::span(all), mine));
-        } else {
-          if (bound) static_cast<void>(all_reduce_plan(**team, std::span(&sum, 1), ReduceOp::sum, mine));
-          for (std::uint32_t i = 0; i < ahead; ++i) made(broadcast_nb(**team, std::span(&word, 1), 0, mine));
-          made(reduce_nb(**team, std::span<const std::uint64_t>(&word, 1), std::span(&sum, 1), ReduceOp::sum,
-                         0, mine));
-        }
-        for (Event& event : events) static_cast<void>(ends_soon(me, std::move(event)));
-        ASSERT_NO_FATAL_FAILURE(expect_broken(me, **team));
-        EXPECT_TRUE((*team)->end());
-      }
-    }
-    ASSERT_TRUE(me.barrier());
-  };
-  for (const char* algorithm : {"ring", "auto"}) {
-    run({.ranks = 3, .segment_bytes = 4096, .settings = {{"coll_all_gather", algorithm}}}, body);
-    if (HasFailure() || testing::Test::IsSkipped()) return;
-  }
 }
 
 // With Sync::all at both ends all members meet, by whichever algorithm.

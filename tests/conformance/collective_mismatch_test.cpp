@@ -1,0 +1,125 @@
+#include <aqueduct/coll_v.hpp>
+
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+#include "tests/conformance/collective_errors.hpp"
+#include "tests/conformance/fabric_test.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::conformance {
+namespace {
+
+/// Calls that differ are found late, since members are ahead of each other, or wait where they see nothing of one another.
+class CollectiveMismatch : public FabricTest {};
+
+constexpr CollOptions kMine{.in = Sync::mine, .out = Sync::mine};
+
+/// A call of which other members are told nothing: two, the bind of a plan and its end.
+void bind_and_end(Team& team) {
+  std::uint64_t sum = 0;
+  static_cast<void>(all_reduce_plan(team, std::span(&sum, 1), ReduceOp::sum, kMine));
+}
+
+/// What the members that agree do while the odd one gathers: silent calls first, and then before each of many broadcasts.
+struct ManyCalls {
+  std::uint32_t broadcasts;
+  bool in_flight = false;  ///< all at once
+  std::uint32_t silent_first = 0;
+  bool silent_between = false;
+};
+
+void differ_many_calls_ago(Endpoint& me, Team& team, const ManyCalls& calls) {
+  std::uint64_t word = 7, sum = 0;
+  std::array<std::uint64_t, 3> all{};
+  std::vector<Event> events;
+  const auto made = [&](Event event) {
+    if (calls.in_flight)
+      events.push_back(std::move(event));
+    else
+      static_cast<void>(ends_soon(me, std::move(event)));
+  };
+  const std::span<const std::uint64_t> in(&word, 1);
+  if (team.index() == 2) {
+    made(all_gather_nb(team, in, std::span(all), kMine));
+  } else {
+    for (std::uint32_t i = 0; i < calls.silent_first; ++i) bind_and_end(team);
+    for (std::uint32_t i = 0; i < calls.broadcasts; ++i) {
+      if (calls.silent_between) bind_and_end(team);
+      made(broadcast_nb(team, std::span(&word, 1), 0, kMine));
+    }
+    made(reduce_nb(team, in, std::span(&sum, 1), ReduceOp::sum, 0, kMine));
+  }
+  for (Event& event : events) static_cast<void>(ends_soon(me, std::move(event)));
+  expect_broken(me, team);
+}
+
+bool has_board(Team& team) {
+  const coll::TeamEngine* const engine = coll::Collectives::engine_of(team.state());
+  return engine != nullptr && engine->board().slots != 0;
+}
+
+// Bytes go one way, so members make many calls before they hear of the odd one, which waits for messages meanwhile.
+TEST_P(CollectiveMismatch, ManyCallsAgoIsToldToAll) {
+  const Body body = [](Endpoint& me) {
+    if (!finds_different_calls(me)) return;
+    std::vector<ManyCalls> cases;
+    for (const std::uint32_t ahead : {1, 15, 17, 31, 32, 33, 64, 65, 150}) {
+      for (const bool in_flight : {false, true}) cases.push_back({ahead, in_flight});
+      cases.push_back({.broadcasts = ahead, .silent_first = 1});
+    }
+    // Members that share a board see how many calls the others are behind.
+    for (const std::uint32_t ahead : {1, 17, 70}) {
+      cases.push_back({.broadcasts = ahead, .silent_first = 150});
+      cases.push_back({.broadcasts = ahead, .silent_between = true});
+    }
+    for (const ManyCalls& one : cases) {
+      SCOPED_TRACE(std::to_string(one.broadcasts) + " calls" + (one.in_flight ? " in flight, " : ", ") +
+                   std::to_string(one.silent_first) + " silent ones before, " +
+                   (one.silent_between ? "and between" : "none between"));
+      auto team = me.world().split(0, me.rank());
+      ASSERT_TRUE(team && *team);
+      if ((one.silent_first <= 1 && !one.silent_between) || has_board(**team)) {
+        ASSERT_NO_FATAL_FAILURE(differ_many_calls_ago(me, **team, one));
+      }
+      EXPECT_TRUE((*team)->end());
+    }
+    ASSERT_TRUE(me.barrier());
+  };
+  for (const char* algorithm : {"ring", "auto"}) {
+    run({.ranks = 3, .segment_bytes = 4096, .settings = {{"coll_all_gather", algorithm}}}, body);
+    if (HasFailure() || testing::Test::IsSkipped()) return;
+  }
+}
+
+// Of the odd one's two calls only the second is seen, and one member waits where it has made the first.
+TEST_P(CollectiveMismatch, OfABindIsToldToWhoWaitsInTheCallBeforeTheOneThatIsSeen) {
+  as_each_of(3, 4096, [](Endpoint& me) {
+    auto team = me.world().split(0, me.rank());
+    ASSERT_TRUE(team && *team);
+    if (!has_board(**team)) return;
+    std::uint64_t word = 7, sum = 0;
+    std::array<std::uint64_t, 3> all{};
+    const std::span<const std::uint64_t> in(&word, 1);
+    if ((*team)->index() == 2) {
+      bind_and_end(**team);
+      const std::array<std::uint64_t, 3> counts{1, 1, 1};
+      static_cast<void>(ends_soon(me, all_gather_v_nb(**team, in, all, {counts}, kMine)));
+    } else {
+      static_cast<void>(ends_soon(me, gather_nb(**team, in, std::span(all), 1, kMine)));
+      // As many as the odd one has made.
+      for (int i = 0; i < 2 && (*team)->index() == 0; ++i)
+        static_cast<void>(ends_soon(me, reduce_nb(**team, in, std::span(&sum, 1), ReduceOp::sum, 0, kMine)));
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_broken(me, **team));
+    EXPECT_TRUE((*team)->end());
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(On, CollectiveMismatch, testing::ValuesIn(fabrics()), fabric_name);
+
+}  // namespace
+}  // namespace aqueduct::conformance
