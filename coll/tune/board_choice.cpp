@@ -12,14 +12,23 @@ namespace aqueduct::coll {
 
 namespace {
 
-// Chosen: up to here a copy into a slot is cheaper than what a schedule does for each message. With more members each of them
-// reads what all have published.
-constexpr std::uint64_t kMostOfTwo = 4096;
+// Up to here a copy into a slot is cheaper than to tell where buffers are and to wait until nobody needs them any more. Measured,
+// among two members, and where ranks share processors: there each wait costs a switch between them (docs/performance.md, "What
+// goes through slots"). Chosen for more members with a processor each: each of them reads what all have published.
+constexpr std::uint64_t kMostOfTwo = 16384;
 constexpr std::uint64_t kMostOfMany = 1024;
+constexpr std::uint64_t kMostOfCrowded = kMostBulk;
 /// Chosen: pieces of what must go through the board are at least so long.
 constexpr std::uint32_t kLeastBulk = 1024;
 /// Chosen: more members than this do not all look at all.
 constexpr Rank kMostFlat = 8;
+
+bool is_short(const Shape& shape, const TeamTraits& team) noexcept {
+  // Of longer scans a schedule's members run further ahead.
+  const bool scans = shape.operation == Operation::scan || shape.operation == Operation::exscan;
+  const std::uint64_t many = team.crowded && !scans ? kMostOfCrowded : kMostOfMany;
+  return payload_of(shape) <= (shape.ranks == 2 ? kMostOfTwo : many);
+}
 
 BoardMethod method_for(const Shape& shape, const TeamTraits& team) noexcept {
   if (shape.ranks == 2 || has_root(shape.operation)) {
@@ -68,25 +77,29 @@ Fit fit_board(const Algorithm& algorithm, const WantedParameters& wanted, const 
 Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept {
   Choice none;
   if (team.board.slots == 0) return none;
-  const bool is_short = payload_of(shape) <= (shape.ranks == 2 ? kMostOfTwo : kMostOfMany);
-  if (!is_short && team.board.bulk < kLeastBulk) return none;
-  const BoardMethod wanted = is_short ? method_for(shape, team) : large_method_for(shape, team);
-  for (const BoardMethod method : {wanted, is_short ? BoardMethod::flat : wanted}) {
+  const bool large = team.board.bulk >= kLeastBulk;
+  const auto take = [&](BoardMethod method) {
     const Algorithm* const algorithm = board_algorithm(shape.operation, method);
-    if (algorithm == nullptr) continue;
+    if (algorithm == nullptr) return none;
     const Fit how = fit_board(*algorithm, {}, shape, team);
-    if (how.refusal == nullptr)
-      return {.algorithm = algorithm, .shape = how.shape, .piece = how.piece, .why = {}};
+    if (how.refusal != nullptr) return none;
+    return Choice{.algorithm = algorithm, .shape = how.shape, .piece = how.piece, .why = {}};
+  };
+  if (is_short(shape, team)) {
+    for (const BoardMethod method : {method_for(shape, team), BoardMethod::flat}) {
+      if (const Choice found = take(method); found.algorithm != nullptr) return found;
+    }
   }
-  return none;
+  return large ? take(large_method_for(shape, team)) : none;
 }
 
 std::string board_lines(const Choice& choice) {
   const Cost cost = Schedule::cost(*choice.algorithm, choice.shape);
   if (is_large(choice.algorithm->board)) {
     return fmt::format(
-        "  members access each other's buffers where these lie in segments; else bytes go through the "
-        "board\n  "
+        "  members access each other's buffers where these lie in segments; else the system copies bytes, or "
+        "they "
+        "go through the board\n  "
         "moves {} bytes, {} signals, {} deep, beside those of Sync::all\n",
         cost.bytes, cost.messages, cost.depth);
   }
