@@ -293,6 +293,9 @@ class CrossMap {
     bool fenced = false;
   };
   virtual Sleeper sleeper(Rank /*peer*/) const noexcept { return {}; }
+  /// What a neighbour's NativeRma::import_key needs to `get` out of any memory of this process, by copies that the system makes:
+  /// an offset is then an address, and a `get` is done or fails. Empty: neighbours cannot.
+  virtual std::vector<std::byte> export_process() { return {}; }
   /// Whether a neighbour is in this process, so that its addresses are this rank's too.
   virtual bool in_this_process(Rank /*peer*/) const noexcept { return false; }
 };

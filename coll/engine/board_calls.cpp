@@ -17,6 +17,14 @@ namespace {
 /// Chosen: some 2 us of looks before a blocking call becomes one that goes on in progress. Others get their progress then.
 constexpr std::uint32_t kMostLooks = 400;
 
+// When the system copies between processes: measured, see decision 105.
+/// Bytes of a block that are worth the fixed cost.
+constexpr std::uint64_t kLeastCopied = 16384;
+/// What is combined out of another process at once, at least.
+constexpr std::uint64_t kLeastCopiedAtOnce = 4096;
+/// With more members, they would wait for the locks of the process that all of them read.
+constexpr Rank kMostThatCopy = 4;
+
 }  // namespace
 
 void TeamEngine::have_board(const BoardRoom& room, std::span<const TeamOffer> all) {
@@ -58,11 +66,21 @@ bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
   return false;
 }
 
+/// Whether members may read each other's memory by copies of the system. Ranks that share processors find in their caches what the
+/// others have put on the board.
+bool TeamEngine::may_copy(std::uint64_t bytes) const noexcept {
+  return bytes >= kLeastCopied && ranks_ <= kMostThatCopy && !traits_.crowded &&
+         board_->room().payload() >= kLeastCopiedAtOnce;
+}
+
 void TeamEngine::set_board_op(BoardOp& op, const KnownCall& call, CallMemory memory) const noexcept {
   op.plan = &call.plan;
   if (is_large(call.plan.method)) {
-    op.notes.in = board_->access().note(memory.in, bytes_in(call.plan));
-    op.notes.out = board_->access().note(memory.out, bytes_out(call.plan));
+    MappedBoards& boards = board_->access();
+    const bool copies = may_copy(call.plan.bytes);
+    if (copies) boards.prepare_copies();
+    op.notes.in = boards.note(memory.in, bytes_in(call.plan), copies);
+    op.notes.out = boards.note(memory.out, bytes_out(call.plan), copies);
   }
   op.combiner = &call.combiner;
   op.in = memory.in;

@@ -4,13 +4,16 @@
 #include "core/signals.hpp"
 
 #include <chrono>
+#include <new>
+#include <utility>
 
 namespace aqueduct::coll {
 
 namespace {
 
 /// Stands for a part that cannot be mapped: nobody has published anything there.
-alignas(kBoardLine) std::byte nowhere[BoardRoom{.slots = kMostSlots, .narrow = kMostNarrow, .bulk = kMostBulk}.bytes()];
+alignas(kBoardLine)
+    std::byte nowhere[BoardRoom{.slots = kMostSlots, .narrow = kMostNarrow, .bulk = kMostBulk}.bytes()];
 
 /// Specified in issue 19: how soon the loss of a member is known.
 constexpr std::chrono::seconds kLossIsKnown{2};
@@ -74,19 +77,44 @@ bool MappedBoards::find_segment(const std::byte* memory, std::uint64_t bytes) no
   return false;
 }
 
-BufferNote MappedBoards::note(const std::byte* memory, std::uint64_t bytes) noexcept {
+void MappedBoards::prepare_copies() noexcept {
+  if (one_process_ || (copies_ != nullptr && copies_->over())) return;
+  if (copies_ == nullptr) {
+    std::vector<Rank> ranks;
+    try {
+      for (const Member& member : members_) ranks.push_back(member.rank);
+      copies_ = std::make_unique<ProcessCopies>(*state_, std::move(ranks), me_);
+    } catch (const std::bad_alloc&) {
+      return;  // the next call tries again
+    }
+  }
+  copies_->prepare([this](Rank member) -> BoardHead& { return head(member); });
+}
+
+bool MappedBoards::fetch(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+  if (!copy_failed_ && copies_->read(member, to, from, bytes)) return true;
+  copy_failed_ = true;
+  unreachable(member);
+  return false;
+}
+
+BufferNote MappedBoards::note(const std::byte* memory, std::uint64_t bytes, bool copies) noexcept {
   if (memory == nullptr || bytes == 0) return {};
-  if (one_process_)
-    return {.at = reinterpret_cast<std::uintptr_t>(memory), .segment = 0, .kind = BufferNote::address};
-  if (!find_segment(memory, bytes)) return {};
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  if (one_process_) return {.at = address, .segment = 0, .kind = BufferNote::address};
+  if (!find_segment(memory, bytes)) {
+    if (!copies || copies_ == nullptr || !copies_->can_read(memory, bytes)) return {};
+    return {.at = address, .segment = 0, .kind = BufferNote::of_process};
+  }
   return {.at = static_cast<std::uint64_t>(memory - mine_.data()),
           .segment = segment_,
           .kind = BufferNote::in_segment};
 }
 
 std::byte* MappedBoards::reach(Rank member, const BufferNote& note, std::uint64_t bytes) noexcept {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer of this process
-  if (note.kind == BufferNote::address) return reinterpret_cast<std::byte*>(note.at);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer of this process, or for `fetch`
+  if (note.kind == BufferNote::address || note.kind == BufferNote::of_process)
+    return reinterpret_cast<std::byte*>(note.at);
   std::byte* const found = core::find_mapped(*state_, {members_[member].rank, note.at, note.segment}, bytes);
   if (found == nullptr) unreachable(member);
   return found;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "coll/shared/board_of.hpp"
+#include "coll/shared/process_copies.hpp"
 #include "core/endpoint_state.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -100,9 +102,15 @@ class MappedBoards {
     if (waiting.load(std::memory_order_seq_cst) != 0) [[unlikely]]
       wake_all();
   }
-  /// Where the other members find a buffer of this one.
-  BufferNote note(const std::byte* memory, std::uint64_t bytes) noexcept;
-  /// Where a member's buffer is here; null: it cannot be mapped. Either the member is lost, which its team learns, or `failed`
+  /// Where the other members find a buffer of this one. `copies`: they may let the system copy it. Before it is first asked
+  /// with `copies`, `prepare_copies` has been called.
+  BufferNote note(const std::byte* memory, std::uint64_t bytes, bool copies) noexcept;
+  /// Goes on preparing for copies between processes, which all members have to do. In each call that may use them.
+  void prepare_copies() noexcept;
+  /// Reads out of a member's process, whose address `from` is. False: as `reach`, and from then on always: the operation cannot
+  /// go on where it was.
+  bool fetch(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
+  /// Where a member's buffer is here, or the address for `fetch`; null: it cannot be mapped. Either the member is lost, which its team learns, or `failed`
   /// says so after some time.
   std::byte* reach(Rank member, const BufferNote& note, std::uint64_t bytes) noexcept;
 
@@ -136,6 +144,8 @@ class MappedBoards {
   bool fenced_ = false;  ///< a sleeper makes all others execute a barrier: plain stores will do
   std::optional<core::Clock::time_point> unreached_;  ///< since when a member's memory cannot be mapped
   bool one_process_ = true;                           ///< all members are in this process
+  std::unique_ptr<ProcessCopies> copies_;  ///< null: not asked for yet, or all members are in this process
+  bool copy_failed_ = false;
   // The segment in which the latest buffer was.
   SegmentId segment_ = 0;
   std::span<std::byte> mine_;

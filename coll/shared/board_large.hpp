@@ -3,7 +3,8 @@
 #include "coll/shared/board_of.hpp"
 
 // Large operations: members tell each other where their buffers are, and then move and combine bytes without a copy in
-// between. If somebody's buffer is out of reach, bytes go through the board in pieces, each of them a movement of its own.
+// between. Inputs that are not mapped are written into outputs by their owner, or copied by the system; if neither can be, bytes
+// go through the board in pieces, each of them a movement of its own.
 
 namespace aqueduct::coll {
 
@@ -41,23 +42,18 @@ constexpr std::uint64_t bytes_out(const BoardPlan& plan) noexcept {
   return all ? plan.ranks * plan.bytes : plan.bytes;
 }
 
-/// Tells the others where this member's buffers are. A contribution out of their reach moves to the output, if they reach
-/// that and it has a place there.
+/// Tells the others where this member's buffers are. A contribution out of their reach lies in the output too, if that is in
+/// reach and has a place for it.
 template <class Access>
 void BoardOf<Access>::show(BoardOp& op, const BoardPlan& plan) {
   BoardNotes& notes = op.notes;
   if (plan.operation == Operation::all_gather) {
     copy(op.out + me_ * plan.bytes, op.in, plan.bytes);
-    if (notes.out.ok()) {
-      notes.in = notes.out;
-      notes.in.at += me_ * plan.bytes;
-    }
-  } else if (plan.operation == Operation::all_reduce && !notes.in.ok() && notes.out.ok()) {
+  } else if (plan.operation == Operation::all_reduce && !notes.in.mapped() && notes.out.mapped()) {
     notes.in = notes.out;
     if (plan.method == BoardMethod::tiles) {
-      // Those that others combine.
-      for (std::uint64_t tile = 0; tile < plan.tiles; ++tile) {
-        const std::uint64_t at = tile * plan.tile;
+      // Those that others combine. Then all have their inputs mapped, and tiles are as long as that.
+      for (std::uint64_t tile = 0, at = 0; at < plan.bytes; ++tile, at += plan.tile) {
         if (tile % ranks_ != me_) copy(op.out + at, op.in + at, std::min(plan.tile, plan.bytes - at));
       }
     } else {
@@ -65,6 +61,11 @@ void BoardOf<Access>::show(BoardOp& op, const BoardPlan& plan) {
       op.in = op.out;
     }
   }
+  tell(op, notes);
+}
+
+template <class Access>
+void BoardOf<Access>::tell(const BoardOp& op, const BoardNotes& notes) {
   std::byte* const place = own(me_, op.number()).payload;
   access_.writes(place, sizeof notes);
   std::memcpy(place, &notes, sizeof notes);
@@ -81,31 +82,47 @@ void BoardOf<Access>::learn(const BoardOp& op, Rank member) {
 template <class Access>
 BoardOp::Way BoardOf<Access>::way_of(const BoardPlan& plan) const noexcept {
   using Way = BoardOp::Way;
-  const auto all_in = [&] {
-    return std::all_of(notes_.begin(), notes_.end(), [](const BoardNotes& one) { return one.in.ok(); });
-  };
-  const auto all_out = [&] {
-    return std::all_of(notes_.begin(), notes_.end(), [](const BoardNotes& one) { return one.out.ok(); });
-  };
-  const BoardNotes& root = notes_[plan.root];
+  const auto all = [&](auto check) { return std::all_of(notes_.begin(), notes_.end(), check); };
+  const auto in_mapped = [](const BoardNotes& one) { return one.in.mapped(); };
+  const auto in_reached = [](const BoardNotes& one) { return one.in.reached(); };
+  const auto out_mapped = [](const BoardNotes& one) { return one.out.mapped(); };
+  const auto either = [](const BoardNotes& one) { return one.in.reached() || one.out.mapped(); };
+  // What is copied from all members has room here, one element of each at the least.
+  const bool has_room = plan.element * std::uint64_t{ranks_} <= here_.size();
+  const auto all_read = [&] { return all(in_mapped) || (has_room && all(in_reached)); };
   const auto if_so = [](bool direct) { return direct ? Way::direct : Way::through_board; };
+  const BoardNotes& root = notes_[plan.root];
   switch (plan.operation) {
     case Operation::broadcast: {
-      bool all = root.in.ok();
+      bool outputs = true;
       for (Rank i = 0; i < ranks_ && plan.method == BoardMethod::two_stage; ++i)
-        all = all && (i == plan.root || notes_[i].out.ok());
-      return if_so(all);
+        outputs = outputs && (i == plan.root || notes_[i].out.reached());
+      return if_so(root.in.reached() && outputs);
     }
-    case Operation::scatter: return if_so(root.in.ok());
-    case Operation::gather: return if_so(root.out.ok());
-    case Operation::all_gather: return if_so(all_in());
-    case Operation::all_to_all: return all_in() ? Way::direct : all_out() ? Way::push : Way::through_board;
-    case Operation::reduce: return if_so(all_in() && root.out.ok());
-    case Operation::all_reduce: return if_so(all_in() && all_out());
+    case Operation::scatter: return if_so(root.in.reached());
+    case Operation::gather: return if_so(root.out.mapped());
+    // Copies by the processor are the fastest.
+    case Operation::all_gather:
+      return all(in_mapped) ? Way::direct : all(out_mapped) ? Way::push : if_so(all(either));
+    case Operation::all_to_all:
+      return all(in_mapped) ? Way::direct : all(out_mapped) ? Way::push : if_so(all(in_reached));
+    case Operation::reduce:
+      return if_so(all_read() && (plan.method != BoardMethod::claims || root.out.mapped()));
+    case Operation::all_reduce: return if_so(all_read() && all(out_mapped));
     case Operation::reduce_scatter:
-      return if_so(all_in() && (plan.method != BoardMethod::claims || all_out()));
+      return if_so(all_read() && (plan.method != BoardMethod::claims || all(out_mapped)));
     default: return Way::through_board;
   }
+}
+
+/// Where a member's buffer is here. False: it cannot be mapped.
+template <class Access>
+bool BoardOf<Access>::reach(Rank member, const BufferNote& note, std::uint64_t bytes, Place& place) {
+  place = {};
+  if (!note.reached()) return true;
+  place.at = access_.reach(member, note, bytes);
+  place.far = !note.mapped();
+  return place.at != nullptr;
 }
 
 /// Finds the buffers of all members. False: one of them cannot be mapped.
@@ -117,10 +134,11 @@ bool BoardOf<Access>::reach_all(const BoardPlan& plan) {
     places_[i] = {};
     if (one && i != plan.root) continue;
     const BoardNotes& notes = notes_[i];
-    if (notes.in.ok() && (places_[i].in = access_.reach(i, notes.in, bytes_in(plan))) == nullptr)
-      return false;
-    if (notes.out.ok() && (places_[i].out = access_.reach(i, notes.out, bytes_out(plan))) == nullptr)
-      return false;
+    if (!reach(i, notes.in, bytes_in(plan), places_[i].in)) return false;
+    if (!reach(i, notes.out, bytes_out(plan), places_[i].out)) return false;
+    // Its own block is in its output too, and may be mapped only there.
+    if (plan.operation == Operation::all_gather && !notes.in.mapped() && notes.out.mapped())
+      places_[i].in = places_[i].out + i * plan.bytes;
   }
   return true;
 }
@@ -157,27 +175,94 @@ void BoardOf<Access>::copy_own(const BoardOp& op, const BoardPlan& plan) noexcep
   }
 }
 
+/// The root's input is not mapped by the others. They tell it where their outputs are. If these are mapped, it writes to them;
+/// it says what it has done, or what is to be done. False: has to wait.
+template <class Access>
+bool BoardOf<Access>::meet(BoardOp& op, const BoardPlan& plan, BoardOp::Way& way) {
+  if (me_ != plan.root) {
+    if (!op.shown) {
+      if (!may_publish(op, 0)) return false;
+      tell(op, op.notes);
+      publish(op, 0, plan.root);
+      access_.wake(plan.root);
+      op.shown = true;
+    }
+    if (!look(op, plan.root)) return false;
+    const std::byte* const said = own(plan.root, op.number()).payload;
+    access_.reads(said, sizeof way);
+    std::memcpy(&way, said, sizeof way);
+  } else {
+    for (; op.at < ranks_; ++op.at) {
+      if (op.at == me_) continue;
+      if (!look(op, op.at)) return false;
+      learn(op, op.at);
+    }
+    if (!may_publish(op, 0)) return false;
+    bool mapped = true;
+    for (Rank i = 0; i < ranks_; ++i) mapped = mapped && (i == me_ || notes_[i].out.mapped());
+    if (mapped) {
+      if (!push_from_root(op, plan)) return false;
+      way = BoardOp::Way::push;
+    }
+    std::byte* const place = own(me_, op.number()).payload;
+    access_.writes(place, sizeof way);
+    std::memcpy(place, &way, sizeof way);
+    publish(op, 0);
+    access_.wake_all();
+  }
+  say_done(op.number());
+  ++op.piece;
+  op.at = 0;
+  op.shown = false;
+  return true;
+}
+
+template <class Access>
+bool BoardOf<Access>::push_from_root(const BoardOp& op, const BoardPlan& plan) {
+  for (Rank i = 0; i < ranks_; ++i) {
+    if (i == me_) continue;
+    Place to;
+    if (!reach(i, notes_[i].out, plan.bytes, to)) return false;
+    if (anybody_left()) return false;
+    write(i, to.at, op.in + (plan.operation == Operation::scatter ? i * plan.bytes : 0), plan.bytes);
+  }
+  return true;
+}
+
+/// Decides how bytes move, and begins. False: has to wait.
+template <class Access>
+bool BoardOf<Access>::begin_work(BoardOp& op, const BoardPlan& plan) {
+  using Way = BoardOp::Way;
+  Way way = way_of(plan);
+  if (plan.meets && !notes_[plan.root].in.mapped() && op.piece == 0 && !meet(op, plan, way)) return false;
+  if (way == Way::direct || (way == Way::push && !plan.meets)) {
+    places_[me_] = {{const_cast<std::byte*>(op.in)}, {op.out}};
+    if (!reach_all(plan)) return false;
+  }
+  op.way = way;
+  // Of a reduction all have told where their inputs are.
+  const bool copied = reduces(plan.operation) &&
+                      std::any_of(notes_.begin(), notes_.end(),
+                                  [](const BoardNotes& one) { return one.in.reached() && !one.in.mapped(); });
+  op.tile_bytes = copied ? plan.copied_tile : plan.tile;
+  // Behind the others' first bytes: they may wait for these.
+  if (way == Way::through_board && gives(plan, me_) && !takes(plan)) op.tile = 1;
+  if (op.tile == 0) copy_own(op, plan);
+  return true;
+}
+
 template <class Access>
 bool BoardOf<Access>::work(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
   using Way = BoardOp::Way;
-  if (op.way == Way::unknown) {
-    const Way way = way_of(plan);
-    if (way != Way::through_board) {
-      places_[me_] = {const_cast<std::byte*>(op.in), op.out};
-      if (!reach_all(plan)) return false;
-    }
-    op.way = way;
-    // Behind the others' first bytes: they may wait for these.
-    if (way == Way::through_board && gives(plan, me_) && !takes(plan)) op.tile = 1;
-    if (op.tile == 0) copy_own(op, plan);
-  }
+  if (op.way == Way::unknown && !begin_work(op, plan)) return false;
   if (op.way == Way::through_board) {
     if (movement.level != 0) return true;
     if (!go_through_board(op, plan)) return false;
     if (std::exchange(op.tile, 0) != 0) copy_own(op, plan);
     return true;
   }
-  if (!move_directly(op, plan, movement.level)) return false;
+  // At a meeting the root has moved everything.
+  if (!(op.way == Way::push && plan.meets) && !move_directly(op, plan, movement.level)) return false;
   op.piece = plan.pieces - 1;
   // All is done when the last tile is.
   if (plan.method == BoardMethod::claims) op.movement = plan.movements - 1;
@@ -191,32 +276,42 @@ bool BoardOf<Access>::move_directly(BoardOp& op, const BoardPlan& plan, std::uin
   if (plan.method == BoardMethod::two_stage) return stage_broadcast(op, plan, stage);
   const std::uint64_t shift = me_ * plan.bytes;
   const Places& root = places_[plan.root];
-  const bool writes = plan.operation == Operation::gather || op.way == BoardOp::Way::push;
-  if (writes && anybody_left()) return false;
   access_.reads(op.out, plan.bytes);
   switch (plan.operation) {
     case Operation::broadcast:
-      if (me_ != plan.root) read(plan.root, op.out, root.in, plan.bytes);
-      break;
+      if (me_ != plan.root && !read(plan.root, op.out, root.in, plan.bytes)) return false;
+      return !anybody_left();
     case Operation::scatter:
-      if (me_ != plan.root) read(plan.root, op.out, root.in + shift, plan.bytes);
-      break;
+      if (me_ != plan.root && !read(plan.root, op.out, root.in + shift, plan.bytes)) return false;
+      return !anybody_left();
     case Operation::gather:
-      if (me_ != plan.root) write(plan.root, root.out + shift, op.in, plan.bytes);
-      break;
-    default:
-      // Each begins with another one.
-      for (Rank i = 1; i < ranks_; ++i) {
-        const Rank other = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
-        if (plan.operation == Operation::all_gather)
-          read(other, op.out + other * plan.bytes, places_[other].in, plan.bytes);
-        else if (op.way == BoardOp::Way::push)
-          write(other, places_[other].out + shift, op.in + other * plan.bytes, plan.bytes);
-        else
-          read(other, op.out + other * plan.bytes, places_[other].in + shift, plan.bytes);
-      }
+      if (anybody_left()) return false;
+      if (me_ != plan.root) write(plan.root, root.out.at + shift, op.in, plan.bytes);
+      return true;
+    default: return op.way == BoardOp::Way::push ? write_blocks(op, plan) : read_blocks(op, plan);
   }
-  return writes || !anybody_left();
+}
+
+/// Of operations in which each member has a block of every other one. Each begins with another one.
+template <class Access>
+bool BoardOf<Access>::read_blocks(const BoardOp& op, const BoardPlan& plan) {
+  const std::uint64_t shift = plan.operation == Operation::all_gather ? 0 : me_ * plan.bytes;
+  for (Rank i = 1; i < ranks_; ++i) {
+    const Rank other = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
+    if (!read(other, op.out + other * plan.bytes, places_[other].in + shift, plan.bytes)) return false;
+  }
+  return !anybody_left();
+}
+template <class Access>
+bool BoardOf<Access>::write_blocks(const BoardOp& op, const BoardPlan& plan) {
+  const std::uint64_t shift = me_ * plan.bytes;
+  const bool same = plan.operation == Operation::all_gather;
+  for (Rank i = 1; i < ranks_; ++i) {
+    const Rank other = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
+    if (anybody_left()) return false;
+    write(other, places_[other].out.at + shift, op.in + (same ? 0 : other * plan.bytes), plan.bytes);
+  }
+  return true;
 }
 
 /// First each member takes a part from the root, then the other parts from those who have them.
@@ -231,47 +326,82 @@ bool BoardOf<Access>::stage_broadcast(const BoardOp& op, const BoardPlan& plan, 
     const Rank part = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
     if ((stage == 0) != (part == me_)) continue;
     const bool of_root = stage == 0 || part == plan.root;
-    const std::byte* const from = of_root ? places_[plan.root].in : places_[part].out;
-    read(of_root ? plan.root : part, op.out + border(part), from + border(part),
-         border(part + 1) - border(part));
+    const Place from = of_root ? places_[plan.root].in : places_[part].out;
+    if (!read(of_root ? plan.root : part, op.out + border(part), from + border(part),
+              border(part + 1) - border(part)))
+      return false;
   }
   return !anybody_left();
 }
 
+/// Inputs that this member reads by copies of the system.
+template <class Access>
+std::uint32_t BoardOf<Access>::count_far() const noexcept {
+  return static_cast<std::uint32_t>(
+      std::count_if(places_.begin(), places_.end(), [](const Places& one) { return one.in.far; }));
+}
+
+/// Combines contributions from `shift` on into `to`, in team order and in one pass: some elements are rounded at its end. False:
+/// one of them is out of reach now. `far`: count_far().
+template <class Access>
+bool BoardOf<Access>::fold(const BoardOp& op, std::byte* to, std::uint64_t shift, std::uint64_t bytes,
+                           std::uint32_t far) {
+  // Half of what is copied goes to each of the two buffers.
+  std::uint32_t copied = 0;
+  const std::uint32_t first_half = (far + 1) / 2;
+  for (Rank i = 0; i < ranks_; ++i) {
+    const Place from = places_[i].in + shift;
+    sources_[i] = from.at;
+    if (from.far) {
+      std::byte* const place =
+          copied < first_half ? here_.data() + copied * bytes : there_.data() + (copied - first_half) * bytes;
+      if (!access_.fetch(i, place, from.at, bytes)) return false;
+      sources_[i] = place;
+      ++copied;
+    }
+    if (i != me_) access_.have_read(i, bytes);
+  }
+  access_.reads(to, bytes);
+  op.combiner->fold(to, sources_, bytes / op.plan->element);
+  return true;
+}
+
 /// Combines a tile of all members' contributions, in team order, and puts the result where it belongs.
 template <class Access>
-void BoardOf<Access>::fold_tile(const BoardOp& op, const BoardPlan& plan, Rank block, std::uint64_t tile) {
+bool BoardOf<Access>::fold_tile(const BoardOp& op, const BoardPlan& plan, Rank block, std::uint64_t tile) {
   const bool blocks = plan.operation == Operation::reduce_scatter;
-  const std::uint64_t end = std::min(plan.bytes, (tile + 1) * plan.tile);
-  const std::uint64_t at_once = std::max<std::uint64_t>(kFoldedAtOnce / plan.element, 1) * plan.element;
+  const std::uint64_t end = std::min(plan.bytes, (tile + 1) * op.tile_bytes);
+  const std::uint32_t far = count_far();
+  const std::uint64_t most = far == 0 ? kFoldedAtOnce : here_.size() / ((far + 1) / 2);
+  const std::uint64_t at_once = std::max<std::uint64_t>(most / plan.element, 1) * plan.element;
   const std::uint64_t shift = blocks ? block * plan.bytes : 0;
   const Rank receiver = blocks ? block : plan.operation == Operation::reduce ? plan.root : me_;
-  for (std::uint64_t at = tile * plan.tile; at < end; at += at_once) {
+  for (std::uint64_t at = tile * op.tile_bytes; at < end; at += at_once) {
     const std::uint64_t bytes = std::min(at_once, end - at);
-    for (Rank i = 0; i < ranks_; ++i) {
-      sources_[i] = places_[i].in + shift + at;
-      if (i != me_) access_.have_read(i, bytes);
-    }
-    std::byte* const to = places_[receiver].out + at;
-    access_.reads(to, bytes);
-    op.combiner->fold(to, sources_, bytes / plan.element);
+    std::byte* const to = places_[receiver].out.at + at;
+    if (!fold(op, to, shift + at, bytes, far)) return false;
     if (receiver != me_) access_.have_written(receiver, bytes);
     if (plan.operation != Operation::all_reduce) continue;
     for (Rank i = 0; i < ranks_; ++i) {
-      if (i != me_) write(i, places_[i].out + at, to, bytes);
+      if (i != me_) write(i, places_[i].out.at + at, to, bytes);
     }
   }
+  return true;
 }
 
-/// Tiles in turn: tile t is that of member t modulo the number of members. Of a reduce-scatter, each its own block.
+/// Tiles in turn: tile t is that of member t modulo the number of members. Of a reduce-scatter, each its own block. Of a reduce
+/// whose output is mapped nowhere else, all are the root's.
 template <class Access>
 bool BoardOf<Access>::combine_tiles(BoardOp& op, const BoardPlan& plan) {
   const bool blocks = plan.operation == Operation::reduce_scatter;
-  for (; op.tile * (blocks ? 1 : ranks_) < plan.tiles; ++op.tile) {
-    const std::uint64_t tile = blocks ? op.tile : op.tile * ranks_ + me_;
-    if (tile >= plan.tiles) break;
-    if (anybody_left()) return false;
-    fold_tile(op, plan, me_, tile);
+  const bool of_root = plan.operation == Operation::reduce && !notes_[plan.root].out.mapped();
+  if (of_root && me_ != plan.root) return true;
+  const bool alone = blocks || of_root;
+  const std::uint64_t tiles = op.tiles();
+  for (; op.tile * (alone ? 1 : ranks_) < tiles; ++op.tile) {
+    const std::uint64_t tile = alone ? op.tile : op.tile * ranks_ + me_;
+    if (tile >= tiles) break;
+    if (anybody_left() || !fold_tile(op, plan, me_, tile)) return false;
   }
   return !anybody_left();
 }
@@ -296,7 +426,7 @@ std::uint64_t BoardOf<Access>::add_to_tiles(std::atomic<std::uint64_t>& word, st
 template <class Access>
 bool BoardOf<Access>::claim_tiles(BoardOp& op, const BoardPlan& plan) {
   const std::uint64_t number = op.number();
-  const std::uint64_t all = plan.tiles * (plan.operation == Operation::reduce_scatter ? ranks_ : 1);
+  const std::uint64_t all = op.tiles() * (plan.operation == Operation::reduce_scatter ? ranks_ : 1);
   if (all == 0) return true;  // nobody would raise a word
   BoardTiles& tiles = access_.tiles(0);
   while (op.tile == 0) {
@@ -306,7 +436,8 @@ bool BoardOf<Access>::claim_tiles(BoardOp& op, const BoardPlan& plan) {
       op.tile = 1;  // there are no more
       break;
     }
-    fold_tile(op, plan, static_cast<Rank>(mine / plan.tiles), mine % plan.tiles);
+    // If it fails, the tile is lost, and so is the member whose part it needs, or the board.
+    if (!fold_tile(op, plan, static_cast<Rank>(mine / op.tiles()), mine % op.tiles())) return false;
     ++op.claimed;
   }
   if (op.claimed != 0) {
@@ -332,6 +463,7 @@ struct BoardPiece {
 };
 inline BoardPiece piece_of(const BoardPlan& plan, std::uint32_t index) noexcept {
   BoardPiece piece;
+  if (plan.meets) --index;
   piece.results = plan.twice && index % 2 == 1;
   piece.offset = (plan.twice ? index / 2 : index) * plan.piece;
   piece.bytes = std::min(plan.piece, plan.bytes - piece.offset);
@@ -368,7 +500,7 @@ void BoardOf<Access>::take_piece(const BoardOp& op, const BoardPlan& plan, const
   std::byte* const to = op.out + piece.offset;
   if (piece.results) {
     const std::uint64_t begin = part_of_piece(plan, piece.bytes, from);
-    if (from != me_) read(from, to + begin, its, part_of_piece(plan, piece.bytes, from + 1) - begin);
+    if (from != me_) copy_from(from, to + begin, its, part_of_piece(plan, piece.bytes, from + 1) - begin);
     return;
   }
   if (reduces(plan.operation)) {
@@ -380,7 +512,7 @@ void BoardOf<Access>::take_piece(const BoardOp& op, const BoardPlan& plan, const
     return;
   }
   if (from == me_) return;
-  read(from, to + (bytes_out(plan) != plan.bytes ? from * plan.bytes : 0), its, piece.bytes);
+  copy_from(from, to + (bytes_out(plan) != plan.bytes ? from * plan.bytes : 0), its, piece.bytes);
 }
 
 template <class Access>

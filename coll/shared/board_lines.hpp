@@ -2,6 +2,7 @@
 
 #include <aqueduct/rank.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +37,10 @@ struct alignas(kBoardLine) BoardHead {
   std::atomic<std::uint64_t>
       said;  ///< its latest call of the team: the number's lower half, and the fingerprint
   std::atomic<std::uint64_t> left;  ///< not 0: it has given up, so its buffers are the program's again
+  /// How far its preparations for copies between processes have come (ProcessCopies), and how others reach its memory then.
+  std::atomic<std::uint64_t> copies;
+  std::uint64_t key_bytes;
+  std::array<std::byte, 80> key;
 };
 
 /// Counters that others raise. Each raise adds 1, and above that the mark of its call, so that a sum tells whether all
@@ -60,13 +65,17 @@ static_assert(sizeof(BoardHead) == kBoardLine && sizeof(BoardCounts) == kBoardLi
 
 /// Where a member's buffer is, for the other members.
 struct BufferNote {
-  /// `nowhere`: there is none, or others do not reach it. `address`: all members are in one process.
-  enum Kind : std::uint32_t { nowhere, in_segment, address };
+  /// `nowhere`: there is none, or others do not reach it. `address`: all members are in one process. `of_process`: others may
+  /// read it by the system's copies between processes, and `at` is its address in its own.
+  enum Kind : std::uint32_t { nowhere, in_segment, address, of_process };
   std::uint64_t at = 0;  ///< the offset in the member's part, or the address
   std::uint32_t segment = 0;
   Kind kind = nowhere;
 
-  bool ok() const noexcept { return kind != nowhere; }
+  /// Others reach it by loads and stores.
+  bool mapped() const noexcept { return kind == in_segment || kind == address; }
+  /// Others can read it.
+  bool reached() const noexcept { return kind != nowhere; }
 };
 /// What a member publishes before others access its buffers: the payload of a movement.
 struct BoardNotes {

@@ -32,14 +32,17 @@ struct BoardOp {
   bool is_last = false;        ///< in a `last`: this member was it
   bool short_of_room = false;  ///< it waits until others have read what this member has written
   // Of a large operation.
-  BoardNotes notes{};         ///< of this member's buffers
-  std::uint32_t piece = 0;    ///< the one under way, of those that go through the board
-  std::uint64_t tile = 0;     ///< how far this member has come in its direct work
-  std::uint64_t claimed = 0;  ///< tiles that it has combined, and not told yet
+  BoardNotes notes{};            ///< of this member's buffers
+  std::uint32_t piece = 0;       ///< the one under way, of those that go through the board
+  std::uint64_t tile = 0;        ///< how far this member has come in its direct work
+  std::uint64_t tile_bytes = 0;  ///< of one tile
+  std::uint64_t claimed = 0;     ///< tiles that it has combined, and not told yet
   /// How bytes move: decided when the buffers are known, alike on all members.
   enum class Way : std::uint8_t { unknown, direct, push, through_board } way = Way::unknown;
 
   std::uint64_t number() const noexcept { return first + movement + piece; }
+  /// Of a block.
+  std::uint64_t tiles() const noexcept { return (plan->bytes + tile_bytes - 1) / tile_bytes; }
   std::uint64_t last_number() const noexcept { return first + plan->movements + plan->pieces - 2; }
 };
 
@@ -132,6 +135,16 @@ class BoardOf {
   }
 
  private:
+  /// Where a member's buffer is: here, or at this address of its process.
+  struct Place {
+    std::byte* at = nullptr;
+    bool far = false;
+    Place operator+(std::uint64_t bytes) const noexcept { return {at + bytes, far}; }
+  };
+  struct Places {
+    Place in;
+    Place out;
+  };
   /// A movement in which this member has published, and who reads it: a member, or kNoRank for several.
   struct Reading {
     std::uint64_t number = 0;
@@ -272,7 +285,17 @@ class BoardOf {
     if (to != from) aqueduct::detail::copy_bytes(to, from, bytes);
   }
   // Out of another member's memory, and into it, in large operations.
-  void read(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+  /// False: the member, or its memory, is not there any more.
+  bool read(Rank member, std::byte* to, Place from, std::uint64_t bytes) noexcept {
+    if (!from.far) {
+      copy_from(member, to, from.at, bytes);
+      return true;
+    }
+    if (!access_.fetch(member, to, from.at, bytes)) return false;
+    access_.have_read(member, bytes);
+    return true;
+  }
+  void copy_from(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
     copy(to, from, bytes);
     access_.have_read(member, bytes);
   }
@@ -348,13 +371,22 @@ class BoardOf {
   void show(BoardOp& op, const BoardPlan& plan);
   void learn(const BoardOp& op, Rank member);
   BoardOp::Way way_of(const BoardPlan& plan) const noexcept;
+  void tell(const BoardOp& op, const BoardNotes& notes);
+  bool meet(BoardOp& op, const BoardPlan& plan, BoardOp::Way& way);
+  bool push_from_root(const BoardOp& op, const BoardPlan& plan);
+  bool reach(Rank member, const BufferNote& note, std::uint64_t bytes, Place& place);
   bool reach_all(const BoardPlan& plan);
   bool anybody_left();
+  bool begin_work(BoardOp& op, const BoardPlan& plan);
   bool work(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool move_directly(BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
   void copy_own(const BoardOp& op, const BoardPlan& plan) noexcept;
+  bool read_blocks(const BoardOp& op, const BoardPlan& plan);
+  bool write_blocks(const BoardOp& op, const BoardPlan& plan);
   bool stage_broadcast(const BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
-  void fold_tile(const BoardOp& op, const BoardPlan& plan, Rank block, std::uint64_t tile);
+  std::uint32_t count_far() const noexcept;
+  bool fold(const BoardOp& op, std::byte* to, std::uint64_t shift, std::uint64_t bytes, std::uint32_t far);
+  bool fold_tile(const BoardOp& op, const BoardPlan& plan, Rank block, std::uint64_t tile);
   bool combine_tiles(BoardOp& op, const BoardPlan& plan);
   bool claim_tiles(BoardOp& op, const BoardPlan& plan);
   std::uint64_t add_to_tiles(std::atomic<std::uint64_t>& word, std::uint64_t number, std::uint64_t add,
@@ -396,11 +428,6 @@ class BoardOf {
   std::vector<std::byte> here_;   ///< this member's contribution, or what it has combined
   std::vector<std::byte> there_;  ///< partial results that travel in another type
   // Of a large operation.
-  /// Where a member's buffers are here.
-  struct Places {
-    std::byte* in = nullptr;
-    std::byte* out = nullptr;
-  };
   std::vector<BoardNotes> notes_;     ///< [member]
   std::vector<Places> places_;        ///< [member]
   std::vector<const void*> sources_;  ///< what is combined, in team order

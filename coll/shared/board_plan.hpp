@@ -51,13 +51,15 @@ struct BoardPlan {
   BoardMethod method = BoardMethod::none;
   std::uint32_t element = 1;
   std::uint32_t pieces = 1;  ///< if bytes go through the board: how many; each has a number of its own
+  bool meets =
+      false;  ///< before the first of them, with a number more: members tell the root where their outputs are
   bool twice = false;  ///< and each of these twice: first what members have, then what they have combined
-  std::uint64_t piece = 0;     ///< bytes of each block in one of them
-  std::uint64_t unit = 1;      ///< bytes of which tiles are multiples
-  std::uint64_t tile = 0;      ///< bytes that a member combines at once, as one of them
-  std::uint64_t tiles = 0;     ///< of a block
-  Rank parent = kNoRank;       ///< in the tree; kNoRank: the root, or no tree
-  std::vector<Rank> children;  ///< in the order of their subtrees
+  std::uint64_t piece = 0;        ///< bytes of each block in one of them
+  std::uint64_t unit = 1;         ///< bytes of which tiles are multiples
+  std::uint64_t tile = 0;         ///< bytes that a member combines at once, as one of them
+  std::uint64_t copied_tile = 0;  ///< the same, if the system has to copy inputs out of other processes
+  Rank parent = kNoRank;          ///< in the tree; kNoRank: the root, or no tree
+  std::vector<Rank> children;     ///< in the order of their subtrees
 };
 
 /// How elements are combined and converted: as the engine's Combiner.

@@ -38,10 +38,17 @@ Cma::Cma(SmpNetwork& network, Attachments& attachments)
 
 Result<std::vector<std::byte>> Cma::register_segment(SegmentId, core::MutableBytes memory) {
   if (!wanted_ || memory.empty()) return ErrorCode::not_supported;
-  const Key key{::getpid(), reinterpret_cast<std::uint64_t>(memory.data()),
-                reinterpret_cast<std::uint64_t>(&network_.mark()), network_.mark()};
+  return key_from(reinterpret_cast<std::uint64_t>(memory.data()));
+}
+
+std::vector<std::byte> Cma::key_of_process() const {
+  return wanted_ ? key_from(0) : std::vector<std::byte>();
+}
+
+std::vector<std::byte> Cma::key_from(std::uint64_t address) const {
+  const Key key{::getpid(), address, reinterpret_cast<std::uint64_t>(&network_.mark()), network_.mark()};
   const auto* bytes = reinterpret_cast<const std::byte*>(&key);
-  return std::vector<std::byte>(bytes, bytes + sizeof key);
+  return {bytes, bytes + sizeof key};
 }
 
 // Checks that the process is still the peer. Errors: peer_lost (it has ended, or another process has its pid),

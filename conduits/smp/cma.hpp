@@ -12,7 +12,7 @@
 namespace aqueduct::conduits::smp {
 
 /// Puts and gets by the system's cross-memory calls (process_vm_readv and process_vm_writev), for attached segments,
-/// which cannot be mapped.
+/// which cannot be mapped, and for what collectives read out of other memory.
 ///
 /// Containers often forbid these calls. This is found at the first use of a peer; packets are used then.
 ///
@@ -32,6 +32,9 @@ class Cma final : public core::NativeRma {
   core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept override;
 
+  /// The key of all memory of this process, see CrossMap::export_process. Empty: the calls are not wanted.
+  std::vector<std::byte> key_of_process() const;
+
   /// The exported key of a segment.
   struct Key {
     std::int64_t pid;
@@ -49,6 +52,7 @@ class Cma final : public core::NativeRma {
     Key key;
     core::Clock::time_point seen;  ///< when the mark was last read
   };
+  std::vector<std::byte> key_from(std::uint64_t address) const;
   Status look_at(Remote& remote) noexcept;
   template <class Move>
   core::Post checked(Rank peer, std::uint64_t key, const Move& move) noexcept;

@@ -19,7 +19,7 @@ SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
     : network_(network),
       local_(network.local_of(me)),
       has_membarrier_(network.has_membarrier()),
-      map_(network, me, *this),
+      map_(network, me, *this, cma_),
       cma_(network, *this),
       barriers_(network, me) {
   properties_.name = "smp";

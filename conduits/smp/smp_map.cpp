@@ -1,5 +1,6 @@
 #include "conduits/smp/smp_map.hpp"
 
+#include "conduits/smp/cma.hpp"
 #include "conduits/smp/sleep.hpp"
 #include "conduits/smp/smp_network.hpp"
 
@@ -81,6 +82,8 @@ core::CrossMap::Sleeper MappedSegments::sleeper(Rank peer) const noexcept {
   if (local >= arena_->ranks()) return {};
   return {&arena_->block(local).sleeping, network_.has_membarrier()};
 }
+
+std::vector<std::byte> MappedSegments::export_process() { return cma_.key_of_process(); }
 
 bool MappedSegments::in_this_process(Rank peer) const noexcept { return network_.in_this_process(peer); }
 

@@ -8,6 +8,7 @@
 
 namespace aqueduct::conduits::smp {
 
+class Cma;
 class SmpNetwork;
 
 /// Is informed about attached segments: the program's own memory, which other processes cannot map.
@@ -23,8 +24,8 @@ class Attachments {
 /// Segments that neighbours map.
 class MappedSegments final : public core::CrossMap {
  public:
-  MappedSegments(SmpNetwork& network, Rank me, Attachments& attachments) noexcept
-      : network_(network), me_(me), attachments_(attachments) {}
+  MappedSegments(SmpNetwork& network, Rank me, Attachments& attachments, const Cma& cma) noexcept
+      : network_(network), me_(me), attachments_(attachments), cma_(cma) {}
   void connect(Arena& arena) noexcept { arena_ = &arena; }
 
   Result<core::MutableBytes> allocate(std::uint32_t number, std::size_t bytes) override;
@@ -35,12 +36,14 @@ class MappedSegments final : public core::CrossMap {
   void unmap(Rank peer, std::byte* at) noexcept override;
   void wake(Rank peer) noexcept override;
   Sleeper sleeper(Rank peer) const noexcept override;
+  std::vector<std::byte> export_process() override;
   bool in_this_process(Rank peer) const noexcept override;
 
  private:
   SmpNetwork& network_;
   Rank me_;
   Attachments& attachments_;
+  const Cma& cma_;
   Arena* arena_ = nullptr;
   std::map<const std::byte*, std::vector<std::byte>> keys_;  // by address: keys of the memory allocated here
 };

@@ -1,3 +1,4 @@
+#include "conduits/smp/cma.hpp"
 #include "conduits/smp/free_ranges.hpp"
 #include "conduits/smp/segment_memory.hpp"
 #include "conduits/smp/smp_map.hpp"
@@ -153,8 +154,9 @@ TEST_F(Pools, StayMappedUntilTheLastRankOfAProcessHasUnmappedThem) {
   both.process.host = {0, 0, 0};
   SmpNetwork network(both.process);
   IgnoredAttachments ignored;
-  MappedSegments first(network, 0, ignored);
-  MappedSegments second(network, 1, ignored);
+  const Cma cma(network, ignored);
+  MappedSegments first(network, 0, ignored, cma);
+  MappedSegments second(network, 1, ignored, cma);
   // As another process would export it: a mark that is not this one's, then the memory's key.
   const auto memory = take(5000);
   memory.back() = std::byte{7};

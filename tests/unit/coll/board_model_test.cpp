@@ -42,6 +42,9 @@ ModelRun* the_run = nullptr;
 /// ended one movement more than they have, as if there were one slot more.
 enum class Careless { no, of_readers, by_one };
 
+/// An address of another process is none here: who takes it for one fails.
+constexpr std::uintptr_t kElsewhere = std::uintptr_t{1} << 62;
+
 struct ModelAccess {
   ModelMemory* memory;
   Rank me;
@@ -66,6 +69,13 @@ struct ModelAccess {
   std::uint64_t load_behind(const std::atomic<std::uint64_t>& word) { return load(word); }
   static std::byte* reach(Rank, const BufferNote& note, std::uint64_t) {
     return reinterpret_cast<std::byte*>(note.at);
+  }
+  bool fetch(Rank, std::byte* to, const std::byte* from, std::uint64_t bytes) {
+    const auto* const there =
+        reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(from) ^ kElsewhere);
+    reads(there, bytes);
+    std::memcpy(to, there, bytes);
+    return true;
   }
   // In the line of a number, which is what matters.
   static std::uint32_t relaxed(const std::atomic<std::uint32_t>& word) { return word.load(); }
@@ -106,7 +116,9 @@ struct ModelCase {
   BoardRoom room;
   std::vector<ModelCall> calls;
   Careless careless = Careless::no;
-  bool reached = true;  ///< of large operations: members reach each other's buffers
+  // Of large operations: how members reach each other's buffers.
+  BufferNote::Kind in = BufferNote::address;
+  BufferNote::Kind out = BufferNote::address;
 };
 
 /// One execution, as far as a list of choices goes.
@@ -122,8 +134,7 @@ struct ModelRun {
         BoardPlan& plan = plans[r][c];
         make_plan(plan, *what.calls[c].algorithm, what.calls[c].shape, r, what.room);
         // One tile an element.
-        plan.tile = 4;
-        plan.tiles = plan.count;
+        plan.tile = plan.copied_tile = 4;
       }
       ModelFiber& fiber = *fibers.emplace_back(std::make_unique<ModelFiber>());
       getcontext(&fiber.here);
@@ -155,7 +166,7 @@ struct ModelRun {
       op.combiner = &kCombiner;
       op.in = reinterpret_cast<const std::byte*>(buffers.in[me]);
       op.out = reinterpret_cast<std::byte*>(buffers.out[me]);
-      op.notes = {note(buffers.in[me]), note(buffers.out[me])};
+      op.notes = {note(buffers.in[me], what.in), note(buffers.out[me], what.out)};
       op.mark = 7 + static_cast<std::uint32_t>(c);
       boards[me]->begin(op);
       while (true) {
@@ -173,9 +184,10 @@ struct ModelRun {
     }
     fiber.ended = true;
   }
-  BufferNote note(const void* memory) const {
-    if (!what.reached) return {};
-    return {.at = reinterpret_cast<std::uintptr_t>(memory), .segment = 0, .kind = BufferNote::address};
+  static BufferNote note(const void* memory, BufferNote::Kind kind) {
+    if (kind == BufferNote::nowhere) return {};
+    const std::uintptr_t elsewhere = kind == BufferNote::of_process ? kElsewhere : 0;
+    return {.at = reinterpret_cast<std::uintptr_t>(memory) ^ elsewhere, .segment = 0, .kind = kind};
   }
   void check(Rank me, std::size_t c, const BoardPlan& plan, std::uint32_t i, std::uint32_t out) {
     std::uint32_t all = 0;
@@ -193,6 +205,15 @@ struct ModelRun {
       wrong = "call " + std::to_string(c) + ": a wrong sum " + std::to_string(out);
     if (plan.operation == Operation::broadcast && out != value(plan.root, c) + i)
       wrong = "call " + std::to_string(c) + ": a wrong broadcast " + std::to_string(out);
+    if (plan.operation == Operation::scatter &&
+        out != value(plan.root, c) + static_cast<std::uint32_t>(me * plan.count) + i)
+      wrong = "call " + std::to_string(c) + ": a wrong scatter " + std::to_string(out);
+    const bool gathers =
+        plan.operation == Operation::all_gather || (plan.operation == Operation::gather && me == plan.root);
+    for (Rank r = 0; gathers && r < what.ranks; ++r) {
+      if (buffers.out[me][r * plan.count + i] != value(r, c) + i)
+        wrong = "call " + std::to_string(c) + ": wrong blocks";
+    }
   }
 
   /// Before an access.
@@ -442,22 +463,46 @@ ModelCall large_call(Operation operation, BoardMethod method, Rank ranks, Rank r
 constexpr BoardRoom kPiecesOfAWord{.slots = 1, .narrow = 1, .bulk = 4};
 
 TEST_F(BoardModel, LargeOperationsInEveryOrder) {
-  for (const bool reached : {true, false}) {
+  constexpr auto kMapped = BufferNote::address;
+  constexpr auto kCopied = BufferNote::of_process;
+  constexpr auto kNowhere = BufferNote::nowhere;
+  for (const auto& [in, out] : {std::pair{kMapped, kMapped},
+                                {kNowhere, kNowhere},
+                                {kNowhere, kMapped},
+                                {kCopied, kMapped},
+                                {kCopied, kNowhere}}) {
     for (const Sync sync : {Sync::mine, Sync::all}) {
+      if (sync == Sync::all && (in == kCopied || in != out)) continue;  // moves bytes as the others do
       for (const BoardMethod method : {BoardMethod::tiles, BoardMethod::claims}) {
         for (const Operation operation : {Operation::all_reduce, Operation::reduce}) {
-          ModelCase what{2, kPiecesOfAWord, {}, Careless::no, reached};
+          ModelCase what{2, kPiecesOfAWord, {}, Careless::no, in, out};
           for (int i = 0; i < 2; ++i) what.calls.push_back(large_call(operation, method, 2, 1, sync));
           all_are_right(what);
         }
       }
       for (const BoardMethod method : {BoardMethod::mapped, BoardMethod::two_stage}) {
-        ModelCase what{2, kPiecesOfAWord, {}, Careless::no, reached};
+        ModelCase what{2, kPiecesOfAWord, {}, Careless::no, in, out};
         for (Rank root = 0; root < 2; ++root)
           what.calls.push_back(large_call(Operation::broadcast, method, 2, root, sync));
         all_are_right(what);
       }
+      for (const Operation operation : {Operation::scatter, Operation::gather, Operation::all_gather}) {
+        ModelCase what{2, {.slots = 1, .narrow = 1, .bulk = 8}, {}, Careless::no, in, out};
+        for (Rank root = 0; root < 2; ++root)
+          what.calls.push_back(large_call(operation, BoardMethod::mapped, 2, root, sync));
+        all_are_right(what);
+      }
     }
+  }
+}
+
+// The root writes to all, or not, and the others can only know from it.
+TEST_F(BoardModel, AScatterAmongThreeInEveryOrder) {
+  for (const BufferNote::Kind out : {BufferNote::address, BufferNote::nowhere}) {
+    ModelCase what{3, {.slots = 1, .narrow = 1, .bulk = 12}, {}, Careless::no, BufferNote::nowhere, out};
+    what.calls.push_back(large_call(Operation::scatter, BoardMethod::mapped, 3, 1, Sync::mine));
+    what.calls.back().shape.bytes = what.calls.back().shape.pitch = 4;
+    all_are_right(what);
   }
 }
 

@@ -22,6 +22,9 @@ constexpr std::uint32_t often(std::uint32_t calls) noexcept {
 #endif
 }
 
+/// An address of another process is none here: who takes it for one fails.
+inline constexpr std::uintptr_t kElsewhere = std::uintptr_t{1} << 62;
+
 struct StormMemory {
   alignas(kBoardLine) std::array<std::array<std::byte, 32768>, kMembers> part{};
 };
@@ -58,6 +61,11 @@ struct StormAccess {
   static std::uint64_t load_behind(const std::atomic<std::uint64_t>& word) { return load(word); }
   static std::byte* reach(Rank, const BufferNote& note, std::uint64_t) {
     return reinterpret_cast<std::byte*>(note.at);
+  }
+  static bool fetch(Rank, std::byte* to, const std::byte* from, std::uint64_t bytes) {
+    std::memcpy(to, reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(from) ^ kElsewhere),
+                bytes);
+    return true;
   }
   static std::uint32_t relaxed(const std::atomic<std::uint32_t>& word) {
     return word.load(std::memory_order_relaxed);
@@ -125,7 +133,7 @@ struct StormCall {
       if (is_large(algorithm->board)) {
         // Several tiles and pieces, and a rest.
         shape.bytes = shape.pitch = 4 * roll(roll(2) == 0 ? 9000 : 300);
-        reached = roll(3);
+        reached = roll(6);
         can = piece_through(shape, room) != 0;
       } else {
         can = payload_of(shape) <= room.payload();
@@ -148,11 +156,21 @@ struct StormCall {
       default: return false;
     }
   }
-  /// Whether others reach a member's buffer: those of all members, of some, or of none.
-  BufferNote note(std::uint32_t number, Rank member, const void* memory) const {
-    const bool ok = reached == 0 || (reached == 1 && (number + member) % kMembers != 0);
-    if (!ok) return {};
-    return {.at = reinterpret_cast<std::uintptr_t>(memory), .segment = 0, .kind = BufferNote::address};
+  /// How others reach a member's buffers: those of all members, of some, of none; inputs by copies of the system, or not at all;
+  /// all only by copies of the system.
+  BufferNote note(std::uint32_t number, Rank member, const void* memory, bool input) const {
+    BufferNote::Kind kind = BufferNote::address;
+    if (reached == 2 || (reached == 1 && (number + member + (input ? 0 : 1)) % kMembers == 0))
+      kind = BufferNote::nowhere;
+    if (reached == 3 && input && (number + member) % 3 != 0) kind = BufferNote::of_process;
+    if (reached == 4 && input) kind = BufferNote::nowhere;
+    if (reached == 5) kind = BufferNote::of_process;
+    return note_of(memory, kind);
+  }
+  static BufferNote note_of(const void* memory, BufferNote::Kind kind) {
+    if (kind == BufferNote::nowhere) return {};
+    const std::uintptr_t elsewhere = kind == BufferNote::of_process ? kElsewhere : 0;
+    return {.at = reinterpret_cast<std::uintptr_t>(memory) ^ elsewhere, .segment = 0, .kind = kind};
   }
 
   static std::uint32_t value(std::uint32_t number, Rank member, std::uint64_t i) {

@@ -35,7 +35,7 @@ void play(const BoardRoom& room, std::uint32_t calls, StormKind kind = StormKind
         op.in = reinterpret_cast<const std::byte*>(in.data());
         op.out = reinterpret_cast<std::byte*>(out.data());
         op.mark = number;
-        op.notes = {call.note(number, me, in.data()), call.note(number + 1, me, out.data())};
+        op.notes = {call.note(number, me, in.data(), true), call.note(number, me, out.data(), false)};
         board.begin(op);
         while (!board.step(op)) {
           std::this_thread::yield();

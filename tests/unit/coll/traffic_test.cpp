@@ -93,7 +93,7 @@ TEST_P(CollTrafficOf, AOneStageBroadcastIsThatOfEveryMemberElsewhere) {
   EXPECT_EQ(sum.staged, 0u) << "the buffers are in segments";
 }
 
-// The kit has processes, whose buffers outside of segments go through the board.
+// The kit has processes, whose buffers outside of segments go through the board, or are copied by the system.
 TEST_P(CollTrafficOf, NothingIsCopiedInAmongThreads) {
   const auto call = [](Team& team, TwoBuffers buffers) {
     return broadcast(team, words_of(buffers.out, kBytes), 3);
