@@ -110,6 +110,12 @@ Cost claims_cost(const Shape& shape) noexcept {
   return cost;
 }
 
+/// Each block is copied into slots, and out of them.
+Cost stream_cost(const Shape& shape) noexcept {
+  const std::uint64_t pairs = std::uint64_t{shape.ranks} - 1;
+  return {.messages = pairs, .bytes = 2 * pairs * shape.bytes, .depth = 1, .depth_is_limit = true};
+}
+
 const char* tiles_refusal(const Shape& shape) noexcept {
   return shape.element > 4096 ? "an element is longer than what it combines at once" : nullptr;
 }
@@ -194,18 +200,29 @@ constexpr Algorithm claims(Operation operation) noexcept {
   return algorithm;
 }
 
+constexpr Algorithm stream(Operation operation) noexcept {
+  Algorithm algorithm = flat(operation);
+  algorithm.name = "flags-stream";
+  algorithm.board = BoardMethod::stream;
+  algorithm.cost = stream_cost;
+  return algorithm;
+}
+
 constexpr std::array kBoards{
     flat(Operation::broadcast),
     tree(Operation::broadcast),
     last(Operation::broadcast),
     mapped(Operation::broadcast),
     two_stage(Operation::broadcast),
+    stream(Operation::broadcast),
     flat(Operation::scatter),
     last(Operation::scatter),
     mapped(Operation::scatter),
+    stream(Operation::scatter),
     flat(Operation::gather),
     last(Operation::gather),
     mapped(Operation::gather),
+    stream(Operation::gather),
     flat(Operation::all_gather),
     last(Operation::all_gather),
     mapped(Operation::all_gather),
@@ -217,6 +234,7 @@ constexpr std::array kBoards{
     last(Operation::reduce),
     tiles(Operation::reduce),
     claims(Operation::reduce),
+    stream(Operation::reduce),
     flat(Operation::all_reduce),
     tree(Operation::all_reduce),
     last(Operation::all_reduce),

@@ -18,12 +18,16 @@ namespace {
 constexpr std::uint32_t kMostLooks = 400;
 
 // When the system copies between processes: measured, see decision 105.
-/// Bytes of a block that are worth the fixed cost.
+/// Bytes of a block that are worth the fixed cost; of a reduction, those that are copied at once.
 constexpr std::uint64_t kLeastCopied = 16384;
-/// What is combined out of another process at once, at least.
-constexpr std::uint64_t kLeastCopiedAtOnce = 4096;
-/// With more members, they would wait for the locks of the process that all of them read.
+/// Chosen: more members would wait for the locks of the process that all of them read.
 constexpr Rank kMostThatCopy = 4;
+
+/// Whether another member may read this one's input by such a copy.
+bool is_copied(const BoardPlan& plan, Rank me) noexcept {
+  // The input of an all-reduce moves to its output, and the output of a gather is not written to in this way.
+  return gives(plan, me) && plan.operation != Operation::all_reduce && plan.operation != Operation::gather;
+}
 
 }  // namespace
 
@@ -68,19 +72,21 @@ bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
 
 /// Whether members may read each other's memory by copies of the system. Ranks that share processors find in their caches what the
 /// others have put on the board.
-bool TeamEngine::may_copy(std::uint64_t bytes) const noexcept {
-  return bytes >= kLeastCopied && ranks_ <= kMostThatCopy && !traits_.crowded &&
-         board_->room().payload() >= kLeastCopiedAtOnce;
+bool TeamEngine::may_copy(const BoardPlan& plan) const noexcept {
+  if (plan.bytes < kLeastCopied || ranks_ > kMostThatCopy || traits_.crowded) return false;
+  // What is combined is copied into two buffers as long as a slot.
+  return !reduces(plan.operation) || board_->room().payload() / (ranks_ / 2) >= kLeastCopied;
 }
 
 void TeamEngine::set_board_op(BoardOp& op, const KnownCall& call, CallMemory memory) const noexcept {
   op.plan = &call.plan;
-  if (is_large(call.plan.method)) {
+  if (is_large(call.plan.method) && call.plan.method != BoardMethod::stream) {
     MappedBoards& boards = board_->access();
-    const bool copies = may_copy(call.plan.bytes);
+    const bool copies = may_copy(call.plan);
     if (copies) boards.prepare_copies();
-    op.notes.in = boards.note(memory.in, bytes_in(call.plan), copies);
-    op.notes.out = boards.note(memory.out, bytes_out(call.plan), copies);
+    op.notes.in = boards.note(memory.in, bytes_in(call.plan), copies && is_copied(call.plan, position_));
+    op.notes.out =
+        boards.note(memory.out, bytes_out(call.plan), copies && call.plan.method == BoardMethod::two_stage);
   }
   op.combiner = &call.combiner;
   op.in = memory.in;

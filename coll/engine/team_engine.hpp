@@ -325,7 +325,7 @@ class TeamEngine {
   // board_calls.cpp
   Event call_on_board(KnownCall& call, CallMemory memory) noexcept;
   Event follow_board_call(KnownCall& call, CallMemory memory, const BoardOp& begun) noexcept;
-  bool may_copy(std::uint64_t bytes) const noexcept;
+  bool may_copy(const BoardPlan& plan) const noexcept;
   void set_board_op(BoardOp& op, const KnownCall& call, CallMemory memory) const noexcept;
   bool plan_for_board(KnownCall& call) const noexcept;
   void open_on_board(Run& run) noexcept;

@@ -33,7 +33,7 @@ struct Parameter {
 };
 
 /// How an algorithm on a team's board goes (coll/shared): `none`, it is a schedule. From `mapped` on, members access each
-/// other's buffers.
+/// other's buffers where they can; in a `stream` they never do, and bytes of any length go through the board in pieces.
 enum class BoardMethod : std::uint8_t {
   none,
   flat,
@@ -44,7 +44,8 @@ enum class BoardMethod : std::uint8_t {
   mapped,
   two_stage,
   tiles,
-  claims
+  claims,
+  stream
 };
 
 /// An algorithm for one collective operation, as data.

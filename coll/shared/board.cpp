@@ -3,7 +3,9 @@
 #include "core/mapping.hpp"
 #include "core/signals.hpp"
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -93,6 +95,15 @@ void MappedBoards::prepare_copies() noexcept {
 
 bool MappedBoards::fetch(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
   if (!copy_failed_ && copies_->read(member, to, from, bytes)) return true;
+  const Rank rank = members_[member].rank;
+  if (!copy_failed_ && !state_->lost[rank]) {
+    state_->log.warn(
+        "the system does not copy {} bytes out of the memory of rank {} any more ({}): if the rank has not "
+        "ended, its "
+        "memory is of a kind that cannot be copied, or it has given up the right; AQUEDUCT_SMP_CMA=off does "
+        "without such copies",
+        bytes, rank, std::strerror(errno));
+  }
   copy_failed_ = true;
   unreachable(member);
   return false;

@@ -233,7 +233,7 @@ bool BoardOf<Access>::push_from_root(const BoardOp& op, const BoardPlan& plan) {
 template <class Access>
 bool BoardOf<Access>::begin_work(BoardOp& op, const BoardPlan& plan) {
   using Way = BoardOp::Way;
-  Way way = way_of(plan);
+  Way way = plan.method == BoardMethod::stream ? Way::through_board : way_of(plan);
   if (plan.meets && !notes_[plan.root].in.mapped() && op.piece == 0 && !meet(op, plan, way)) return false;
   if (way == Way::direct || (way == Way::push && !plan.meets)) {
     places_[me_] = {{const_cast<std::byte*>(op.in)}, {op.out}};

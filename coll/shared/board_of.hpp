@@ -424,9 +424,11 @@ class BoardOf {
   std::array<std::uint64_t, kMostNarrow> pushed_{};  ///< what has been added to this member's count
   std::array<std::uint64_t, kMostNarrow> last_{};    ///< likewise, to member 0's count of all
   std::vector<std::uint64_t>
-      done_;                      ///< [member] it has ended the movements up to this one, as far as is known
-  std::vector<std::byte> here_;   ///< this member's contribution, or what it has combined
-  std::vector<std::byte> there_;  ///< partial results that travel in another type
+      done_;  ///< [member] it has ended the movements up to this one, as far as is known
+  std::vector<std::byte>
+      here_;  ///< this member's contribution, or what it has combined, or what the system has copied
+  std::vector<std::byte>
+      there_;  ///< partial results that travel in another type, or what the system has copied
   // Of a large operation.
   std::vector<BoardNotes> notes_;     ///< [member]
   std::vector<Places> places_;        ///< [member]

@@ -25,6 +25,7 @@ class Planner {
       case BoardMethod::two_stage:
       case BoardMethod::tiles:
       case BoardMethod::claims: return large();
+      case BoardMethod::stream: return stream();
       default: return flat();
     }
   }
@@ -119,6 +120,16 @@ class Planner {
     if (method_ != BoardMethod::two_stage) return;
     add(Move::work, false, Movement::kNothing, 1);
     everybody();
+  }
+  /// Pieces from the root, or to it; nobody waits but for a piece, and for room.
+  void stream() {
+    const bool down = shape_.operation == Operation::broadcast || shape_.operation == Operation::scatter;
+    if (in_all() && down) add(Move::up, false, Movement::kNothing);
+    if (in_all() && !down) everybody();
+    add(Move::work, false, Movement::kNothing);
+    if (!out_all()) return;
+    if (down) add(Move::up, false, Movement::kNothing);
+    if (!down || plan_.ranks > 2) add(Move::down, false, 1);
   }
   void tree() {
     plan_tree(shape_.parameters[0]);

@@ -51,11 +51,12 @@ void ProcessCopies::reach(Rank member, const BoardHead& its) noexcept try {
 
 bool ProcessCopies::can_read(const std::byte* memory, std::uint64_t bytes) noexcept {
   if (!ready_) return false;
-  Tried& one = latest_[reinterpret_cast<std::uintptr_t>(memory) / 4096 % latest_.size()];
-  if (one.memory == memory && bytes <= one.bytes) return true;
+  for (const Tried& one : latest_) {
+    if (one.memory == memory && bytes <= one.bytes) return true;
+  }
   std::byte byte{};
   if (!read(me_, &byte, memory, 1) || !read(me_, &byte, memory + bytes - 1, 1)) return false;
-  one = {memory, bytes};
+  latest_[next_++ % latest_.size()] = {memory, bytes};
   return true;
 }
 

@@ -74,7 +74,8 @@ class ProcessCopies {
   aqueduct::detail::EndpointState& state_;
   std::vector<Rank> ranks_;
   std::vector<Member> members_;
-  std::array<Tried, 8> latest_{};  ///< by address
+  std::array<Tried, 8> latest_{};
+  std::uint32_t next_ = 0;  ///< in latest_, taken in turn
   Rank me_;
   Rank tried_ = 0;  ///< members before this one have been reached
   Rank seen_ = 0;   ///< members before this one have said that they can

@@ -18,8 +18,13 @@ namespace {
 constexpr std::uint64_t kMostOfTwo = 16384;
 constexpr std::uint64_t kMostOfMany = 1024;
 constexpr std::uint64_t kMostOfCrowded = kMostBulk;
+/// Of what one member combines for all, the sum over the members: measured so far, with two processors. Where more of them would wait,
+/// all combine a part.
+constexpr std::uint64_t kMostCombined = std::uint64_t{256} << 10;
 /// Chosen: pieces of what must go through the board are at least so long.
 constexpr std::uint32_t kLeastBulk = 1024;
+/// Where ranks share processors, members run ahead with so many pieces: measured, half of the slots.
+constexpr std::uint64_t kMostPieces = 4;
 /// Chosen: more members than this do not all look at all.
 constexpr Rank kMostFlat = 8;
 
@@ -27,7 +32,10 @@ bool is_short(const Shape& shape, const TeamTraits& team) noexcept {
   // Of longer scans a schedule's members run further ahead.
   const bool scans = shape.operation == Operation::scan || shape.operation == Operation::exscan;
   const std::uint64_t many = team.crowded && !scans ? kMostOfCrowded : kMostOfMany;
-  return payload_of(shape) <= (shape.ranks == 2 ? kMostOfTwo : many);
+  const std::uint64_t payload = payload_of(shape);
+  if (payload > kMostOfMany && reduces(shape.operation) && payload * shape.ranks > kMostCombined)
+    return false;
+  return payload <= (shape.ranks == 2 ? kMostOfTwo : many);
 }
 
 BoardMethod method_for(const Shape& shape, const TeamTraits& team) noexcept {
@@ -46,6 +54,11 @@ BoardMethod method_for(const Shape& shape, const TeamTraits& team) noexcept {
 
 /// Of what is longer.
 BoardMethod large_method_for(const Shape& shape, const TeamTraits& team) noexcept {
+  // The blocks of a scatter share a slot, so they are too many pieces.
+  const bool one_way = has_root(shape.operation) && shape.operation != Operation::scatter &&
+                       shape.in != Sync::all && shape.out != Sync::all;
+  if (team.crowded && one_way && shape.bytes <= kMostPieces * piece_through(shape, team.board))
+    return BoardMethod::stream;
   if (!reduces(shape.operation)) return BoardMethod::mapped;
   return team.crowded ? BoardMethod::claims : BoardMethod::tiles;
 }
@@ -95,6 +108,12 @@ Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept {
 
 std::string board_lines(const Choice& choice) {
   const Cost cost = Schedule::cost(*choice.algorithm, choice.shape);
+  if (choice.algorithm->board == BoardMethod::stream) {
+    return fmt::format(
+        "  bytes go through the team's board in pieces\n  moves {} bytes, {} signals, {} deep, beside those "
+        "of Sync::all\n",
+        cost.bytes, cost.messages, cost.depth);
+  }
   if (is_large(choice.algorithm->board)) {
     return fmt::format(
         "  members access each other's buffers where these lie in segments; else the system copies bytes, or "

@@ -79,7 +79,7 @@ Result<std::uint64_t> Cma::import_key(Rank peer, core::Bytes key) {
     if (!said_) {
       network_.process().log->info(
           "cross-memory calls are not allowed here ({}); transfers with memory that cannot be mapped go by "
-          "messages. "
+          "messages, and collectives through memory that is. "
           "Containers allow them with CAP_SYS_PTRACE or seccomp=unconfined",
           std::strerror(errno));
     }

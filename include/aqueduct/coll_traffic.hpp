@@ -25,8 +25,8 @@ struct CollTraffic {
 
 /// The counters of this rank, divided by the domains at a level of topology_of (aqueduct/topology.hpp). Members of which
 /// no domain is known count as one domain more. Zeroes if the members do not share memory. Operations whose payload
-/// travels beside the lines that members poll (up to 1 KiB; of two members 16 KiB, where ranks share processors 32) are not
-/// counted.
+/// travels beside the lines that members poll (up to 1 KiB; of two members 16 KiB; of more that share processors 32 KiB, but for
+/// scans) are not counted.
 ///
 /// Errors: no_memory; out_of_range (no such level); closed (the team has ended); in a forked child invalid_argument.
 /// Cost:   no message; that of topology_of, and a look at each member.

@@ -135,6 +135,11 @@ struct ModelRun {
         make_plan(plan, *what.calls[c].algorithm, what.calls[c].shape, r, what.room);
         // One tile an element.
         plan.tile = plan.copied_tile = 4;
+        // And one piece, as it is with longer blocks.
+        if (is_large(plan.method)) {
+          plan.piece = 4;
+          plan.pieces = static_cast<std::uint32_t>(plan.count) * (plan.twice ? 2 : 1) + (plan.meets ? 1 : 0);
+        }
       }
       ModelFiber& fiber = *fibers.emplace_back(std::make_unique<ModelFiber>());
       getcontext(&fiber.here);
@@ -485,6 +490,15 @@ TEST_F(BoardModel, LargeOperationsInEveryOrder) {
         for (Rank root = 0; root < 2; ++root)
           what.calls.push_back(large_call(Operation::broadcast, method, 2, root, sync));
         all_are_right(what);
+      }
+      if (in == kMapped) {  // however they reach each other's buffers
+        for (const Operation operation :
+             {Operation::broadcast, Operation::scatter, Operation::gather, Operation::reduce}) {
+          ModelCase what{2, kPiecesOfAWord, {}, Careless::no, in, out};
+          for (Rank root = 0; root < 2; ++root)
+            what.calls.push_back(large_call(operation, BoardMethod::stream, 2, root, sync));
+          all_are_right(what);
+        }
       }
       for (const Operation operation : {Operation::scatter, Operation::gather, Operation::all_gather}) {
         ModelCase what{2, {.slots = 1, .narrow = 1, .bulk = 8}, {}, Careless::no, in, out};
