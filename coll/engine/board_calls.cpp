@@ -25,7 +25,9 @@ constexpr Rank kMostThatCopy = 4;
 
 /// Whether another member may read this one's input by such a copy.
 bool is_copied(const BoardPlan& plan, Rank me) noexcept {
-  // The input of an all-reduce moves to its output, and the output of a gather is not written to in this way.
+  // Of a reduction everybody combines a part. The input of an all-reduce moves to its output, and the output of a gather is not
+  // written to in this way.
+  if (plan.operation == Operation::reduce) return true;
   return gives(plan, me) && plan.operation != Operation::all_reduce && plan.operation != Operation::gather;
 }
 
