@@ -1,4 +1,5 @@
 #include <aqueduct/coll_v.hpp>
+#include <aqueduct/copy_bytes.hpp>
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
@@ -82,7 +83,10 @@ TEST_P(CollectiveMismatch, ManyCallsAgoIsToldToAll) {
                    (one.silent_between ? "and between" : "none between"));
       auto team = me.world().split(0, me.rank());
       ASSERT_TRUE(team && *team);
-      if ((one.silent_first <= 1 && !one.silent_between) || has_board(**team)) {
+      // Without a board, different calls use the same scratch for different things until that is found out: a race that belongs to
+      // the mistake.
+      const bool races = aqueduct::detail::kThreadSanitizer && !has_board(**team);
+      if (!races && ((one.silent_first <= 1 && !one.silent_between) || has_board(**team))) {
         ASSERT_NO_FATAL_FAILURE(differ_many_calls_ago(me, **team, one));
       }
       EXPECT_TRUE((*team)->end());
