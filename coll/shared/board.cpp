@@ -99,9 +99,8 @@ bool MappedBoards::fetch(Rank member, std::byte* to, const std::byte* from, std:
   if (!copy_failed_ && !state_->lost[rank]) {
     state_->log.warn(
         "the system does not copy {} bytes out of the memory of rank {} any more ({}): if the rank has not "
-        "ended, its "
-        "memory is of a kind that cannot be copied, or it has given up the right; AQUEDUCT_SMP_CMA=off does "
-        "without such copies",
+        "ended, its memory is of a kind that cannot be copied, or the right to copy it was given up; "
+        "AQUEDUCT_SMP_CMA=off does without such copies",
         bytes, rank, std::strerror(errno));
   }
   copy_failed_ = true;

@@ -110,8 +110,8 @@ class MappedBoards {
   /// Reads out of a member's process, whose address `from` is. False: as `reach`, and from then on always: the operation cannot
   /// go on where it was.
   bool fetch(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
-  /// Where a member's buffer is here, or the address for `fetch`; null: it cannot be mapped. Either the member is lost, which its team learns, or `failed`
-  /// says so after some time.
+  /// Where a member's buffer is here, or the address for `fetch`; null: it cannot be mapped. Either the member is lost, which
+  /// its team learns, or `failed` says so after some time.
   std::byte* reach(Rank member, const BufferNote& note, std::uint64_t bytes) noexcept;
 
   /// A live member's memory cannot be mapped: the board is of no use any more.

@@ -65,8 +65,8 @@ static_assert(sizeof(BoardHead) == kBoardLine && sizeof(BoardCounts) == kBoardLi
 
 /// Where a member's buffer is, for the other members.
 struct BufferNote {
-  /// `nowhere`: there is none, or others do not reach it. `address`: all members are in one process. `of_process`: others may
-  /// read it by the system's copies between processes, and `at` is its address in its own.
+  /// `nowhere`: there is none, or others do not reach it. `address`: all members are in one process.
+  /// `of_process`: the system copies it for them, and `at` is an address of its owner's process.
   enum Kind : std::uint32_t { nowhere, in_segment, address, of_process };
   std::uint64_t at = 0;  ///< the offset in the member's part, or the address
   std::uint32_t segment = 0;

@@ -78,7 +78,7 @@ constexpr std::uint64_t payload_of(const Shape& shape) noexcept {
   return all ? shape.bytes * shape.ranks : shape.bytes;
 }
 
-/// Whether members access each other's buffers.
+/// Whether blocks may be longer than a slot: members access each other's buffers, or bytes go through the board in pieces.
 constexpr bool is_large(BoardMethod method) noexcept { return method >= BoardMethod::mapped; }
 
 /// What a large operation needs of its shape: bytes of each block in one piece, if bytes go through the board. 0: the board

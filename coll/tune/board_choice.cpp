@@ -18,12 +18,12 @@ namespace {
 constexpr std::uint64_t kMostOfTwo = 16384;
 constexpr std::uint64_t kMostOfMany = 1024;
 constexpr std::uint64_t kMostOfCrowded = kMostBulk;
-/// Of what one member combines for all, the sum over the members: measured so far, with two processors. Where more of them would wait,
-/// all combine a part.
+/// Of what one member combines for all, the sum over the members: the most that was measured, with two
+/// processors. Where more processors would wait, all members combine a part.
 constexpr std::uint64_t kMostCombined = std::uint64_t{256} << 10;
 /// Chosen: pieces of what must go through the board are at least so long.
 constexpr std::uint32_t kLeastBulk = 1024;
-/// Where ranks share processors, members run ahead with so many pieces: measured, half of the slots.
+/// The most pieces of a call that goes in pieces where ranks share processors. Measured: half of the slots.
 constexpr std::uint64_t kMostPieces = 4;
 /// Chosen: more members than this do not all look at all.
 constexpr Rank kMostFlat = 8;
@@ -117,9 +117,7 @@ std::string board_lines(const Choice& choice) {
   if (is_large(choice.algorithm->board)) {
     return fmt::format(
         "  members access each other's buffers where these lie in segments; else the system copies bytes, or "
-        "they "
-        "go through the board\n  "
-        "moves {} bytes, {} signals, {} deep, beside those of Sync::all\n",
+        "they go through the board\n  moves {} bytes, {} signals, {} deep, beside those of Sync::all\n",
         cost.bytes, cost.messages, cost.depth);
   }
   const std::uint64_t payload = payload_of(choice.shape);

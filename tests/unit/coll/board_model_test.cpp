@@ -42,7 +42,7 @@ ModelRun* the_run = nullptr;
 /// ended one movement more than they have, as if there were one slot more.
 enum class Careless { no, of_readers, by_one };
 
-/// An address of another process is none here: who takes it for one fails.
+/// Changes an address that only `fetch` may use: whoever else uses it crashes.
 constexpr std::uintptr_t kElsewhere = std::uintptr_t{1} << 62;
 
 struct ModelAccess {

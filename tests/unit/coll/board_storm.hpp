@@ -22,7 +22,7 @@ constexpr std::uint32_t often(std::uint32_t calls) noexcept {
 #endif
 }
 
-/// An address of another process is none here: who takes it for one fails.
+/// Changes an address that only `fetch` may use: whoever else uses it crashes.
 inline constexpr std::uintptr_t kElsewhere = std::uintptr_t{1} << 62;
 
 struct StormMemory {
