@@ -138,74 +138,51 @@ constexpr Algorithm flat(Operation operation) noexcept {
           .step = no_step,
           .cost = flat_cost};
 }
-constexpr Algorithm last(Operation operation) noexcept {
+constexpr Algorithm of_board(Operation operation, std::string_view name, BoardMethod board,
+                             Cost (*cost)(const Shape&) noexcept) noexcept {
   Algorithm algorithm = flat(operation);
-  algorithm.name = "flags-last";
-  algorithm.board = BoardMethod::last;
-  algorithm.cost = last_cost;
+  algorithm.name = name;
+  algorithm.board = board;
+  algorithm.cost = cost;
   return algorithm;
 }
+constexpr Algorithm last(Operation operation) noexcept {
+  return of_board(operation, "flags-last", BoardMethod::last, last_cost);
+}
 constexpr Algorithm tree(Operation operation) noexcept {
-  Algorithm algorithm = flat(operation);
-  algorithm.name = "flags-tree";
+  Algorithm algorithm = of_board(operation, "flags-tree", BoardMethod::tree, tree_cost);
   algorithm.parameters = kTreeParameters;
-  algorithm.board = BoardMethod::tree;
   algorithm.refusal = tree_refusal;
-  algorithm.cost = tree_cost;
   return algorithm;
 }
 constexpr Algorithm dissemination(Operation operation) noexcept {
-  Algorithm algorithm = flat(operation);
-  algorithm.name = "flags-dissemination";
-  algorithm.board = BoardMethod::dissemination;
+  Algorithm algorithm =
+      of_board(operation, "flags-dissemination", BoardMethod::dissemination, dissemination_cost);
   algorithm.refusal = dissemination_refusal;
-  algorithm.cost = dissemination_cost;
   return algorithm;
 }
 constexpr Algorithm chain(Operation operation) noexcept {
-  Algorithm algorithm = flat(operation);
-  algorithm.name = "flags-chain";
-  algorithm.board = BoardMethod::chain;
-  algorithm.cost = chain_cost;
-  return algorithm;
+  return of_board(operation, "flags-chain", BoardMethod::chain, chain_cost);
 }
 
 constexpr Algorithm mapped(Operation operation) noexcept {
-  Algorithm algorithm = flat(operation);
-  algorithm.name = "mapped";
-  algorithm.board = BoardMethod::mapped;
-  algorithm.cost = mapped_cost;
-  return algorithm;
+  return of_board(operation, "mapped", BoardMethod::mapped, mapped_cost);
 }
 constexpr Algorithm two_stage(Operation operation) noexcept {
-  Algorithm algorithm = flat(operation);
-  algorithm.name = "mapped-two-stage";
-  algorithm.board = BoardMethod::two_stage;
-  algorithm.cost = two_stage_cost;
-  return algorithm;
+  return of_board(operation, "mapped-two-stage", BoardMethod::two_stage, two_stage_cost);
 }
 constexpr Algorithm tiles(Operation operation) noexcept {
-  Algorithm algorithm = flat(operation);
-  algorithm.name = "mapped-tiles";
-  algorithm.board = BoardMethod::tiles;
+  Algorithm algorithm = of_board(operation, "mapped-tiles", BoardMethod::tiles, tiles_cost);
   algorithm.refusal = tiles_refusal;
-  algorithm.cost = tiles_cost;
   return algorithm;
 }
 constexpr Algorithm claims(Operation operation) noexcept {
-  Algorithm algorithm = tiles(operation);
-  algorithm.name = "mapped-claims";
-  algorithm.board = BoardMethod::claims;
-  algorithm.cost = claims_cost;
+  Algorithm algorithm = of_board(operation, "mapped-claims", BoardMethod::claims, claims_cost);
+  algorithm.refusal = tiles_refusal;
   return algorithm;
 }
-
 constexpr Algorithm stream(Operation operation) noexcept {
-  Algorithm algorithm = flat(operation);
-  algorithm.name = "flags-stream";
-  algorithm.board = BoardMethod::stream;
-  algorithm.cost = stream_cost;
-  return algorithm;
+  return of_board(operation, "flags-stream", BoardMethod::stream, stream_cost);
 }
 
 constexpr std::array kBoards{
