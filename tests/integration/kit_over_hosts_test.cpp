@@ -81,8 +81,9 @@ TEST_F(KitOverHosts, SaysWhichAssertionFailsOnTheFarHost) {
 }
 
 TEST_F(KitOverHosts, SaysThatARankOfTheFarHostHasDied) {
-  const std::string output = run(
-      aqrun(), {"--fabric=udp-launched", "--ranks=4", "--failing", "--gtest_filter=*Failing.ByTheDeath*"}, 1);
+  const std::string output =
+      run(aqrun() + " --grace 0.1",
+          {"--fabric=udp-launched", "--ranks=4", "--failing", "--gtest_filter=*Failing.ByTheDeath*"}, 1);
   EXPECT_THAT(output,
               AllOf(HasSubstr("Failing.ByTheDeathOfTheLastRank/udp_launched (fabric udp-launched, --seed 1)"),
                     HasSubstr("exited with code 137"), HasSubstr("rank 3 (pid "), HasSubstr(far_host())));
