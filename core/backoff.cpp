@@ -25,7 +25,7 @@ int available_cores() noexcept {
   return CPU_COUNT(&set);
 }
 
-Backoff::Step Backoff::give_way() noexcept {
+Backoff::Step Backoff::give_way(bool is_woken) noexcept {
   Clock::time_point before = clock_.now();
   if (!timed_) {
     timed_ = true;
@@ -36,6 +36,10 @@ Backoff::Step Backoff::give_way() noexcept {
   if (pacing_.long_spins > 0 && before - began_ < kWakesWithin) {
     relax();
     return Step::again;
+  }
+  if (is_woken && pacing_.may_do_without_yields() && (pacing_.without_yields != 0 || lost_slice_)) {
+    slept_at_once_ = true;
+    return Step::sleep;
   }
   ::sched_yield();
   yielded_ = true;
@@ -48,7 +52,8 @@ Backoff::Step Backoff::give_way() noexcept {
 Backoff::~Backoff() {
   if (looks_ == 0) return;
   if (timed_ || yielded_) learn_long_spins();
-  if (!timed_ && !others_ran_) {
+  if (yielded_ || slept_at_once_) learn_to_sleep();
+  if (!timed_ && !others_ran_ && !slept_at_once_) {
     // Spinning was enough. Spin only a little longer next time: one short
     // wait must not undo what many long ones on a crowded host have taught.
     if (looks_ * 2 > pacing_.spins) {
@@ -57,11 +62,25 @@ Backoff::~Backoff() {
     return;
   }
   const bool soon = timed_ && clock_.now() - began_ < pacing_.spin_at_most;
-  if (soon && !others_ran_) {
+  if (soon && !others_ran_ && !slept_at_once_) {
     pacing_.spins = std::min(pacing_.kMostSpins, pacing_.spins * 2);  // a longer spin would have been enough
   } else {
     pacing_.spins = std::max(pacing_.fewest, pacing_.spins / 2);
   }
+}
+
+void Backoff::learn_to_sleep() noexcept {
+  std::uint32_t& left = pacing_.without_yields;
+  std::uint32_t& last = pacing_.last_without_yields;
+  if (lost_slice_ && pacing_.may_do_without_yields()) {
+    last = std::clamp(8 * last, Pacing::kFewestWithoutYields, Pacing::kMostWithoutYields);
+  } else if (left != 0) {
+    left -= slept_at_once_ ? 1 : 0;  // a wait that nobody would wake has yielded all the same
+    return;
+  } else {
+    last /= 2;
+  }
+  left = last;
 }
 
 void Backoff::learn_long_spins() noexcept {

@@ -23,6 +23,17 @@ struct Pacing {
   /// Learned. Above 0: yields cost time slices lately, so a wait spins longer before it yields, this many more times in
   /// vain. Below 0: that did not help, so as many waits do without it.
   int long_spins = 0;
+  /// Learned, with more ranks than cores: a yield cost a time slice, which a rank that sleeps until it is woken does not
+  /// pay. So this many more waits sleep where they would yield. Then one yields again, to see: if that costs a slice,
+  /// eight times as many do without, else half as many. So one slow yield in some hundred changes little, which sleeps
+  /// would not be worth; one in three leads to `kMostWithoutYields`.
+  std::uint32_t without_yields = 0;
+  std::uint32_t last_without_yields = 0;
+  static constexpr std::uint32_t kFewestWithoutYields = 16;
+  static constexpr std::uint32_t kMostWithoutYields =
+      4096;                    // chosen: some 0.2 s, so a yield in vain costs 2 %
+  bool arrivals_wake = false;  ///< this endpoint's sleeps end with an arrival
+  bool may_do_without_yields() const noexcept { return arrivals_wake && fewest < kFewestWithCores; }
   std::uint32_t look = 1;  ///< what a check counts
   /// Of a rank whose check asks the kernel or a library for arrivals. Chosen: with udp it is a system call.
   static constexpr std::uint32_t kNetworkLook = 16;
@@ -39,8 +50,9 @@ int available_cores() noexcept;
 /// it from running. With a core for each rank, every pause costs latency. So a wait
 /// spins for as many checks as have lately been enough, and yields after that.
 ///
-/// Beside another program's busy thread a yield costs a time slice of some 3 ms. The
-/// peer may only be waking up, which takes 0.1 ms, so a wait then spins that long first.
+/// Beside another program's busy thread a yield costs a time slice of some 3 ms. With a core for each rank, the
+/// peer may only be waking up, which takes 0.1 ms, so a wait then spins that long first. With more ranks than cores it
+/// sleeps at once: who is woken gets the core before the busy thread, who yields after it.
 class Backoff {
  public:
   enum class Step : std::uint8_t { again, yielded, sleep };
@@ -58,13 +70,13 @@ class Backoff {
   static constexpr std::uint32_t kLayersLook = 8;
 
   /// Called after each check that failed. Says what the caller does next: check again, or sleep.
-  /// `more`: what the check has done besides.
-  Step next(std::uint32_t more = 0) noexcept {
+  /// `more`: what the check has done besides. `is_woken`: what it waits for ends a sleep.
+  Step next(std::uint32_t more = 0, bool is_woken = false) noexcept {
     if ((looks_ += pacing_.look + more) <= pacing_.spins) {
       if (looks_ > kEager) relax();
       return Step::again;
     }
-    return give_way();
+    return give_way(is_woken);
   }
   /// Whether the next step only spins, after a check that does nothing besides: it neither yields nor sleeps.
   bool spins_next() const noexcept { return looks_ + pacing_.look <= pacing_.spins; }
@@ -93,16 +105,18 @@ class Backoff {
     asm volatile("isb" ::: "memory");
 #endif
   }
-  Step give_way() noexcept;
+  Step give_way(bool is_woken) noexcept;
   void learn_long_spins() noexcept;
+  void learn_to_sleep() noexcept;
 
   Pacing& pacing_;
   const EndpointClock& clock_;
   std::uint32_t looks_ = 0;
   bool timed_ = false;  ///< it has given way since the last restart: `began_` is when
   bool yielded_ = false;
-  bool others_ran_ = false;  ///< another thread ran when this one yielded
-  bool lost_slice_ = false;  ///< it ran for as long as a time slice
+  bool slept_at_once_ = false;  ///< where it would have yielded
+  bool others_ran_ = false;     ///< another thread ran when this one yielded
+  bool lost_slice_ = false;     ///< it ran for as long as a time slice
   Clock::time_point began_{};
   Clock::time_point first_{};  ///< when it first gave way
 };

@@ -15,18 +15,19 @@ struct Naps {
   std::chrono::nanoseconds first;
   std::chrono::nanoseconds longest;
   std::chrono::nanoseconds latest;
+  bool arrival_ends_them;
   static constexpr int kShareOfWait = 64;  ///< chosen: a change is noticed late by 1.6 % of the wait
 };
 
 /// For a wait that arrivals end. Chosen: the interval at which peers are checked. Measured: eight idle ranks take about
 /// 2 % of one core with one conduit and 3 % with two, their start included.
 inline constexpr Naps kArrivalNaps{std::chrono::milliseconds(1), std::chrono::milliseconds(20),
-                                   std::chrono::milliseconds(20)};
+                                   std::chrono::milliseconds(20), true};
 /// For a wait for memory that may change without an arrival. Chosen: the first sleep is short beside the time that the
 /// wait has spun and yielded before it. With sleeps of 1 ms an idle rank wakes a thousand times a second, which takes
 /// ten times the processor time of a wait in a barrier. A wait that has lasted for 1.3 s wakes as often as that one.
 inline constexpr Naps kMemoryNaps{std::chrono::microseconds(100), std::chrono::milliseconds(1),
-                                  std::chrono::milliseconds(20)};
+                                  std::chrono::milliseconds(20), false};
 
 /// The slow part of a wait, after it has given up the core: checks peers and the time limit, reports stalls, sleeps.
 class LongWait {
@@ -103,7 +104,10 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
       state.moves != moves ? backoff.restart_after_step() : backoff.restart();
       continue;
     }
-    const Backoff::Step step = backoff.next((state.busy | state.watching) != 0 ? Backoff::kLayersLook : 0);
+    // Nobody wakes a layer that waits for room.
+    const bool is_woken = naps.arrival_ends_them && state.busy == 0;
+    const Backoff::Step step =
+        backoff.next((state.busy | state.watching) != 0 ? Backoff::kLayersLook : 0, is_woken);
     if (step == Backoff::Step::again) continue;
     if (!longer.look_around()) return ErrorCode::timed_out;
     if (step == Backoff::Step::sleep && longer.sleep(over, &done)) return {};

@@ -5,6 +5,7 @@
 #include "topology/cpu_set.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <set>
@@ -194,6 +195,13 @@ std::vector<bool> on_this_host(const Job::Impl& job) {
   return here;
 }
 
+/// Whether an arrival ends a sleep of this endpoint, from whichever conduit it comes.
+bool arrivals_wake(const EndpointState& state) {
+  return std::ranges::all_of(std::array{state.near.get(), state.far.get()}, [](core::Conduit* conduit) {
+    return conduit == nullptr || conduit->waitable() != nullptr;
+  });
+}
+
 /// Sets how long waits spin at first. With more ranks than cores spinning only delays the others.
 void set_pace(EndpointState& state) {
   if (state.own_time) {
@@ -202,6 +210,7 @@ void set_pace(EndpointState& state) {
     state.pacing.yield_at_most = std::chrono::nanoseconds(0);
     return;
   }
+  state.pacing.arrivals_wake = arrivals_wake(state);
   const auto cores = static_cast<std::size_t>(core::available_cores());
   if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
   // A rank that is bound to a core sees only that core, though the host has more.

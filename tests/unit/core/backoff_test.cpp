@@ -1,8 +1,13 @@
 #include "core/backoff.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <thread>
+
+#include <sched.h>
 
 namespace aqueduct::core {
 namespace {
@@ -204,6 +209,79 @@ TEST(Backoff, NeverSpinsLongerWithMoreRanksThanCores) {
 TEST(Backoff, CountsTheCoresOfThisProcess) {
   EXPECT_GE(available_cores(), 1);
   EXPECT_LE(available_cores(), 1 << 16);
+}
+
+/// A wait until it sleeps, or until it has yielded once.
+Step first_pause(Pacing& pacing, bool is_woken = true) {
+  Backoff backoff(pacing, kSystemClock);
+  Step step = backoff.next(0, is_woken);
+  while (step == Step::again) step = backoff.next(0, is_woken);
+  return step;
+}
+
+/// Of a rank that shares cores and has lately lost a time slice.
+Pacing crowded_pacing() {
+  Pacing pacing = pacing_of(16, 1s);
+  pacing.arrivals_wake = true;
+  pacing.without_yields = 3;
+  pacing.last_without_yields = 16;
+  return pacing;
+}
+
+TEST(Backoff, SleepsAtOnceForSomeWaitsAfterAYieldHasCostATimeSlice) {
+  Pacing pacing = crowded_pacing();
+  for (int wait = 0; wait < 3; ++wait) EXPECT_EQ(first_pause(pacing), Step::sleep);
+  EXPECT_EQ(pacing.spins, Pacing::kFewestSpins)
+      << "a longer spin would keep the core from those who are waited for";
+  EXPECT_EQ(pacing.without_yields, 0u);
+  EXPECT_EQ(first_pause(pacing), Step::yielded);  // to see whether it still does
+  // On a busy machine it may.
+  EXPECT_THAT(pacing.without_yields, testing::AnyOf(8u, 128u));
+}
+
+TEST(Backoff, YieldsAllTheSameWithACoreOfItsOwn) {
+  Pacing pacing = crowded_pacing();
+  pacing.fewest = Pacing::kFewestWithCores;
+  EXPECT_EQ(first_pause(pacing), Step::yielded);
+}
+
+TEST(Backoff, YieldsAllTheSameWhereNothingWakesIt) {
+  Pacing pacing = crowded_pacing();
+  EXPECT_EQ(first_pause(pacing, false), Step::yielded) << "memory may change without an arrival";
+  pacing = crowded_pacing();
+  pacing.arrivals_wake = false;
+  EXPECT_EQ(first_pause(pacing), Step::yielded) << "the conduit cannot be slept on";
+}
+
+// A thread that keeps the core for itself: the first yield pays for it, those after it do not.
+TEST(Backoff, LearnsThatYieldsCostTimeSlices) {
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &before)) {
+      CPU_SET(core, &one);
+      break;
+    }
+  }
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);  // a new thread inherits it
+  std::atomic<bool> ends{false};
+  std::thread busy([&ends] {
+    while (!ends.load(std::memory_order_relaxed)) {
+    }
+  });
+  Pacing pacing = pacing_of(16, 1s);
+  pacing.arrivals_wake = true;
+  const auto until = Clock::now() + 10s;
+  int yields = 0;
+  while (pacing.without_yields == 0 && Clock::now() < until) {
+    if (first_pause(pacing) == Step::yielded) ++yields;
+  }
+  EXPECT_GE(pacing.without_yields, Pacing::kFewestWithoutYields) << yields << " yields were cheap";
+  EXPECT_EQ(first_pause(pacing), Step::sleep);
+  ends = true;
+  busy.join();
+  ::sched_setaffinity(0, sizeof before, &before);
 }
 
 }  // namespace
