@@ -30,9 +30,10 @@ struct Pacing {
   std::uint32_t without_yields = 0;
   std::uint32_t last_without_yields = 0;
   static constexpr std::uint32_t kFewestWithoutYields = 16;
-  static constexpr std::uint32_t kMostWithoutYields =
-      4096;                    // chosen: some 0.2 s, so a yield in vain costs 2 %
-  bool arrivals_wake = false;  ///< this endpoint's sleeps end with an arrival
+  // Chosen: some 0.2 s, so that a yield in vain costs 2 %.
+  static constexpr std::uint32_t kMostWithoutYields = 4096;
+  /// Each conduit can be slept on. Two that cannot be slept on together nap all the same, 0.1 ms at a time.
+  bool arrivals_wake = false;
   bool may_do_without_yields() const noexcept { return arrivals_wake && fewest < kFewestWithCores; }
   std::uint32_t look = 1;  ///< what a check counts
   /// Of a rank whose check asks the kernel or a library for arrivals. Chosen: with udp it is a system call.

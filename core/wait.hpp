@@ -15,7 +15,7 @@ struct Naps {
   std::chrono::nanoseconds first;
   std::chrono::nanoseconds longest;
   std::chrono::nanoseconds latest;
-  bool arrival_ends_them;
+  bool arrival_ends_them;                  ///< false: what is waited for may change without an arrival
   static constexpr int kShareOfWait = 64;  ///< chosen: a change is noticed late by 1.6 % of the wait
 };
 

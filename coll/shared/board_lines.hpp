@@ -65,7 +65,7 @@ static_assert(sizeof(BoardHead) == kBoardLine && sizeof(BoardCounts) == kBoardLi
 
 /// Where a member's buffer is, for the other members.
 struct BufferNote {
-  /// `nowhere`: there is none, or others do not reach it. `address`: all members are in one process.
+  /// `nowhere`: no buffer, or one that others cannot reach. `address`: all members are in one process.
   /// `of_process`: the system copies it for them, and `at` is an address of its owner's process.
   enum Kind : std::uint32_t { nowhere, in_segment, address, of_process };
   std::uint64_t at = 0;  ///< the offset in the member's part, or the address
