@@ -14,7 +14,7 @@ namespace aqueduct::coll {
 
 using aqueduct::detail::Incoming;
 
-Farewells::Farewells(core::EndpointState& state) : state_(state), heard_(state.ranks) {
+Farewells::Farewells(core::EndpointState& state) : state_(state), heard_(state.ranks), told_(state.ranks) {
   heard_[state.rank] = true;
   const auto take = [](void* self, Incoming& in, const std::byte* args, core::MutableBytes) {
     Farewell farewell;
@@ -39,7 +39,7 @@ bool Farewells::over() noexcept {
 }
 
 bool Farewells::left() noexcept {
-  if (!std::exchange(leaves_, true)) next_ = 0;
+  if (!std::exchange(leaves_, true)) told_.assign(told_.size(), false);
   return all_told(Told::those_not_heard);
 }
 
@@ -64,14 +64,18 @@ bool Farewells::is_told(Rank rank, Told whom) const noexcept {
 bool Farewells::all_told(Told whom) noexcept {
   const auto some_lost =
       static_cast<Rank>(std::find(state_.lost.begin(), state_.lost.end(), true) - state_.lost.begin());
-  for (; next_ < state_.ranks; ++next_) {
-    if (!is_told(next_, whom)) continue;
+  // A rank that has left in good order may have no room for ever (a conduit connects to it again and again), and must not
+  // keep the others from hearing: one of them may wait for nothing else.
+  bool all = true;
+  for (Rank rank = 0; rank < state_.ranks; ++rank) {
+    if (told_[rank] || !is_told(rank, whom)) continue;
     const Farewell farewell{some_lost, leaves_ ? 1u : 0u};
-    const core::Post post = state_.messages->try_request(next_, AmCategory::short_request, kFarewell,
+    const core::Post post = state_.messages->try_request(rank, AmCategory::short_request, kFarewell,
                                                          {&farewell, sizeof farewell, 0}, nullptr, {}, 0);
-    if (post.kind == core::Post::Kind::retry) return false;
+    told_[rank] = post.kind != core::Post::Kind::retry;
+    all = told_[rank] && all;
   }
-  return true;
+  return all;
 }
 
 }  // namespace aqueduct::coll

@@ -40,7 +40,7 @@ class Farewells {
 
   core::EndpointState& state_;
   std::vector<bool> heard_;  ///< [rank]; itself too
-  Rank next_ = 0;            ///< the first who has not been told
+  std::vector<bool> told_;   ///< [rank]
   bool leaves_ = false;      ///< what is told is that this rank leaves
 };
 

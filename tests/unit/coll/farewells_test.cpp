@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -85,6 +86,34 @@ TEST(Farewells, AfterTheFirstBarrierGoOnlyToWhomArrivalsGo) {
     EXPECT_EQ(job->endpoint(rank).is_lost(3), is_successor) << rank;
     EXPECT_EQ(job->endpoint(rank).is_lost(6), is_successor) << rank;
   }
+}
+
+// A rank that has left may take nothing for ever. The others must hear of the leaving all the same: they may wait for
+// nothing else.
+TEST(Farewells, ReachTheOthersThoughOneHasNoRoom) {
+  Config config;
+  for (const auto& [name, value] : {std::pair{"conduit", "loop"}, {"near", "off"}, {"log", "off"}})
+    ASSERT_TRUE(config.set(name, value));
+  auto job = Job::in_process(8, config);
+  ASSERT_TRUE(job) << job.status().text();
+  core::Conduit& other = job->endpoint(0).state().conduit(4);
+  alignas(8) constexpr std::array<std::byte, 8> kNoMessage{};
+  while (other.send(4, kNoMessage, {}, {}).kind != core::Post::Kind::retry) {
+  }
+  EndpointState& state = job->endpoint(3).state();
+  state.peer_lost(6);
+  Farewells& farewells = state.barriers->farewells();
+  EXPECT_FALSE(farewells.left_last_barrier()) << "rank 4 has no room";
+  for (const Rank rank : {5u, 7u}) {
+    job->endpoint(rank).progress();
+    EXPECT_TRUE(job->endpoint(rank).is_lost(3)) << rank;
+  }
+  for (int round = 0; round < 1000 && !job->endpoint(4).is_lost(3); ++round) {
+    job->endpoint(4).progress();
+    farewells.left_last_barrier();
+  }
+  EXPECT_TRUE(job->endpoint(4).is_lost(3));
+  EXPECT_TRUE(farewells.left_last_barrier());
 }
 
 }  // namespace
