@@ -159,7 +159,7 @@ int begin(Threads threads, const char* client, gex_Flags_t flags) {
   s.endpoints[0]->capabilities = GEX_EP_CAPABILITY_ALL;
   s.bound[0] = std::make_unique<Bound[]>(ep.ranks());
   s.places[0] = std::make_unique<aqg_place[]>(ep.ranks());
-  for (Rank rank = 0; rank < ep.ranks(); ++rank) s.places[0][rank] = {0, ~0u, 0};
+  std::fill_n(s.places[0].get(), ep.ranks(), kNoPlace);
   s.world = std::make_unique<Tm>();
   s.world->ep = handle_of(ep);
   s.world->places = s.places[0].get();

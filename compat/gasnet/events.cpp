@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include <pthread.h>
-#include <sched.h>
 
 namespace aqueduct::gasnet {
 
@@ -323,9 +322,14 @@ int gasnet_AMPoll(void) {
   return GASNET_OK;
 }
 void aqg_pause(unsigned* round) {
-  // In the first rounds the condition is often about to hold. Later ones sleep, but not for long: what the condition looks
-  // at may be memory that another rank or thread changes.
+  // In the first rounds the condition is often about to hold. Later ones wait for an arrival as the library does, which
+  // knows whether to spin, to yield or to sleep here. But not for long: what the condition looks at may be memory that
+  // another rank or thread changes.
   constexpr unsigned kSpins = 64;
+  constexpr unsigned kShort = kSpins + 16;
+  constexpr std::chrono::microseconds kShortest{100};
+  constexpr std::chrono::milliseconds kStep{2};  // the library sleeps after 1 ms
+  constexpr std::chrono::milliseconds kLongest{20};
   Endpoint& ep = state().ep;
   const int mode = state().wait_mode.load(std::memory_order_relaxed);
   if (mode == GASNET_WAIT_SPIN || *round < (mode == GASNET_WAIT_BLOCK ? 1 : kSpins)) {
@@ -333,13 +337,10 @@ void aqg_pause(unsigned* round) {
     ep.progress();
     return;
   }
-  if (*round < kSpins + 16) {
-    ++*round;
-    sched_yield();
-    ep.progress();
-    return;
-  }
-  static_cast<void>(ep.progress_for(std::chrono::microseconds(100)));
+  const std::chrono::nanoseconds limit =
+      *round < kShort ? kShortest
+                      : std::min<std::chrono::nanoseconds>(kLongest, (*round - kShort + 1) * kStep);
+  if (ep.progress_for(limit).code() == ErrorCode::timed_out && limit < kLongest) ++*round;
 }
 
 void gex_HSL_Init(gex_HSL_t* hsl) { pthread_mutex_init(&hsl->mutex, nullptr); }

@@ -22,10 +22,24 @@ void learn(unsigned index, Rank rank, const Bound& bound, const aqg_place& place
   if (!s.bound[index]) {
     s.bound[index] = std::make_unique<Bound[]>(s.ep.ranks());
     s.places[index] = std::make_unique<aqg_place[]>(s.ep.ranks());
-    for (Rank other = 0; other < s.ep.ranks(); ++other) s.places[index][other] = {0, ~0u, 0};
+    std::fill_n(s.places[index].get(), s.ep.ranks(), kNoPlace);
   }
   s.bound[index][rank] = bound;
   s.places[index][rank] = place;
+}
+
+/// Where a rank's part of a segment is, for the inline functions.
+aqg_place place_in(const Segment& segment, Rank rank) noexcept {
+  const aq_endpoint& ep = *state().world->ep;
+  aqg_place place = kNoPlace;
+  place.base = segment.base_of(rank);
+  place.segment = segment.id();
+  if (place.segment < ep.segments) {
+    const std::size_t at = (std::size_t{place.segment} << ep.segment_shift) | rank;
+    place.window = &ep.windows[at];
+    place.value_window = &ep.value_windows[at];
+  }
+  return place;
 }
 
 /// Publishes one endpoint of each member, or none. Collective over the team.
@@ -65,7 +79,7 @@ Status publish_one(Tm& tm, aqg_endpoint* ep) {
       const Announcement& one = all[member];
       if (one.index == ~0u || one.allocated != allocated || one.index >= kEndpoints) continue;
       const Rank rank = made->rank_of(member);
-      learn(one.index, rank, {one.address, one.bytes}, {made->base_of(rank), made->id(), 0});
+      learn(one.index, rank, {one.address, one.bytes}, place_in(*made, rank));
     }
   }
   return {};
@@ -103,7 +117,7 @@ int attach(std::uint64_t bytes, aqg_segment** segment) {
   Status status = all_gather(s.ep.world(), std::span<const Bound>(&mine, 1), std::span(all));
   if (!status) fail(call, nullptr, status);
   for (Rank rank = 0; rank < s.ep.ranks(); ++rank) {
-    learn(0, rank, all[rank], {published->base_of(rank), published->id(), 0});
+    learn(0, rank, all[rank], place_in(*published, rank));
   }
   ep.segment = made.release();
   if (segment != nullptr) *segment = ep.segment;
@@ -217,7 +231,7 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   if (ep->segment != nullptr) return error(GASNET_ERR_BAD_ARG, call, "the endpoint has a segment already");
   ep->segment = segment;
   learn(ep->index, state().me(), {reinterpret_cast<std::uint64_t>(segment->address), segment->bytes},
-        {0, ~0u, 0});
+        kNoPlace);
   return GASNET_OK;
 }
 int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_Flags_t flags) {

@@ -1,4 +1,5 @@
-// Puts and gets that are not inline: longer than 8 bytes, to memory that is not mapped here, or of pairs of endpoints.
+// Puts and gets that are not inline: long ones, to memory that is not mapped here, to this rank itself, or of pairs of
+// endpoints.
 
 #include "compat/gasnet/state.hpp"
 
@@ -26,6 +27,12 @@ PutOptions put_options(gex_Event_t* lc_opt, gex_Flags_t flags) noexcept {
 /// The memory of this rank's own endpoints is always at hand, also before it is published.
 bool is_mine(const Peer& peer) noexcept { return peer.rank == state().me(); }
 
+/// Where bytes of another rank are mapped here, for a copy that needs nothing else; null: nowhere.
+void* mapped(const Peer& peer, const void* address, std::size_t bytes) noexcept {
+  const auto place = place_of(peer, address);
+  return state().ep.mapped(place.rank(), place.segment(), place.offset(), bytes);
+}
+
 }  // namespace
 }  // namespace aqueduct::gasnet
 
@@ -39,6 +46,10 @@ int aqg_put(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nb
   if (nbytes == 0) return 0;
   if (is_mine(peer)) {
     detail::move_bytes(dest, src, nbytes);
+    return 0;
+  }
+  if (void* const here = mapped(peer, dest, nbytes); here != nullptr) {
+    detail::copy_bytes(here, src, nbytes);
     return 0;
   }
   const auto place = place_of(peer, dest);
@@ -55,6 +66,10 @@ int aqg_put_nbi(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_
     detail::move_bytes(dest, src, nbytes);
     return 0;
   }
+  if (void* const place = mapped(peer, dest, nbytes); place != nullptr) {
+    detail::copy_bytes(place, src, nbytes);
+    return 0;
+  }
   Thread& here = thread();
   PutOptions options = put_options(lc_opt, flags);
   options.group = group_of(here, here.puts);
@@ -65,8 +80,13 @@ gex_Event_t aqg_put_nb(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src
                        gex_Event_t* lc_opt, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
   const bool wants_leaf = aqg_is_pointer(lc_opt) != 0;
-  if (nbytes == 0 || is_mine(peer)) {
-    if (nbytes != 0) detail::move_bytes(dest, src, nbytes);
+  void* const place = nbytes == 0 || is_mine(peer) ? nullptr : mapped(peer, dest, nbytes);
+  if (nbytes == 0 || is_mine(peer) || place != nullptr) {
+    if (place != nullptr) {
+      detail::copy_bytes(place, src, nbytes);
+    } else if (nbytes != 0) {
+      detail::move_bytes(dest, src, nbytes);
+    }
     if (wants_leaf) *lc_opt = GEX_EVENT_INVALID;
     return GEX_EVENT_INVALID;
   }
@@ -86,6 +106,10 @@ int aqg_get(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, 
     detail::move_bytes(dest, src, nbytes);
     return 0;
   }
+  if (const void* const here = is_mine(peer) ? nullptr : mapped(peer, src, nbytes); here != nullptr) {
+    detail::copy_bytes(dest, here, nbytes);
+    return 0;
+  }
   Status status;
   if ((flags & GEX_FLAG_IMMEDIATE) != 0) {
     GetOptions options;
@@ -103,6 +127,10 @@ int aqg_get_nbi(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbyt
     detail::move_bytes(dest, src, nbytes);
     return 0;
   }
+  if (const void* const place = mapped(peer, src, nbytes); place != nullptr) {
+    detail::copy_bytes(dest, place, nbytes);
+    return 0;
+  }
   Thread& here = thread();
   GetOptions options;
   options.immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
@@ -116,6 +144,10 @@ gex_Event_t aqg_get_nb(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size
   if (nbytes == 0) return GEX_EVENT_INVALID;
   if (is_mine(peer)) {
     detail::move_bytes(dest, src, nbytes);
+    return GEX_EVENT_INVALID;
+  }
+  if (const void* const place = mapped(peer, src, nbytes); place != nullptr) {
+    detail::copy_bytes(dest, place, nbytes);
     return GEX_EVENT_INVALID;
   }
   GetOptions options;

@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static gex_Client_t client;
 static gex_EP_t endpoint;
@@ -107,6 +109,19 @@ static void messages(void) {
   HOLDS(gasnett_atomic_read(&pongs, 0) == 1);
   gasnett_atomic_set(&pongs, 0, 0);
   free(buffer);
+  barrier();
+}
+
+// Who waits long sleeps, and is woken.
+static void waits(void) {
+  if (ranks > 1 && me == 0) {
+    usleep(400000);
+    gex_AM_RequestShort16(world, next, kShort, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+  } else if (me == 1) {
+    const clock_t before = clock();
+    GASNET_BLOCKUNTIL(gasnett_atomic_read(&shorts, 0) == 3);
+    HOLDS(clock() - before < CLOCKS_PER_SEC / 4);
+  }
   barrier();
 }
 
@@ -301,6 +316,7 @@ int main(int argc, char** argv) {
   HOLDS((uintptr_t)gex_Segment_QueryAddr(segment) % GASNET_PAGESIZE == 0);
   theirs = segment_of(world, next);
   messages();
+  waits();
   transfers();
   pieces();
   atomics();

@@ -163,6 +163,8 @@ struct aqg_place {
   uint64_t base;     ///< the address of the owner's part of Aqueduct's segment, in the owner's process
   uint32_t segment;  ///< the number of that segment; ~0u: none is known here
   uint32_t reserved;
+  const aq_window* window;        ///< that part here; one that is always closed if none is known
+  const aq_window* value_window;  ///< the same, for reading words
 };
 /// What inline functions read of a team. A pair of endpoints is an odd number in place of a pointer.
 struct aqg_team {
@@ -333,11 +335,8 @@ int aqg_get(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, 
 int aqg_get_nbi(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, gex_Flags_t flags);
 gex_Event_t aqg_get_nb(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, gex_Flags_t flags);
 
-/// The place of an address of another process in a part of Aqueduct's segments.
-static inline aq_ptr aqg_at(gex_TM_t tm, gex_Rank_t rank, const void* address) {
-  const uint32_t job_rank = tm->ranks != NULL ? tm->ranks[rank] : rank;
-  const struct aqg_place* const place = &tm->places[job_rank];
-  return aq_at(job_rank, place->segment, (uint64_t)(uintptr_t)address - place->base);
+static inline const struct aqg_place* aqg_place_of(gex_TM_t tm, gex_Rank_t rank) {
+  return &tm->places[__builtin_expect(tm->ranks == NULL, 1) ? rank : tm->ranks[rank]];
 }
 static inline int aqg_is_pair(gex_TM_t tm) { return (int)((uintptr_t)tm & 1); }
 /// Whether a transfer goes through the library, whatever is mapped: a long one, or one that may overlap, as more than a word may
@@ -348,14 +347,16 @@ static inline int aqg_is_for_library(gex_TM_t tm, gex_Rank_t rank, size_t nbytes
 /// Where these bytes are mapped here; null: they are not, or the call goes through the library.
 static inline void* aqg_mapped(gex_TM_t tm, gex_Rank_t rank, const void* address, size_t nbytes) {
   if (__builtin_expect(aqg_is_for_library(tm, rank, nbytes), 0)) return NULL;
-  return aq_mapped(tm->ep, aqg_at(tm, rank, address), nbytes);
+  const struct aqg_place* const place = aqg_place_of(tm, rank);
+  return aq_find_in_window(place->window, (uint64_t)(uintptr_t)address - place->base, nbytes);
 }
 /// As aqg_mapped, for reading: of a word null also if a loop on this rank's own memory has to make progress now and then.
 static inline const void* aqg_mapped_for_value(gex_TM_t tm, gex_Rank_t rank, const void* address,
                                                size_t nbytes) {
   if (__builtin_expect(nbytes > 8, 0)) return aqg_mapped(tm, rank, address, nbytes);
   if (__builtin_expect(aqg_is_pair(tm) || rank >= tm->size, 0)) return NULL;
-  return aq_mapped_for_value(tm->ep, aqg_at(tm, rank, address), nbytes);
+  const struct aqg_place* const place = aqg_place_of(tm, rank);
+  return aq_find_in_window(place->value_window, (uint64_t)(uintptr_t)address - place->base, nbytes);
 }
 static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
 

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/// Where one rank's part of a segment is mapped in this process; zero if it is not. Read it by aq_mapped only.
+/// Where one rank's part of a segment is mapped in this process; zero if it is not. Read it by aq_find_in_window and what
+/// uses that only. It never moves.
 typedef struct __attribute__((__may_alias__)) aq_window {
   char* base;
   uint64_t bytes;
@@ -25,15 +26,19 @@ struct __attribute__((__may_alias__)) aq_endpoint {
   const aq_window* value_windows;
 };
 
+/// For inline functions: the address of a range of a window; null if it is closed, or the range is not inside it.
+static inline char* aq_find_in_window(const aq_window* window, uint64_t offset, size_t bytes) {
+  const uint64_t size = __atomic_load_n(&window->bytes, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(offset <= size && bytes <= size - offset, 1)) {
+    char* const base = __atomic_load_n(&window->base, __ATOMIC_RELAXED);
+    if (__builtin_expect(base != NULL, 1)) return base + offset;
+  }
+  return NULL;
+}
 /// For the inline functions: the address of a range in one of the two tables of windows; null if it is not mapped.
 static inline char* aq_in_window(const aq_endpoint* ep, const aq_window* windows, aq_ptr at, size_t bytes) {
   if (__builtin_expect(at.segment < ep->segments && at.rank < ep->ranks, 1)) {
-    const aq_window* const window = &windows[((size_t)at.segment << ep->segment_shift) | at.rank];
-    const uint64_t size = __atomic_load_n(&window->bytes, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(at.offset <= size && bytes <= size - at.offset, 1)) {
-      char* const base = __atomic_load_n(&window->base, __ATOMIC_RELAXED);
-      if (__builtin_expect(base != NULL, 1)) return base + at.offset;
-    }
+    return aq_find_in_window(&windows[((size_t)at.segment << ep->segment_shift) | at.rank], at.offset, bytes);
   }
   return NULL;
 }
