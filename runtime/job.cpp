@@ -41,8 +41,8 @@ void watch_losses(Job::Impl& job) {
 }
 
 /// A barrier of all ranks, for all endpoints of this process at once. One endpoint after the other would wait for ever,
-/// because an endpoint that is not polled sends no messages on. Errors: those of Team::wait; timed_out.
-Status all_barrier(Job::Impl& job, std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) {
+/// because an endpoint that is not polled sends no messages on.
+Status all_barrier(Job::Impl& job) {
   Status first;
   for (auto& parts : job.endpoints) {
     const core::Entry entry(parts->state);
@@ -64,9 +64,8 @@ Status all_barrier(Job::Impl& job, std::chrono::nanoseconds limit = std::chrono:
     return fmt::format("all ranks to finish, above all {}",
                        leading.barriers->missing(*coll::barrier_of(leading.world->state())));
   };
-  const Status status = core::wait_until(leading, all, kNoRank, whom, limit);
+  const Status status = core::wait_until(leading, all, kNoRank, whom);
   if (first.ok()) first = status;
-  if (status.code() == ErrorCode::timed_out) return first;
   for (auto& parts : job.endpoints) {
     if (const Status ended = parts->state.world->wait(); !ended && first.ok()) first = ended;
   }
@@ -75,10 +74,6 @@ Status all_barrier(Job::Impl& job, std::chrono::nanoseconds limit = std::chrono:
 
 /// Chosen: a peer that is alive answers while it waits for the last barrier; far longer only on a machine in distress.
 constexpr std::chrono::seconds kSettling{5};
-
-/// Chosen: all ranks are in Job::finish and wait for nothing else, so that each answers at once unless it is stopped or its
-/// machine is in distress.
-constexpr std::chrono::seconds kLastBarrier{30};
 
 /// Waits until the connections that this process has begun are made: network libraries cannot always bear that a peer ends
 /// while they connect.
@@ -305,9 +300,9 @@ Status Job::finish() {
   // barrier: a second barrier tells that. A failure of the second one does no harm.
   if (first.ok()) {
     all_settled(*impl_);
-    // It fails if another rank has passed it and left while this one still waits for a third rank's message. Nobody is kept
-    // for good by a rank that has left and told nothing: not every conduit notices that.
-    if (!all_barrier(*impl_, kLastBarrier).ok())
+    // It fails if another rank has passed it and left while this one still waits for a third rank's message.
+    // No time limit: a rank that leaves early is a loss to those that still are in the first barrier.
+    if (!all_barrier(*impl_).ok())
       wait_for_farewells(*impl_, &coll::Farewells::left_last_barrier, kRoomToLeave);
   } else if (knows_of_loss(*impl_)) {
     // After a loss no barrier tells it. The others may still have operations among themselves.
