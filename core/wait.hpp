@@ -104,7 +104,7 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
       state.moves != moves ? backoff.restart_after_step() : backoff.restart();
       continue;
     }
-    // Nobody wakes a layer that waits for room.
+    // Layers with queued work look for room, which no arrival announces.
     const bool is_woken = naps.arrival_ends_them && state.busy == 0;
     const Backoff::Step step =
         backoff.next((state.busy | state.watching) != 0 ? Backoff::kLayersLook : 0, is_woken);

@@ -40,6 +40,13 @@ void watch_losses(Job::Impl& job) {
   }
 }
 
+/// How a wait that polls all endpoints of this process sleeps: what arrives at one of several does not wake another's wait.
+const core::Naps& naps_of(const Job::Impl& job) noexcept {
+  return job.endpoints.size() == 1 ? core::kArrivalNaps : core::kMemoryNaps;
+}
+
+constexpr auto kNoLimit = std::chrono::nanoseconds::max();
+
 /// A barrier of all ranks, for all endpoints of this process at once. One endpoint after the other would wait for ever,
 /// because an endpoint that is not polled sends no messages on.
 Status all_barrier(Job::Impl& job) {
@@ -51,20 +58,23 @@ Status all_barrier(Job::Impl& job) {
       first = status;
   }
   auto& leading = job.endpoints.front()->state;
+  core::EndpointState* waiting = &leading;
   const auto all = [&] {
     bool reached = true;
     for (auto& parts : job.endpoints) {
       const core::Entry entry(parts->state);
       core::progress(parts->state);  // for all, even if its own barrier is reached: others need its messages
-      reached = parts->state.world->try_wait() && reached;
+      if (parts->state.world->try_wait()) continue;
+      reached = false;
+      waiting = &parts->state;
     }
     return reached;
   };
   const auto whom = [&] {
     return fmt::format("all ranks to finish, above all {}",
-                       leading.barriers->missing(*coll::barrier_of(leading.world->state())));
+                       waiting->barriers->missing(*coll::barrier_of(waiting->world->state())));
   };
-  const Status status = core::wait_until(leading, all, kNoRank, whom);
+  const Status status = core::wait_until(leading, all, kNoRank, whom, kNoLimit, naps_of(job));
   if (first.ok()) first = status;
   for (auto& parts : job.endpoints) {
     if (const Status ended = parts->state.world->wait(); !ended && first.ok()) first = ended;
@@ -90,7 +100,7 @@ void all_settled(Job::Impl& job) {
   };
   static_cast<void>(core::wait_until(
       job.endpoints.front()->state, settled, kNoRank, [] { return std::string("connections to be made"); },
-      kSettling));
+      kSettling, naps_of(job)));
 }
 
 /// Chosen: long enough for the last messages of what others still do with this rank. Not for ever: another rank may wait
@@ -113,7 +123,8 @@ bool wait_for_farewells(Job::Impl& job, bool (coll::Farewells::*done)() noexcept
     return all;
   };
   return core::wait_until(
-             job.endpoints.front()->state, for_all, kNoRank, [&] { return std::string(what); }, kFarewells)
+             job.endpoints.front()->state, for_all, kNoRank, [&] { return std::string(what); }, kFarewells,
+             naps_of(job))
       .ok();
 }
 
@@ -145,8 +156,9 @@ Status all_followed(Job::Impl& job) {
     }
     return none_left();
   };
-  return core::wait_until(job.endpoints.front()->state, followed, kNoRank,
-                          [] { return std::string("long requests to leave"); });
+  return core::wait_until(
+      job.endpoints.front()->state, followed, kNoRank, [] { return std::string("long requests to leave"); },
+      kNoLimit, naps_of(job));
 }
 
 /// Whether only the library's own code opens files from now on. It uses above_standard, so it never takes the
@@ -281,7 +293,8 @@ void Job::run_each(const std::function<void(Endpoint&)>& body) {
       // The other endpoints of this process may still need messages that this one passes on.
       static_cast<void>(core::wait_until(
           endpoint(i).state(), [&] { return ended == endpoints(); }, kNoRank,
-          [&] { return fmt::format("{} other threads of this process", endpoints() - ended); }));
+          [&] { return fmt::format("{} other threads of this process", endpoints() - ended); }, kNoLimit,
+          core::kMemoryNaps));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -321,7 +334,7 @@ Status Job::finish() {
   };
   static_cast<void>(core::wait_until(
       leading, sent, kNoRank, [] { return std::string("the last messages to leave"); },
-      std::chrono::seconds(1)));
+      std::chrono::seconds(1), naps_of(*impl_)));
   if (first.ok()) {
     // Nobody waits for this process any more, which may wait for a file's lock.
     for (auto& parts : impl_->endpoints) parts->state.layer<coll::Collectives>()->save_learned();
