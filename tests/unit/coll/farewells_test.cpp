@@ -14,16 +14,18 @@
 namespace aqueduct::coll {
 namespace {
 
+std::optional<Job> job_of(Rank ranks) {
+  Config config;
+  for (const auto& [name, value] : {std::pair{"conduit", "loop"}, {"near", "off"}, {"log", "off"}})
+    EXPECT_TRUE(config.set(name, value));
+  auto made = Job::in_process(ranks, config);
+  EXPECT_TRUE(made) << made.status().text();
+  return made ? std::optional<Job>(*std::move(made)) : std::nullopt;
+}
+
 class FarewellsOfThree : public testing::Test {
  protected:
-  void SetUp() override {
-    Config config;
-    for (const auto& [name, value] : {std::pair{"conduit", "loop"}, {"near", "off"}, {"log", "off"}})
-      ASSERT_TRUE(config.set(name, value));
-    auto made = Job::in_process(3, config);
-    ASSERT_TRUE(made) << made.status().text();
-    job_.emplace(*std::move(made));
-  }
+  void SetUp() override { ASSERT_TRUE(job_); }
   EndpointState& state(Rank rank) { return job_->endpoint(rank).state(); }
   Farewells& farewells(Rank rank) { return state(rank).barriers->farewells(); }
   void progress() {
@@ -32,7 +34,7 @@ class FarewellsOfThree : public testing::Test {
     }
   }
 
-  std::optional<Job> job_;  // is not finished: rank 2 would wait for the others
+  std::optional<Job> job_ = job_of(3);  // is not finished: rank 2 would wait for the others
 };
 
 TEST_F(FarewellsOfThree, AreOverWhenAllWhoAreLeftHaveSaidTheirs) {
@@ -72,11 +74,8 @@ TEST_F(FarewellsOfThree, WaitForNobodyElseWhenAllAreLost) {
 
 // Whoever else has no message to wait for may be leaving, and must not be connected to any more.
 TEST(Farewells, AfterTheFirstBarrierGoOnlyToWhomArrivalsGo) {
-  Config config;
-  for (const auto& [name, value] : {std::pair{"conduit", "loop"}, {"near", "off"}, {"log", "off"}})
-    ASSERT_TRUE(config.set(name, value));
-  auto job = Job::in_process(8, config);
-  ASSERT_TRUE(job) << job.status().text();
+  auto job = job_of(8);
+  ASSERT_TRUE(job);
   EndpointState& state = job->endpoint(3).state();
   state.peer_lost(6);
   EXPECT_TRUE(state.barriers->farewells().left_last_barrier());
@@ -91,15 +90,12 @@ TEST(Farewells, AfterTheFirstBarrierGoOnlyToWhomArrivalsGo) {
 // A rank that has left may take nothing for ever. The others must hear of the leaving all the same: they may wait for
 // nothing else.
 TEST(Farewells, ReachTheOthersThoughOneHasNoRoom) {
-  Config config;
-  for (const auto& [name, value] : {std::pair{"conduit", "loop"}, {"near", "off"}, {"log", "off"}})
-    ASSERT_TRUE(config.set(name, value));
-  auto job = Job::in_process(8, config);
-  ASSERT_TRUE(job) << job.status().text();
+  auto job = job_of(8);
+  ASSERT_TRUE(job);
   core::Conduit& other = job->endpoint(0).state().conduit(4);
   alignas(8) constexpr std::array<std::byte, 8> kNoMessage{};
-  while (other.send(4, kNoMessage, {}, {}).kind != core::Post::Kind::retry) {
-  }
+  int sent = 0;
+  while (other.send(4, kNoMessage, {}, {}).kind != core::Post::Kind::retry) ASSERT_LT(++sent, 10'000);
   EndpointState& state = job->endpoint(3).state();
   state.peer_lost(6);
   Farewells& farewells = state.barriers->farewells();
