@@ -28,18 +28,13 @@ void learn(unsigned index, Rank rank, const Bound& bound, const aqg_place& place
   s.places[index][rank] = place;
 }
 
-/// Where a rank's part of a segment is, for the inline functions.
+/// What inline functions read about a rank's part of a segment.
 aqg_place place_in(const Segment& segment, Rank rank) noexcept {
-  const aq_endpoint& ep = *state().world->ep;
-  aqg_place place = kNoPlace;
-  place.base = segment.base_of(rank);
-  place.segment = segment.id();
-  if (place.segment < ep.segments) {
-    const std::size_t at = (std::size_t{place.segment} << ep.segment_shift) | rank;
-    place.window = &ep.windows[at];
-    place.value_window = &ep.value_windows[at];
-  }
-  return place;
+  const aq_endpoint* const ep = state().world->ep;
+  const aq_window* const window = aq_window_of(ep, ep->windows, rank, segment.id());
+  const aq_window* const value_window = aq_window_of(ep, ep->value_windows, rank, segment.id());
+  return {segment.base_of(rank), segment.id(), 0, window != nullptr ? window : &kClosedWindow,
+          value_window != nullptr ? value_window : &kClosedWindow};
 }
 
 /// Publishes one endpoint of each member, or none. Collective over the team.

@@ -111,16 +111,16 @@ struct State {
 extern State* the_state;
 inline State& state() noexcept { return *the_state; }
 
+/// A place of which nothing is known: its window is always closed.
+inline constexpr aq_window kClosedWindow{nullptr, 0};
+inline constexpr aqg_place kNoPlace{0, ~0u, 0, &kClosedWindow, &kClosedWindow};
+
 /// An endpoint of some rank, and this rank's endpoint that addresses it.
 struct Peer {
   Rank rank;
   unsigned local;   ///< the number of the endpoint here
   unsigned remote;  ///< and there
 };
-/// A place of which nothing is known: its window is always closed.
-inline constexpr aq_window kClosedWindow{nullptr, 0};
-inline constexpr aqg_place kNoPlace{0, ~0u, 0, &kClosedWindow, &kClosedWindow};
-
 inline Peer peer_of(gex_TM_t tm, gex_Rank_t rank) noexcept {
   const auto word = reinterpret_cast<std::uintptr_t>(tm);
   if ((word & 1) != 0) {

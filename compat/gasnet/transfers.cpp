@@ -27,10 +27,35 @@ PutOptions put_options(gex_Event_t* lc_opt, gex_Flags_t flags) noexcept {
 /// The memory of this rank's own endpoints is always at hand, also before it is published.
 bool is_mine(const Peer& peer) noexcept { return peer.rank == state().me(); }
 
-/// Where bytes of another rank are mapped here, for a copy that needs nothing else; null: nowhere.
+/// Where bytes of another rank are mapped here; null: nowhere.
 void* mapped(const Peer& peer, const void* address, std::size_t bytes) noexcept {
   const auto place = place_of(peer, address);
   return state().ep.mapped(place.rank(), place.segment(), place.offset(), bytes);
+}
+
+/// Puts what a copy can put: nothing, or bytes to this rank itself or to mapped memory. False: nothing has happened.
+bool put_by_copy(const Peer& peer, void* to, const void* from, std::size_t bytes) noexcept {
+  if (bytes == 0) return true;
+  if (is_mine(peer)) {
+    detail::move_bytes(to, from, bytes);
+    return true;
+  }
+  void* const place = mapped(peer, to, bytes);
+  if (place == nullptr) return false;
+  detail::copy_bytes(place, from, bytes);
+  return true;
+}
+/// As put_by_copy, for a get.
+bool get_by_copy(void* to, const Peer& peer, const void* from, std::size_t bytes) noexcept {
+  if (bytes == 0) return true;
+  if (is_mine(peer)) {
+    detail::move_bytes(to, from, bytes);
+    return true;
+  }
+  const void* const place = mapped(peer, from, bytes);
+  if (place == nullptr) return false;
+  detail::copy_bytes(to, place, bytes);
+  return true;
 }
 
 }  // namespace
@@ -43,15 +68,7 @@ extern "C" {
 
 int aqg_put(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
-  if (nbytes == 0) return 0;
-  if (is_mine(peer)) {
-    detail::move_bytes(dest, src, nbytes);
-    return 0;
-  }
-  if (void* const here = mapped(peer, dest, nbytes); here != nullptr) {
-    detail::copy_bytes(here, src, nbytes);
-    return 0;
-  }
+  if (put_by_copy(peer, dest, src, nbytes)) return 0;
   const auto place = place_of(peer, dest);
   const Status status = (flags & GEX_FLAG_IMMEDIATE) != 0
                             ? put(state().ep, place, source(src, nbytes), put_options(GEX_EVENT_DEFER, flags))
@@ -61,15 +78,7 @@ int aqg_put(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nb
 int aqg_put_nbi(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes, gex_Event_t* lc_opt,
                 gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
-  if (nbytes == 0) return 0;
-  if (is_mine(peer)) {
-    detail::move_bytes(dest, src, nbytes);
-    return 0;
-  }
-  if (void* const place = mapped(peer, dest, nbytes); place != nullptr) {
-    detail::copy_bytes(place, src, nbytes);
-    return 0;
-  }
+  if (put_by_copy(peer, dest, src, nbytes)) return 0;
   Thread& here = thread();
   PutOptions options = put_options(lc_opt, flags);
   options.group = group_of(here, here.puts);
@@ -80,13 +89,7 @@ gex_Event_t aqg_put_nb(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src
                        gex_Event_t* lc_opt, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
   const bool wants_leaf = aqg_is_pointer(lc_opt) != 0;
-  void* const place = nbytes == 0 || is_mine(peer) ? nullptr : mapped(peer, dest, nbytes);
-  if (nbytes == 0 || is_mine(peer) || place != nullptr) {
-    if (place != nullptr) {
-      detail::copy_bytes(place, src, nbytes);
-    } else if (nbytes != 0) {
-      detail::move_bytes(dest, src, nbytes);
-    }
+  if (put_by_copy(peer, dest, src, nbytes)) {
     if (wants_leaf) *lc_opt = GEX_EVENT_INVALID;
     return GEX_EVENT_INVALID;
   }
@@ -100,16 +103,10 @@ gex_Event_t aqg_put_nb(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src
 
 int aqg_get(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
-  if (nbytes == 0) return 0;
   const auto place = place_of(peer, src);
-  if (is_mine(peer) && (peer.remote != 0 || place.segment() == ~SegmentId{0})) {
-    detail::move_bytes(dest, src, nbytes);
-    return 0;
-  }
-  if (const void* const here = is_mine(peer) ? nullptr : mapped(peer, src, nbytes); here != nullptr) {
-    detail::copy_bytes(dest, here, nbytes);
-    return 0;
-  }
+  // Of published memory of this rank itself the library's own get: a loop on it must make progress.
+  const bool is_published = is_mine(peer) && peer.remote == 0 && place.segment() != ~SegmentId{0};
+  if (nbytes == 0 || (!is_published && get_by_copy(dest, peer, src, nbytes))) return 0;
   Status status;
   if ((flags & GEX_FLAG_IMMEDIATE) != 0) {
     GetOptions options;
@@ -122,15 +119,7 @@ int aqg_get(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, 
 }
 int aqg_get_nbi(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
-  if (nbytes == 0) return 0;
-  if (is_mine(peer)) {
-    detail::move_bytes(dest, src, nbytes);
-    return 0;
-  }
-  if (const void* const place = mapped(peer, src, nbytes); place != nullptr) {
-    detail::copy_bytes(dest, place, nbytes);
-    return 0;
-  }
+  if (get_by_copy(dest, peer, src, nbytes)) return 0;
   Thread& here = thread();
   GetOptions options;
   options.immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
@@ -141,15 +130,7 @@ int aqg_get_nbi(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbyt
 gex_Event_t aqg_get_nb(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                        gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
-  if (nbytes == 0) return GEX_EVENT_INVALID;
-  if (is_mine(peer)) {
-    detail::move_bytes(dest, src, nbytes);
-    return GEX_EVENT_INVALID;
-  }
-  if (const void* const place = mapped(peer, src, nbytes); place != nullptr) {
-    detail::copy_bytes(dest, place, nbytes);
-    return GEX_EVENT_INVALID;
-  }
+  if (get_by_copy(dest, peer, src, nbytes)) return GEX_EVENT_INVALID;
   GetOptions options;
   options.immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
   return handle("gex_RMA_GetNB", get_nb(state().ep, target(dest, nbytes), place_of(peer, src), options));

@@ -335,6 +335,7 @@ int aqg_get(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, 
 int aqg_get_nbi(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, gex_Flags_t flags);
 gex_Event_t aqg_get_nb(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, gex_Flags_t flags);
 
+/// Where the bound segment of a member is. Requires: a team, not a pair of endpoints, and one of its ranks.
 static inline const struct aqg_place* aqg_place_of(gex_TM_t tm, gex_Rank_t rank) {
   return &tm->places[__builtin_expect(tm->ranks == NULL, 1) ? rank : tm->ranks[rank]];
 }

@@ -35,12 +35,16 @@ static inline char* aq_find_in_window(const aq_window* window, uint64_t offset, 
   }
   return NULL;
 }
+/// For inline functions: a rank's window in one of the two tables of windows; null if there is no such rank or number.
+static inline const aq_window* aq_window_of(const aq_endpoint* ep, const aq_window* windows, uint32_t rank,
+                                            uint32_t segment) {
+  if (__builtin_expect(segment >= ep->segments || rank >= ep->ranks, 0)) return NULL;
+  return &windows[((size_t)segment << ep->segment_shift) | rank];
+}
 /// For the inline functions: the address of a range in one of the two tables of windows; null if it is not mapped.
 static inline char* aq_in_window(const aq_endpoint* ep, const aq_window* windows, aq_ptr at, size_t bytes) {
-  if (__builtin_expect(at.segment < ep->segments && at.rank < ep->ranks, 1)) {
-    return aq_find_in_window(&windows[((size_t)at.segment << ep->segment_shift) | at.rank], at.offset, bytes);
-  }
-  return NULL;
+  const aq_window* const window = aq_window_of(ep, windows, at.rank, at.segment);
+  return __builtin_expect(window != NULL, 1) ? aq_find_in_window(window, at.offset, bytes) : NULL;
 }
 /// The address of a range of a segment; null if it is not mapped here, or not inside the segment. Maps nothing.
 static inline void* aq_mapped(const aq_endpoint* ep, aq_ptr at, size_t bytes) {
