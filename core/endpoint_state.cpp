@@ -11,7 +11,7 @@ namespace aqueduct::detail {
 // are behind it, in pages that are zero in a forked child. So inline calls of a child find nothing mapped and take the
 // cold path. The cold path finds the state, with no ranks, and refuses the call (`in_child`).
 Endpoint& EndpointState::make_face(const core::WipedMemory& pages) noexcept {
-  static_assert(offsetof(Endpoint, state_) == 0 && offsetof(Endpoint, rank_) == sizeof(EndpointState*));
+  static_assert(offsetof(Endpoint, state_) == 0 && offsetof(Endpoint, unused_) == sizeof(EndpointState*));
   return *new (pages.border() - sizeof(EndpointState*)) Endpoint;
 }
 

@@ -158,15 +158,14 @@ int begin(Threads threads, const char* client, gex_Flags_t flags) {
   s.endpoints[0] = std::make_unique<aqg_endpoint>();
   s.endpoints[0]->capabilities = GEX_EP_CAPABILITY_ALL;
   s.bound[0] = std::make_unique<Bound[]>(ep.ranks());
-  s.places[0] = std::make_unique<aqg_place[]>(ep.ranks());
-  std::fill_n(s.places[0].get(), ep.ranks(), kNoPlace);
-  s.world = std::make_unique<Tm>();
+  s.places[0] = make_places(ep.ranks());
+  s.world = new (at_end_of_page(sizeof(Tm))) Tm;
   s.world->ep = handle_of(ep);
-  s.world->places = s.places[0].get();
+  s.world->places = s.places[0];
   s.world->rank = ep.rank();
   s.world->size = ep.ranks();
   s.world->team = &ep.world();
-  aqg_world_tm = s.world.get();
+  aqg_world_tm = s.world;
 
   if (status = share_environment(s); status) status = find_neighbours(s);
   if (status) status = find_limits(s);

@@ -38,7 +38,7 @@ void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM
   State& s = state();
   if (client_p != nullptr) *client_p = &s.client;
   if (endpoint_p != nullptr) *endpoint_p = s.endpoints[0].get();
-  if (tm_p != nullptr) *tm_p = s.world.get();
+  if (tm_p != nullptr) *tm_p = s.world;
   if (segment_p != nullptr) *segment_p = s.endpoints[0]->segment;
 }
 int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
@@ -58,7 +58,7 @@ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries) {
     const Rank rank = static_cast<Rank>(i);
     void* owner = nullptr;
     void* local = nullptr;
-    gex_Segment_QueryBound(s.world.get(), rank, &owner, &local, nullptr);
+    gex_Segment_QueryBound(s.world, rank, &owner, &local, nullptr);
     const std::ptrdiff_t offset =
         local != nullptr ? static_cast<char*>(local) - static_cast<char*>(owner) : 0;
     nodeinfo_table[i] = {s.host_of[rank], s.nbrhd_of[rank], offset};
@@ -74,7 +74,7 @@ int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t* srcindex) {
 
 void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   State& s = state();
-  const Peer peer = peer_of(s.world.get(), node);
+  const Peer peer = peer_of(s.world, node);
   if (nbytes == 0) return;
   if (std::byte* const here = s.ep.local(place_of(peer, dest), nbytes)) {
     std::memset(here, val, nbytes);
@@ -82,7 +82,7 @@ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   }
   const std::vector<std::byte> bytes(std::min<size_t>(nbytes, 65536), static_cast<std::byte>(val));
   for (size_t done = 0; done < nbytes; done += bytes.size()) {
-    gex_RMA_PutNBI(s.world.get(), node, static_cast<char*>(dest) + done, bytes.data(),
+    gex_RMA_PutNBI(s.world, node, static_cast<char*>(dest) + done, bytes.data(),
                    std::min(bytes.size(), nbytes - done), GEX_EVENT_DEFER, 0);
   }
   gex_NBI_Wait(GEX_EC_PUT, 0);
@@ -91,7 +91,7 @@ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
 gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {
   auto* const made = new aqg_value_in_flight;
   void* const to = const_cast<void*>(aqg_bytes_of(&made->value, nbytes));
-  made->event = gex_RMA_GetNB(state().world.get(), to, node, src, nbytes, 0);
+  made->event = gex_RMA_GetNB(state().world, to, node, src, nbytes, 0);
   return made;
 }
 gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle) {

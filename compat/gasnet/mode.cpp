@@ -39,7 +39,7 @@ extern "C" int AQG_OF_MODE(aqg_client_init)(gex_Client_t* client_p, gex_EP_t* ep
   if (const int code = start(kThreads, name, flags); code != GASNET_OK) return code;
   *client_p = &state().client;
   *ep_p = state().endpoints[0].get();
-  *tm_p = state().world.get();
+  *tm_p = state().world;
   return GASNET_OK;
 }
 extern "C" int AQG_OF_MODE(aqg_init)(int*, char***) {

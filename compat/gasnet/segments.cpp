@@ -21,8 +21,7 @@ void learn(unsigned index, Rank rank, const Bound& bound, const aqg_place& place
   State& s = state();
   if (!s.bound[index]) {
     s.bound[index] = std::make_unique<Bound[]>(s.ep.ranks());
-    s.places[index] = std::make_unique<aqg_place[]>(s.ep.ranks());
-    std::fill_n(s.places[index].get(), s.ep.ranks(), kNoPlace);
+    s.places[index] = make_places(s.ep.ranks());
   }
   s.bound[index][rank] = bound;
   s.places[index][rank] = place;
@@ -155,7 +154,7 @@ void* gex_Segment_QueryCData(gex_Segment_t seg) { return seg->data; }
 
 int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
   const char* const call = "gex_Segment_Attach";
-  if (segment_p == nullptr || tm != state().world.get()) {
+  if (segment_p == nullptr || tm != state().world) {
     return error(GASNET_ERR_BAD_ARG, call,
                  "no place for the result, or the team is not the one of gex_Client_Init");
   }

@@ -78,9 +78,9 @@ struct State {
   HandlerSpace space;
   aqg_client client;
   std::array<std::unique_ptr<aqg_endpoint>, kEndpoints> endpoints;
-  std::array<std::unique_ptr<aqg_place[]>, kEndpoints> places;  ///< by job rank; null: nothing is known
-  std::array<std::unique_ptr<Bound[]>, kEndpoints> bound;       ///< likewise
-  std::unique_ptr<Tm> world;
+  std::array<aqg_place*, kEndpoints> places{};             ///< by job rank; null: nothing is known
+  std::array<std::unique_ptr<Bound[]>, kEndpoints> bound;  ///< likewise
+  Tm* world = nullptr;
   std::optional<Team> barrier_team;      ///< of GASNet-1's barrier
   std::optional<Team> exit_team;         ///< of gasnet_exit
   std::vector<std::string> environment;  ///< of rank 0: NAME=VALUE
@@ -115,6 +115,12 @@ inline State& state() noexcept { return *the_state; }
 inline constexpr aq_window kClosedWindow{nullptr, 0};
 inline constexpr aqg_place kNoPlace{0, ~0u, 0, &kClosedWindow, &kClosedWindow};
 
+/// Zeroes at the end of a page, for what inline calls read: a load from the start of one would wait for the stores of the
+/// transfer before (docs/decisions/0108-tables-at-the-end-of-pages.md). For the life of the process.
+void* at_end_of_page(std::size_t bytes);
+/// The places of an endpoint of each rank: nothing is known yet.
+aqg_place* make_places(Rank ranks);
+
 /// An endpoint of some rank, and this rank's endpoint that addresses it.
 struct Peer {
   Rank rank;
@@ -134,9 +140,8 @@ inline Peer peer_of(gex_TM_t tm, gex_Rank_t rank) noexcept {
 /// Where `address` of the peer's process lies. Of no segment if the peer's is not known here: Aqueduct refuses it.
 inline GlobalPtr<std::byte> place_of(const Peer& peer, const void* address) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  const aqg_place* const known = peer.remote < kEndpoints && peer.rank < state().ep.ranks()
-                                     ? state().places[peer.remote].get()
-                                     : nullptr;
+  const aqg_place* const known =
+      peer.remote < kEndpoints && peer.rank < state().ep.ranks() ? state().places[peer.remote] : nullptr;
   if (known == nullptr) return {peer.rank, at, ~SegmentId{0}};
   const aqg_place& place = known[peer.rank];
   return {peer.rank, at - place.base, place.segment};

@@ -57,9 +57,12 @@ class SharedMemory {
 
  private:
   void close() noexcept;
+  /// Maps `bytes_` of `fd_`. False: errno says why.
+  bool map() noexcept;
 
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
+  std::span<std::byte> reserved_;  ///< the addresses around a large mapping that nothing else gets
   int fd_ = -1;
   std::string path_;  ///< posix, in the process that made it: the file to remove
 };

@@ -301,8 +301,12 @@ class Endpoint {
   [[gnu::cold]] std::byte* map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept;
 
   // The first member, and alone on its page: the other members are on a page that the system gives a forked child as
-  // zeroes (core/endpoint_state.cpp).
+  // zeroes (core/endpoint_state.cpp). They are at that page's end: where transfers begin, at the start of a page, a load
+  // would wait for the stores of the transfer before (docs/decisions/0108-tables-at-the-end-of-pages.md).
+  static constexpr std::size_t kPage = 4096;
+  static constexpr std::size_t kAtEndOfPage = 64;
   detail::EndpointState* state_ = nullptr;
+  [[maybe_unused]] std::byte unused_[kPage - kAtEndOfPage];
   Rank rank_ = 0;
   Rank ranks_ = 0;
   SegmentId segments_ = 0;  // the capacity: windows of segments that do not exist are empty

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -153,6 +154,24 @@ TEST_P(Memory, IsHadThoughSignalsInterruptTheProgram) {
               return test_.said.empty() ? 0 : 3;
             }),
             0);
+}
+
+// Otherwise copies from one part to the same offset of another take 3.5 times as long (SharedMemory::map).
+TEST_P(Memory, LargePartsOfEqualSizeLieAtDifferentPlacesModuloTheirSize) {
+  constexpr std::size_t kBytes = std::size_t{256} << 20;
+  const auto mine = SharedMemory::create(test_.process, "thing", kBytes);
+  ASSERT_TRUE(mine) << test_.said;
+  std::vector<SharedMemory> all;
+  std::set<std::uintptr_t> places{reinterpret_cast<std::uintptr_t>(mine->data()) % kBytes};
+  for (int i = 0; i < 3; ++i) {
+    auto other = open(mine->key());
+    ASSERT_TRUE(other);
+    other->data()[kBytes - 1] = std::byte{7};
+    places.insert(reinterpret_cast<std::uintptr_t>(other->data()) % kBytes);
+    all.push_back(std::move(*other));
+  }
+  EXPECT_EQ(mine->data()[kBytes - 1], std::byte{7});
+  EXPECT_EQ(places.size(), 4u);
 }
 
 std::size_t open_descriptors() {

@@ -18,6 +18,7 @@ typedef struct __attribute__((__may_alias__)) aq_window {
 /// One rank. The members are for the inline functions of these headers; read rank and ranks by the functions below.
 struct __attribute__((__may_alias__)) aq_endpoint {
   void* state;
+  char unused[4032];  // see aqueduct/endpoint.hpp
   uint32_t rank;
   uint32_t ranks;
   uint32_t segments;

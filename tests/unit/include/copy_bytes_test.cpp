@@ -67,7 +67,7 @@ TEST(CopyBytes, AnyNumberAtAnyAddress) {
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 7 + 1);
   std::vector<std::size_t> sizes(18);
   std::iota(sizes.begin(), sizes.end(), 0);
-  sizes.insert(sizes.end(), {2047, 2048, 12288, 12289, 65541, kMostMiddling, kMostMiddling + 1});
+  sizes.insert(sizes.end(), {2047, 2048, 2111, 2112, 12288, 12289, 65541, kMostMiddling, kMostMiddling + 1});
   for (const std::size_t bytes : sizes) {
     for (const std::size_t shift : {0, 1, 3}) {
       std::vector<unsigned char> to(from.size(), 0);
