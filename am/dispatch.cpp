@@ -37,6 +37,22 @@ void Messages::packet(Rank from, Bytes packet) noexcept {
   if (packet.size() < sizeof header) [[unlikely]]
     return reject(from, packet, "it is shorter than a header");
   std::memcpy(&header, packet.data(), sizeof header);
+  const std::size_t head = std::min(bytes_of_head(header), packet.size());
+  take(from, header, packet.first(head),
+       {const_cast<std::byte*>(packet.data()) + head, packet.size() - head});
+}
+
+void Messages::packet_in_parts(Rank from, Bytes head, core::MutableBytes payload) noexcept {
+  ++state_.statistics.packets_received;
+  PacketHeader header;
+  if (head.size() < sizeof header) [[unlikely]]
+    return reject(from, head, "it is shorter than a header");
+  std::memcpy(&header, head.data(), sizeof header);
+  take(from, header, head, payload);
+}
+
+[[gnu::always_inline]] inline void Messages::take(Rank from, const PacketHeader& header, Bytes head,
+                                                  core::MutableBytes payload) noexcept {
   Peer& peer = peers_[from];
   // A peer that returns more credits than it was given must not raise the bound on what this rank has in flight.
   if (header.credits != 0) {
@@ -46,8 +62,8 @@ void Messages::packet(Rank from, Bytes packet) noexcept {
   if (header.kind == PacketKind::credits) [[unlikely]]
     return;
   Incoming incoming{state_, from, header.kind == PacketKind::request};
-  if (const char* why = run_handler(incoming, header, packet)) [[unlikely]]
-    reject(from, packet, why);
+  if (const char* why = run_handler(incoming, header, head, payload)) [[unlikely]]
+    reject(from, head, why);
   // A request without a reply returns its credit too, even if it was rejected: otherwise
   // its sender would run out of credits. The credit travels with the next packet to that
   // peer, or with others in a packet of its own once half of the credits are owed.
@@ -59,10 +75,10 @@ void Messages::packet(Rank from, Bytes packet) noexcept {
 /// Runs the message's handler. Checks every number and length of the packet first, since a peer may be faulty. Returns
 /// null, or the reason why the message is dropped.
 [[gnu::always_inline]] inline const char* Messages::run_handler(Incoming& incoming,
-                                                                const PacketHeader& header,
-                                                                Bytes packet) noexcept {
+                                                                const PacketHeader& header, Bytes head,
+                                                                core::MutableBytes payload) noexcept {
   if (header.raw != 0) [[unlikely]]
-    return run_raw(incoming, packet);
+    return run_raw(incoming, head, payload);
   if (header.handler >= count_) [[unlikely]]
     return kNoHandler;
   const Entry& entry = handlers_[header.handler];
@@ -72,7 +88,7 @@ void Messages::packet(Rank from, Bytes packet) noexcept {
     return "the handler registered here under that number is of another category or argument size";
   }
   PacketParts parts;
-  if (const char* why = find_parts(state_, header, packet, parts)) [[unlikely]]
+  if (const char* why = find_parts(state_, header, head, payload, parts)) [[unlikely]]
     return why;
   ++state_.statistics.handlers_run;
   state_.in_handler = true;
@@ -81,7 +97,7 @@ void Messages::packet(Rank from, Bytes packet) noexcept {
   return nullptr;
 }
 
-// As the end of `packet`. Out of line: the handler ran outside the lock.
+// As the end of `take`. Out of line: the handler ran outside the lock.
 void Messages::owe_credit(Rank to) noexcept {
   Peer& peer = peers_[to];
   if (peer.lost) return;

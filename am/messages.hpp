@@ -128,6 +128,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
 
   // core::Inbox
   void packet(Rank from, Bytes packet) noexcept override;
+  void packet_in_parts(Rank from, Bytes head, core::MutableBytes payload) noexcept override;
   // core::Layer
   void advance() noexcept override;
   void peer_lost(Rank peer) noexcept override;
@@ -169,8 +170,10 @@ class Messages final : public core::EndpointInbox, public core::Layer {
                     std::uint64_t* head, Bytes payload) noexcept;
 
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
-  const char* run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept;
-  [[gnu::noinline]] const char* run_raw(Incoming& incoming, Bytes packet) noexcept;
+  void take(Rank from, const PacketHeader& header, Bytes head, core::MutableBytes payload) noexcept;
+  const char* run_handler(Incoming& incoming, const PacketHeader& header, Bytes head,
+                          core::MutableBytes payload) noexcept;
+  [[gnu::noinline]] const char* run_raw(Incoming& incoming, Bytes head, core::MutableBytes payload) noexcept;
   void kept_packet_sent(std::uint32_t place) noexcept override { free_place(place); }
   void free_place(std::uint32_t place) noexcept;
   void send_kept() noexcept;

@@ -31,17 +31,21 @@ struct PacketParts {
   return nullptr;
 }
 
-/// Finds the arguments and the payload of a packet, and puts the payload of a long message into its place. Checks every
-/// length and the place first. Returns null, or the reason why the message is dropped.
+/// The bytes before the payload.
+inline std::size_t bytes_of_head(const PacketHeader& header) noexcept {
+  return sizeof header + (is_long(header.category) ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
+}
+
+/// Finds the arguments of a packet, and puts the payload of a long message into its place. Checks every length and the
+/// place first. Returns null, or the reason why the message is dropped.
 [[gnu::always_inline]] inline const char* find_parts(core::EndpointState& state, const PacketHeader& header,
-                                                     core::Bytes packet, PacketParts& parts) noexcept {
-  parts.args = packet.data() + sizeof header;
-  const bool with_target = is_long(header.category);
-  const std::size_t head = sizeof header + (with_target ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
-  if (packet.size() != head + header.payload_bytes) [[unlikely]]
+                                                     core::Bytes head, core::MutableBytes payload,
+                                                     PacketParts& parts) noexcept {
+  parts.args = head.data() + sizeof header;
+  if (head.size() != bytes_of_head(header) || payload.size() != header.payload_bytes) [[unlikely]]
     return "its lengths do not add up";
-  parts.payload = {const_cast<std::byte*>(packet.data()) + head, header.payload_bytes};
-  return with_target ? place_long_payload(state, parts) : nullptr;
+  parts.payload = payload;
+  return is_long(header.category) ? place_long_payload(state, parts) : nullptr;
 }
 
 }  // namespace aqueduct::am

@@ -151,9 +151,9 @@ Status PreparedReply::commit_raw(const RawCall& call, std::size_t used) noexcept
 
 namespace am {
 
-const char* Messages::run_raw(Incoming& incoming, Bytes packet) noexcept {
+const char* Messages::run_raw(Incoming& incoming, Bytes head, core::MutableBytes payload) noexcept {
   PacketHeader header;
-  std::memcpy(&header, packet.data(), sizeof header);
+  std::memcpy(&header, head.data(), sizeof header);
   const AmCategory category = header.category;
   if (category > AmCategory::long_reply || is_request(category) != incoming.is_request)
     return "its category is wrong";
@@ -171,7 +171,7 @@ const char* Messages::run_raw(Incoming& incoming, Bytes packet) noexcept {
       count > entry.accepts.most_words)
     return "the handler under that number does not take this category or number of words";
   PacketParts parts;
-  if (const char* why = find_parts(state_, header, packet, parts)) return why;
+  if (const char* why = find_parts(state_, header, head, payload, parts)) return why;
   std::uint32_t words[kMostRawWords];  // in a packet they may be unaligned
   std::memcpy(words, parts.args, header.args_bytes);
   ++state_.statistics.handlers_run;

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,6 +61,14 @@ class Inbox {
   /// it begins at a multiple of 8 bytes and need not stay valid after the call. The
   /// inbox takes every packet: credits bound how many a peer may have in flight.
   virtual void packet(Rank from, Bytes packet) noexcept = 0;
+  /// A packet has arrived whose header and payload lie apart. The payload begins at a multiple of 64 bytes, and the 64 bytes
+  /// before it belong to the packet too: the default copies the header there, so that the two lie together. For a conduit
+  /// whose headers come by a faster way than its payloads.
+  virtual void packet_in_parts(Rank from, Bytes header, MutableBytes payload) noexcept {
+    std::byte* const start = payload.data() - header.size();
+    std::memcpy(start, header.data(), header.size());
+    packet(from, {start, header.size() + payload.size()});
+  }
   /// The post with `token` has completed: its buffers may be reused. Called once for each answer `posted`, in any
   /// order. `status` is ok, or says why the operation failed; then nothing is promised about the target's memory.
   virtual void completed(Token token, Status status) noexcept = 0;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 #include <span>
+#include <type_traits>
 
 namespace aqueduct::conduits::smp {
 
@@ -17,16 +18,24 @@ namespace aqueduct::conduits::smp {
 /// consumer.
 ///
 /// A slot is one cache line. Its first word tells, by the slot's turn, that a packet is there, and its length. A
-/// packet of up to 56 bytes follows in the same line, so a short message moves a single line. A longer packet is in
-/// the ring's data area; both sides compute its place in the same way. The consumer reports its progress in a line of
+/// packet of up to 56 bytes follows in the same line, so a short message moves a single line. Of a longer packet the head
+/// is in the slot, if it has at most 56 bytes, and the payload in the ring's data area, after a line for the head if
+/// somebody wants the two together. So who only needs the head fetches one line too. Both sides compute the place in the
+/// data area in the same way. A longer head is there with its payload. The consumer reports its progress in a line of
 /// its own (`Consumed`), which the producer reads only when the ring seems full. docs/threading.md explains why this
 /// is correct.
 struct alignas(64) Slot {
   std::atomic<std::uint64_t>
-      word;  ///< turn << 32 | bytes; the turn of packet number n is n / slots + 1, in 32 bits
+      word;  ///< turn << 32 | words << 28 | bytes; the turn of packet number n is n / slots + 1, in 32 bits. The words
+             ///< are those of a head whose payload lies apart, otherwise 0.
   std::byte packet[56];
 };
 static_assert(sizeof(Slot) == 64);
+
+inline constexpr unsigned kHeadShift = 28;
+inline constexpr std::uint64_t kBytesMask = (std::uint64_t{1} << kHeadShift) - 1;
+/// Before a payload that lies apart from its head.
+inline constexpr std::size_t kRoomForHead = 64;
 
 /// The turn that follows: 32 bits, as in a slot's word.
 constexpr std::uint64_t turn_after(std::uint64_t turn) noexcept { return (turn + 1) & 0xffff'ffff; }
@@ -42,8 +51,8 @@ struct RingShape {
   std::uint32_t data_bytes;
 
   std::size_t bytes() const noexcept { return 2 * sizeof(Consumed) + slots * sizeof(Slot) + data_bytes; }
-  /// The largest packet: a quarter of the data area, so that several can be in flight.
-  std::size_t max_packet() const noexcept { return data_bytes / 4; }
+  /// The largest packet: a quarter of the data area, so that several can be in flight, and its length fits a slot's word.
+  std::size_t max_packet() const noexcept { return std::min<std::size_t>(data_bytes / 4, kBytesMask & ~63); }
 };
 
 /// The place in the data area of a packet that begins at or after `cursor`. A packet never wraps around the end.
@@ -79,7 +88,9 @@ void publish(std::atomic<T>& word, T value, std::memory_order order) noexcept {
   }
 }
 
-/// How many bytes of a packet are prefetched. Chosen: copying a longer packet hides the latency by itself.
+/// How many bytes the producer prefetches for its next packet. The consumer prefetches nothing: there are handlers that do not
+/// read their payload, and those that do lose nothing that could be measured. Chosen: copying a longer packet hides the
+/// latency by itself.
 inline constexpr std::size_t kFetched = 1024;
 
 /// Fetches a cache line for writing.
@@ -113,21 +124,32 @@ class Producer {
       if (next_ == no_further_) return false;
     }
     std::byte* to = at_->packet;
+    std::byte* apart = nullptr;  // the payload's place, if it is not directly behind the head
+    std::uint64_t word = turn_ << 32 | bytes;
     if (bytes > sizeof at_->packet) [[unlikely]] {
-      to = place_of(bytes);
-      if (to == nullptr) return false;
+      const bool is_apart = !head.empty() && head.size() <= sizeof at_->packet;
+      std::byte* const place = place_of(is_apart ? kRoomForHead + payload.size() : bytes);
+      if (place == nullptr) return false;
+      if (is_apart) {
+        apart = place + kRoomForHead;
+        word |= head.size() / sizeof(std::uint64_t) << kHeadShift;
+      } else {
+        to = place;
+      }
     }
     // In words, as the header was written: a wider load would have to wait for those stores to complete.
     const std::byte* from = head.data();
     const std::byte* const end = from + head.size();
     for (; from != end; from += sizeof(std::uint64_t), to += sizeof(std::uint64_t)) {
-      std::uint64_t word;
-      std::memcpy(&word, from, sizeof word);
-      std::memcpy(to, &word, sizeof word);
+      std::uint64_t part;
+      std::memcpy(&part, from, sizeof part);
+      std::memcpy(to, &part, sizeof part);
     }
+    if (apart != nullptr) [[unlikely]]
+      to = apart;
     if (!payload.empty()) aqueduct::detail::copy_bytes(to, payload.data(), payload.size());
     Slot* const slot = at_;
-    publish(slot->word, turn_ << 32 | bytes, order);
+    publish(slot->word, word, order);
     ++next_;
     // Prefetches the lines of the next packets, which are in the consumer's cache because it read them last: now, when
     // nobody waits, rather than when the next packet is written. Not the next slot, which the consumer is polling. At the
@@ -190,7 +212,8 @@ class Consumer {
   bool has_packet() const noexcept {
     return static_cast<std::uint32_t>(at_->word.load(std::memory_order_acquire) >> 32) == turn_;
   }
-  /// Calls `take(packet)` for up to `most` packets. Returns their number.
+  /// Calls `take(packet)` for up to `most` packets, or `take(head, payload)`, if it can be called so, for those whose payload
+  /// lies apart. Returns their number.
   template <class Take>
   int drain(int most, Take&& take) noexcept {
     int taken = 0;
@@ -199,15 +222,15 @@ class Consumer {
       const std::uint64_t word = slot.word.load(std::memory_order_acquire);
       if (word >> 32 != turn_) [[likely]]
         break;
-      const std::size_t bytes = static_cast<std::uint32_t>(word);
+      const std::size_t bytes = word & kBytesMask;
+      const std::size_t head = (word >> kHeadShift & 0xf) * sizeof(std::uint64_t);
       std::byte* from = slot.packet;
       std::uint64_t data_end = data_next_;
       if (bytes > sizeof slot.packet) [[unlikely]] {
-        const std::uint64_t place = place_in_data(data_next_, bytes, data_bytes_);
+        const std::size_t taken_bytes = head != 0 ? kRoomForHead + bytes - head : bytes;
+        const std::uint64_t place = place_in_data(data_next_, taken_bytes, data_bytes_);
         from = ring_.data + (place & (data_bytes_ - 1));
-        data_end = after_in_data(place, bytes);
-        // Prefetch all its lines at once, while the layers above look at the head.
-        for (std::size_t at = 0; at < std::min(bytes, kFetched); at += 64) __builtin_prefetch(from + at);
+        data_end = after_in_data(place, taken_bytes);
       }
       if (++at_ == end_) [[unlikely]] {
         at_ = ring_.slots;
@@ -215,7 +238,17 @@ class Consumer {
       }
       ++next_;
       ++taken;
-      take(std::span<const std::byte>(from, bytes));
+      if (head == 0) [[likely]] {
+        take(std::span<const std::byte>(from, bytes));
+      } else {
+        const std::span<std::byte> payload(from + kRoomForHead, bytes - head);
+        if constexpr (std::is_invocable_v<Take&, std::span<const std::byte>, std::span<std::byte>>) {
+          take(std::span<const std::byte>(slot.packet, head), payload);
+        } else {
+          std::memcpy(payload.data() - head, slot.packet, head);
+          take(std::span<const std::byte>(payload.data() - head, bytes));
+        }
+      }
       data_next_ = data_end;
     }
     if (taken != 0) {

@@ -13,6 +13,16 @@ constexpr std::size_t kFewRanks = 16;
 // Chosen: packets taken from one ring before the next ring is polled.
 constexpr int kBatch = 32;
 
+/// What a ring's packets are given to.
+struct Delivery {
+  core::Inbox& inbox;
+  Rank from;
+  void operator()(core::Bytes packet) const noexcept { inbox.packet(from, packet); }
+  void operator()(core::Bytes head, core::MutableBytes payload) const noexcept {
+    inbox.packet_in_parts(from, head, payload);
+  }
+};
+
 }  // namespace
 
 SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
@@ -121,7 +131,7 @@ int SmpConduit::poll_each(core::Inbox& inbox) noexcept {
   const Rank* rank = rank_of_;
   for (Consumer& in : in_) {
     if (in.has_packet()) [[unlikely]]
-      found += in.drain(kBatch, [&inbox, from = *rank](core::Bytes packet) { inbox.packet(from, packet); });
+      found += in.drain(kBatch, Delivery{inbox, *rank});
     ++rank;
   }
   return found;
@@ -148,7 +158,7 @@ int SmpConduit::poll_some(core::Inbox& inbox) noexcept {
       bits &= bits - 1;
       const std::uint32_t from = word * 64 + bit;
       const Rank rank = network_.local_ranks()[from];
-      const int taken = in_[from].drain(kBatch, [&](core::Bytes packet) { inbox.packet(rank, packet); });
+      const int taken = in_[from].drain(kBatch, Delivery{inbox, rank});
       found += taken;
       if (taken == kBatch) again |= std::uint64_t{1} << bit;
     }
@@ -171,7 +181,7 @@ void SmpConduit::check_peers(core::Inbox& inbox) noexcept {
     }
     if (state != RankState::left && state != RankState::dead) continue;
     // First deliver the packets that it sent before it ended.
-    const int taken = in_[local].drain(INT32_MAX, [&](core::Bytes packet) { inbox.packet(rank, packet); });
+    const int taken = in_[local].drain(INT32_MAX, Delivery{inbox, rank});
     static_cast<void>(taken);
     gone_[local] = true;
     inbox.lost(rank);

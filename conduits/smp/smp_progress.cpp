@@ -93,7 +93,7 @@ std::chrono::nanoseconds SmpConduit::stand_in(const core::ProgressThread& thread
   int found = 0;
   for (std::size_t from = 0; from < in_.size(); ++from) {
     for (int i = 0; i < kMostOfOne && arrivals_.make_room(properties_.max_packet); ++i) {
-      const auto keep = [&](core::Bytes packet) { inbox.packet(rank_of_[from], packet); };
+      const auto keep = [&](core::Bytes packet) { inbox.packet(rank_of_[from], packet); };  // in one piece
       if (in_[from].drain(1, keep) == 0) break;
       ++found;
     }

@@ -79,6 +79,47 @@ TEST(Ring, PassesEverySizeWhereverInTheRing) {
   }
 }
 
+TEST(Ring, GivesTheHeadOutOfTheSlotToWhoTakesItApartFromThePayload) {
+  Ring ring(kSmall);
+  const auto in_slots = [&](const std::byte* at) {
+    const auto place = static_cast<std::size_t>(at - ring.memory);
+    return place >= 2 * sizeof(Consumed) && place < 2 * sizeof(Consumed) + kSmall.slots * sizeof(Slot);
+  };
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    for (const std::size_t head : {8u, 32u, 56u}) {
+      const Packet sent = packet_of(i, head + 64 + i);
+      ASSERT_TRUE(ring.push(sent, head));
+      Packet got;
+      const int taken =
+          ring.consumer.drain(1, [&](std::span<const std::byte> first, std::span<std::byte> rest = {}) {
+            EXPECT_EQ(first.size(), head);
+            EXPECT_TRUE(in_slots(first.data()));
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(rest.data()) % 64, 0u);
+            got.assign(first.begin(), first.end());
+            std::fill_n(rest.data() - kRoomForHead, kRoomForHead,
+                        std::byte{0xff});  // nobody else has anything there
+            got.insert(got.end(), rest.begin(), rest.end());
+          });
+      EXPECT_EQ(taken, 1);
+      ASSERT_EQ(got, sent);
+    }
+  }
+}
+
+TEST(Ring, KeepsAHeadThatIsLongerThanASlotOrMissingWithItsPayload) {
+  Ring ring(kSmall);
+  for (const std::size_t head : {0u, 64u}) {
+    const Packet sent = packet_of(head, 160);
+    ASSERT_TRUE(ring.push(sent, head));
+    ASSERT_TRUE(ring.push(sent, 16));  // is where it belongs after that one
+    int parts = 0;
+    ring.consumer.drain(2, [&](std::span<const std::byte> first, std::span<std::byte> rest = {}) {
+      parts += first.size() == (rest.empty() ? 160u : 16u);
+    });
+    EXPECT_EQ(parts, 2);
+  }
+}
+
 TEST(Ring, TakesNoMoreThanItHasSlotsAndGoesOnWhenTheyAreFree) {
   Ring ring(kSmall);
   for (int turn = 0; turn < 5; ++turn) {
