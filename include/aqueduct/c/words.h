@@ -54,6 +54,11 @@ AQ_DEFINE_WORD(uint64_t, word64)
 /// takes twice as long as the C library: measured on Zen 4 with 1 KiB.
 #define AQ_UNROLLED_BYTES 256u
 
+/// Copies more than 8 bytes.
+static inline void aq_copy_long(void* to, const void* from, size_t bytes) {
+  if (__builtin_constant_p(bytes) && bytes > AQ_UNROLLED_BYTES) __asm__("" : "+r"(bytes));
+  memcpy(to, from, bytes);
+}
 /// Copies at most AQ_INLINE_BYTES bytes; 1, 2, 4 and 8 bytes with one store. With zero bytes, the addresses may be
 /// null.
 static inline void aq_copy_bytes(void* to, const void* from, size_t bytes) {
@@ -61,19 +66,15 @@ static inline void aq_copy_bytes(void* to, const void* from, size_t bytes) {
     aq_store_word64(to, aq_load_word64(from));
     return;
   }
+  if (bytes > 8) {
+    aq_copy_long(to, from, bytes);
+    return;
+  }
   switch (bytes) {
     case 0: return;
     case 1: aq_store_word8(to, aq_load_word8(from)); return;
     case 2: aq_store_word16(to, aq_load_word16(from)); return;
     case 4: aq_store_word32(to, aq_load_word32(from)); return;
-    default:
-      if (__builtin_constant_p(bytes) && bytes > AQ_UNROLLED_BYTES) {
-        size_t hidden = bytes;
-        __asm__("" : "+r"(hidden));
-        memcpy(to, from, hidden);
-        return;
-      }
-      memcpy(to, from, bytes);
-      return;
+    default: memcpy(to, from, bytes); return;
   }
 }
