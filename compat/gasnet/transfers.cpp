@@ -66,6 +66,10 @@ using namespace aqueduct::gasnet;
 
 extern "C" {
 
+void aqg_copy_more(void* to, const void* from, size_t bytes) {
+  detail::copy_middling(static_cast<std::byte*>(to), from, bytes);
+}
+
 int aqg_put(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
   if (put_by_copy(peer, dest, src, nbytes)) return 0;

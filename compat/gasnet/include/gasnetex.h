@@ -359,27 +359,41 @@ static inline const void* aqg_mapped_for_value(gex_TM_t tm, gex_Rank_t rank, con
   const struct aqg_place* const place = aqg_place_of(tm, rank);
   return aq_find_in_window(place->value_window, (uint64_t)(uintptr_t)address - place->base, nbytes);
 }
+void aqg_copy_more(void* to, const void* from, size_t nbytes);
+/// As aq_copy_bytes.
+static inline void aqg_copy_bytes(void* to, const void* from, size_t nbytes) {
+  if (__builtin_expect(nbytes <= AQ_FEW_BYTES, 1)) {
+    aq_copy_short(to, from, nbytes);
+    return;
+  }
+  if (AQ_IS_FOR_LOOP(nbytes)) {
+    aqg_copy_more(to, from, nbytes);
+    return;
+  }
+  __asm__("" : "+r"(to));  // so that the compiler does not warn where `to` is too short to get here
+  memcpy(to, from, nbytes);
+}
 static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
 
 static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                                       gex_Flags_t flags) {
   void* const place = aqg_mapped(tm, rank, dest, nbytes);
   if (__builtin_expect(place == NULL, 0)) return aqg_put(tm, rank, dest, src, nbytes, flags);
-  aq_copy_bytes(place, src, nbytes);
+  aqg_copy_bytes(place, src, nbytes);
   return 0;
 }
 static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                                  gex_Event_t* lc_opt, gex_Flags_t flags) {
   void* const place = aqg_mapped(tm, rank, dest, nbytes);
   if (__builtin_expect(place == NULL, 0)) return aqg_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-  aq_copy_bytes(place, src, nbytes);
+  aqg_copy_bytes(place, src, nbytes);
   return 0;
 }
 static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
   void* const place = aqg_mapped(tm, rank, dest, nbytes);
   if (__builtin_expect(place == NULL, 0)) return aqg_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
-  aq_copy_bytes(place, src, nbytes);
+  aqg_copy_bytes(place, src, nbytes);
   if (aqg_is_pointer(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
 }
@@ -387,21 +401,21 @@ static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, 
                                       gex_Flags_t flags) {
   const void* const place = aqg_mapped_for_value(tm, rank, src, nbytes);
   if (__builtin_expect(place == NULL, 0)) return aqg_get(tm, dest, rank, src, nbytes, flags);
-  aq_copy_bytes(dest, place, nbytes);
+  aqg_copy_bytes(dest, place, nbytes);
   return 0;
 }
 static inline int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                  gex_Flags_t flags) {
   const void* const place = aqg_mapped(tm, rank, src, nbytes);
   if (__builtin_expect(place == NULL, 0)) return aqg_get_nbi(tm, dest, rank, src, nbytes, flags);
-  aq_copy_bytes(dest, place, nbytes);
+  aqg_copy_bytes(dest, place, nbytes);
   return 0;
 }
 static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                         gex_Flags_t flags) {
   const void* const place = aqg_mapped(tm, rank, src, nbytes);
   if (__builtin_expect(place == NULL, 0)) return aqg_get_nb(tm, dest, rank, src, nbytes, flags);
-  aq_copy_bytes(dest, place, nbytes);
+  aqg_copy_bytes(dest, place, nbytes);
   return GEX_EVENT_INVALID;
 }
 
