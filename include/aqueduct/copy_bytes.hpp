@@ -84,8 +84,9 @@ inline void copy_few(void* to, const void* from, std::size_t bytes) noexcept {
   using Piece [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = char;
   const auto* in = static_cast<const char*>(from);
   auto* out = static_cast<char*>(to);
-  // So that the compiler does not warn of the branches that a short buffer never takes.
-  asm("" : "+r"(in), "+r"(out));
+  // As a call of memcpy does: the compiler keeps nothing of memory in registers. Nor does it warn of branches that a short
+  // buffer never takes.
+  asm volatile("" : "+r"(in), "+r"(out) : : "memory");
   if (bytes <= 16) {
     const std::uint64_t first = *reinterpret_cast<const Word*>(in);
     const std::uint64_t last = *reinterpret_cast<const Word*>(in + bytes - 8);

@@ -60,8 +60,9 @@ typedef char aq_any_bytes16 __attribute__((__vector_size__(16), __aligned__(1), 
 static inline void aq_copy_few(void* to, const void* from, size_t bytes) {
   const char* in = (const char*)from;
   char* out = (char*)to;
-  // So that the compiler does not warn of the branches that a short buffer never takes.
-  __asm__("" : "+r"(in), "+r"(out));
+  // As a call of memcpy does: the compiler keeps nothing of memory in registers. Nor does it warn of branches that a short
+  // buffer never takes.
+  __asm__ volatile("" : "+r"(in), "+r"(out) : : "memory");
   if (bytes <= 16) {
     const uint64_t first = *(const aq_any_word64*)in;
     const uint64_t last = *(const aq_any_word64*)(in + bytes - 8);
