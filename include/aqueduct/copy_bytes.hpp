@@ -116,7 +116,7 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
                                          : bytes - kLeastMiddling <= kMostMiddling - kLeastMiddling) {
     return copy_middling(static_cast<std::byte*>(to), from, bytes);
   }
-  asm("" : "+r"(to));  // so that the compiler does not warn where `to` is too short to get here
+  asm("" : "+r"(to), "+r"(from));  // so that the compiler does not warn where they are too short to get here
   std::memcpy(to, from, bytes);
 }
 

@@ -370,7 +370,7 @@ static inline void aqg_copy_bytes(void* to, const void* from, size_t nbytes) {
     aqg_copy_more(to, from, nbytes);
     return;
   }
-  __asm__("" : "+r"(to));  // so that the compiler does not warn where `to` is too short to get here
+  __asm__("" : "+r"(to), "+r"(from));  // so that the compiler does not warn where they are too short to get here
   memcpy(to, from, nbytes);
 }
 static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }

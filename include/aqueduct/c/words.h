@@ -122,6 +122,6 @@ static inline void aq_copy_bytes(void* to, const void* from, size_t bytes) {
     aq_copy_more(to, from, bytes);
     return;
   }
-  __asm__("" : "+r"(to));  // so that the compiler does not warn where `to` is too short to get here
+  __asm__("" : "+r"(to), "+r"(from));  // so that the compiler does not warn where they are too short to get here
   memcpy(to, from, bytes);
 }
