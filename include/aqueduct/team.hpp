@@ -115,10 +115,10 @@ class Team {
   /// notify.
   ///
   /// The barriers of a team and its collective calls (coll.hpp) are one sequence: all members begin them in the same
-  /// order. If one member calls a barrier where another calls a broadcast, both get `mismatch`, and neither barriers nor
-  /// collective calls of the team work any more. A conduit's own barrier, as smp has for members that share a host, is
-  /// not part of the sequence, and a team without scratch has no sequence: there the members of the wrong barrier wait
-  /// for ever. No program may rely on that.
+  /// order. If one calls a barrier where another calls a broadcast, both get `mismatch` when they exchange a message (of
+  /// those that never do, a stall report tells), and none of these calls of the team works any more. A conduit's own
+  /// barrier, as smp has for members that share a host, is not part of it, and a team without scratch has no sequence:
+  /// there the members of the wrong barrier wait for ever. No program may rely on that.
   ///
   /// Cost:   one message deep with 2 to 8 members, otherwise about log P: an all-reduce of 8 bytes; shared memory only,
   ///         with a barrier of smp.

@@ -166,7 +166,11 @@ int main(int argc, char** argv) {
   auto* const seed =
       app.add_option("--seed", options.seed, "repeats the choice of --share")->type_name("SEED");
   app.add_flag("--json", options.json, "a line of JSON for each algorithm")->excludes("--scratch");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;  // --help arrives here too; 2: wrong usage, as of all tools
+  }
   if (options.share > 1 && seed->count() == 0) options.seed = std::random_device{}();
   if (options.share > 1 && !options.json) fmt::print("seed {}\n", options.seed);
   if (scratch) {

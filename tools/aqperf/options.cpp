@@ -128,7 +128,14 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("BENCH", options.bench, "what to measure (below)")->required();
   app.add_option("--bytes", bytes, "one size, or a range A:B by doubling; K, M and G are powers of 1024");
   app.add_option("--seconds", seconds, "time for each row, raw measure included [1]")
-      ->check(CLI::Range(0.001, 3600.0));
+      ->check(
+          [](const std::string& text) -> std::string {
+            const double value = std::strtod(text.c_str(), nullptr);
+            return value >= 0.001 && value <= 3600
+                       ? ""
+                       : text + " is not a number from 0.001 to 3600";  // NaN is neither
+          },
+          "in [0.001 - 3600]");
   app.add_option("--repeat", options.repeat, "how often raw and measured take turns in a row [5]")
       ->check(CLI::Range(1, 1000));
   app.add_flag("--json", options.json, "one JSON object per line");

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <new>
 
@@ -89,12 +90,18 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--one-by-one", options.one_by_one, "an event for each message, also where less is as exact");
   app.add_flag("--json", options.json, "a line of JSON for each simulation");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;  // --help arrives here too; 2: wrong usage, as of all tools
+  }
   try {
     if (networks) {
       aqueduct::aqsim::show_networks();
       return 0;
     }
+    if (!std::isfinite(options.compute_us) || !std::isfinite(options.late_us))
+      throw aqueduct::sim::BadInput("--compute and --late are numbers of microseconds from 0 to 1e9");
     if (options.operation.empty())
       throw aqueduct::sim::BadInput("which operation? Such as: aqsim barrier --ranks 1024");
     if (options.operation == "curves") return aqueduct::aqsim::curves(options.json);

@@ -207,7 +207,11 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->expected(1, 3)
       ->check(CLI::Range(0.0, 1e6));
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;  // --help arrives here too; 2: wrong usage, as of all tools
+  }
   options.study.json = options.json;
   options.study.searched = options.candidates;
   if (options.out.empty()) options.out = "tuning/";
