@@ -10,9 +10,9 @@ namespace aqueduct::coll {
 
 using aqueduct::detail::Incoming;
 
-CallQuestions::CallQuestions(core::EndpointState& state, Last last, void* owner, HandlerId ask,
+CallQuestions::CallQuestions(core::EndpointState& state, Last last, Said said, void* owner, HandlerId ask,
                              HandlerId tell)
-    : state_(state), last_(last), owner_(owner), ask_(ask), tell_(tell) {
+    : state_(state), last_(last), said_(said), owner_(owner), ask_(ask), tell_(tell) {
   const std::shared_ptr<void> self(std::shared_ptr<void>(), this);
   const auto take_question = [](void* me, Incoming& in, const std::byte* args, core::MutableBytes) {
     CallQuestion question;
@@ -72,6 +72,7 @@ void CallQuestions::answered(Rank from, const CallAnswer& answer) noexcept {
   place->said = answer;
   place->known = true;
   place->under_way = false;
+  said_(owner_, answer.team, from, answer.number, answer.call);
 }
 
 void CallQuestions::compare(std::string& text, std::uint64_t team, std::uint64_t number,

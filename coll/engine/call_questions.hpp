@@ -14,19 +14,24 @@
 
 namespace aqueduct::coll {
 
-/// Asks peers for their last calls, so that a stall report can compare them with this rank's. That is how a disagreement
-/// shows if the two members never exchange a message. One for each endpoint.
+/// Asks peers for their last calls when a stall is reported. That is how a disagreement shows if the two members never
+/// exchange a message. One for each endpoint.
 ///
-/// A report asks, and a later report has the answer: nothing here waits, and nothing is allocated except for texts.
+/// A report asks. The answer goes to the team, which ends its calls if they differ, and a later report names what has been
+/// answered. Nothing here waits, and nothing is allocated except for texts.
 class CallQuestions {
  public:
   /// For the answer to `asker`: number and description of this rank's last call of the team. False: it has made none, or there is no
   /// such team, or `asker` is not a member. It runs inside a handler.
   using Last = bool (*)(void* owner, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);
+  /// What `from` has answered: number and description of its last call of the team; 0: it has made none. It runs inside a
+  /// handler.
+  using Said = void (*)(void* owner, std::uint64_t team, Rank from, std::uint64_t number,
+                        const CallDescription& call);
 
   /// `ask`, `tell`: for tests, which use numbers that are free.
-  CallQuestions(core::EndpointState& state, Last last, void* owner, HandlerId ask = am::kCollAsk,
+  CallQuestions(core::EndpointState& state, Last last, Said said, void* owner, HandlerId ask = am::kCollAsk,
                 HandlerId tell = am::kCollTell);
   CallQuestions(const CallQuestions&) = delete;
   CallQuestions& operator=(const CallQuestions&) = delete;
@@ -62,6 +67,7 @@ class CallQuestions {
 
   core::EndpointState& state_;
   Last last_;
+  Said said_;
   void* owner_;
   HandlerId ask_;
   HandlerId tell_;

@@ -32,7 +32,7 @@ Collectives::Collectives(EndpointState& state)
       rules_(forced_algorithms(state.config)),
       tuning_(agreed_tuning(state)),
       aborts_(state, heard, this),
-      questions_(state, last_call, this),
+      questions_(state, last_call, last_call_said, this),
       busy_(state.busy),
       watching_(state.watching) {
   std::vector<const Algorithm*> algorithms(all_algorithms().begin(), all_algorithms().end());
@@ -312,6 +312,15 @@ bool Collectives::last_call(void* self, std::uint64_t id, Rank asker, std::uint6
   number = agreement.made();
   call = agreement.last();
   return true;
+}
+
+// Members that differ and never exchange a message would wait for ever.
+void Collectives::last_call_said(void* self, std::uint64_t id, Rank from, std::uint64_t number,
+                                 const CallDescription& theirs) {
+  const auto& all = *static_cast<const Collectives*>(self);
+  const auto team = all.teams_.find(id);
+  if (team == all.teams_.end() || !team->second.engine->agreement_.differs(number, theirs)) return;
+  static_cast<void>(heard(self, id, from, number, theirs));
 }
 
 void Collectives::advance() noexcept {

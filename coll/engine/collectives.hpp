@@ -179,6 +179,8 @@ class Collectives final : public core::Layer {
   void set_busy(bool soon) noexcept;
   static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);
+  static void last_call_said(void* self, std::uint64_t team, Rank from, std::uint64_t number,
+                             const CallDescription& theirs);
   static bool heard(void* self, std::uint64_t team, Rank from, std::uint64_t number,
                     const CallDescription& theirs) noexcept;
 

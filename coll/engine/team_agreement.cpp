@@ -85,6 +85,12 @@ Verdict TeamAgreement::heard(Rank from, std::uint64_t number, const CallDescript
   return compare(from, number, theirs);
 }
 
+bool TeamAgreement::differs(std::uint64_t number, const CallDescription& theirs) const noexcept {
+  if (number == 0 || number > made_ || made_ - number >= kKept) return false;
+  const CallDescription& mine = own(number);
+  return mine.refused == 0 && theirs.refused == 0 && !same_call(mine, theirs);
+}
+
 Status TeamAgreement::saw_other(std::uint64_t number, Rank from) noexcept {
   news_.reset();
   if (made_ - number < kKept) {

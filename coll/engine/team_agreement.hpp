@@ -69,6 +69,10 @@ class TeamAgreement {
   /// A member has told of its call. Afterwards there may be news.
   Verdict heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
 
+  /// Whether this member has made another call under that number, as far as it remembers. Not if one of the two was
+  /// refused: of those the members tell by themselves.
+  bool differs(std::uint64_t number, const CallDescription& theirs) const noexcept;
+
   /// A counter had a wrong fingerprint: a member has made another call under this number. `from`: that member, or
   /// kNoRank. Requires: this member has made the call. Always mismatch.
   Status saw_other(std::uint64_t number, Rank from) noexcept;

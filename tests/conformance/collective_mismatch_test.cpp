@@ -123,6 +123,33 @@ TEST_P(CollectiveMismatch, OfABindIsToldToWhoWaitsInTheCallBeforeTheOneThatIsSee
   });
 }
 
+// The odd one only sends, and nobody sends to it: without the questions of a stall report all would wait for ever.
+TEST_P(CollectiveMismatch, OfMembersThatExchangeNoMessageEndsWhenAStallIsReported) {
+  run({.ranks = 4, .segment_bytes = 4096, .settings = {{"stall_warn", "200ms"}}}, [](Endpoint& me) {
+    if (!finds_different_calls(me)) return;
+    for (const bool is_reduction : {true, false}) {
+      SCOPED_TRACE(is_reduction ? "an all-reduce" : "another root");
+      auto team = me.world().dup();
+      ASSERT_TRUE(team);
+      // As above: without a board it may be a race.
+      if (aqueduct::detail::kThreadSanitizer && !has_board(*team)) {
+        EXPECT_TRUE(team->end());
+        continue;
+      }
+      std::array<std::uint64_t, 100> words{};
+      Event call = team->index() != 0 ? broadcast_nb(*team, std::span(words), 1)
+                   : is_reduction     ? all_reduce_nb(*team, std::span(words), ReduceOp::sum)
+                                      : broadcast_nb(*team, std::span(words), 0);
+      // Who only sends may have ended well before.
+      const ErrorCode code = ends_soon(me, std::move(call));
+      EXPECT_TRUE(code == ErrorCode::mismatch || (code == ErrorCode::ok && team->index() <= 1))
+          << Status(code).text();
+      ASSERT_NO_FATAL_FAILURE(expect_broken(me, *team));
+      EXPECT_TRUE(team->end());
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(On, CollectiveMismatch, testing::ValuesIn(fabrics()), fabric_name);
 
 }  // namespace

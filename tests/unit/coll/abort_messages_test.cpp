@@ -63,8 +63,13 @@ struct Listener {
     call = me.call;
     return true;
   }
+  static void said(void* self, std::uint64_t team, Rank from, std::uint64_t number,
+                   const CallDescription& call) {
+    static_cast<Listener*>(self)->answers.push_back({team, from, number, call});
+  }
   std::set<std::uint64_t> teams;
   std::vector<Heard> heard;
+  std::vector<Heard> answers;
   std::uint64_t made = 0;
   CallDescription call;
   std::optional<AbortMessages> abort;
@@ -89,7 +94,7 @@ class CallMessages : public testing::Test {
       one.teams.insert(team(rank).id);
       auto& state = job_->endpoint(rank).state();
       one.abort.emplace(state, &Listener::hear, &one, kTestAbort);
-      one.questions.emplace(state, &Listener::last, &one, kTestAsk, kTestTell);
+      one.questions.emplace(state, &Listener::last, &Listener::said, &one, kTestAsk, kTestTell);
       ASSERT_TRUE(state.messages->layers_problem());
     }
   }
@@ -224,7 +229,15 @@ TEST_F(CallMessages, AskForTheLastCallAndCompareIt) {
     questions.ask(id, peer);  // one is under way
   }
   EXPECT_EQ(report(), "") << "no answer yet";
+  EXPECT_TRUE(listeners_[0].answers.empty());
   progress();
+  ASSERT_EQ(listeners_[0].answers.size(), 3u);
+  for (const auto& answer : listeners_[0].answers) {
+    EXPECT_EQ(answer.team, id);
+    const Listener& asked = listeners_[answer.from];
+    EXPECT_EQ(answer.number, asked.teams.empty() ? 0 : asked.made);
+    EXPECT_EQ(answer.call, asked.teams.empty() ? CallDescription{} : asked.call);
+  }
   EXPECT_EQ(
       report(),
       "; rank 1 is at call 6 of the team, broadcast of 8 bytes (root 0); rank 3 has made no call of the "

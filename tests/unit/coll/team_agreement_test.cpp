@@ -383,6 +383,21 @@ TEST(Agreement, KeepsNewsOfTheNextCallsIfThereIsTooMuch) {
   EXPECT_FALSE(agreement.calls(TeamAgreement::kMostHeard, sum_of(8)).ok());
 }
 
+TEST(Agreement, KnowsWhetherACallDiffersFromItsOwn) {
+  TeamAgreement agreement(0);
+  ASSERT_TRUE(agreement.calls(1, sum_of(8)));
+  ASSERT_TRUE(agreement.calls(2, broadcast_of(8)));
+  EXPECT_FALSE(agreement.differs(1, sum_of(8)));
+  EXPECT_TRUE(agreement.differs(1, broadcast_of(8)));
+  EXPECT_TRUE(agreement.differs(2, broadcast_of(8, 1)));
+  EXPECT_FALSE(agreement.differs(0, sum_of(8))) << "no call";
+  EXPECT_FALSE(agreement.differs(3, sum_of(8))) << "not made yet";
+  EXPECT_FALSE(agreement.differs(1, refused(broadcast_of(8)))) << "its member tells by itself";
+  call_up_to(agreement, 1 + TeamAgreement::kKept, broadcast_of(8));
+  EXPECT_FALSE(agreement.differs(1, broadcast_of(8))) << "forgotten";
+  EXPECT_FALSE(agreement.broken());
+}
+
 TEST(Agreement, OfAnImpossibleNumberIsUnbroken) {
   TeamAgreement agreement(0);
   EXPECT_EQ(agreement.heard(1, 0, sum_of(8)), Verdict::agrees);
