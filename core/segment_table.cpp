@@ -18,15 +18,11 @@ namespace {
 constexpr std::size_t kRowStep = std::size_t{64} << 10;
 // The job's own two segments and two more. With room for fewer an endpoint is useless.
 constexpr std::uint32_t kFewestSegments = 4;
-// The table begins this many bytes before the end of a page. Measured on Zen 4: a load waits for a store to another page
-// that is not done yet and has the same offset in its page. Transfers begin at the start of a page more often than
-// elsewhere, so the window that the next one reads must not lie there: a loop of puts of 512 B took 10.2 ns with it at
-// offset 0xd0, and takes 5.6 (docs/decisions/0108-tables-at-the-end-of-pages.md).
-constexpr std::size_t kFromEndOfPage = 512;
-
-std::size_t start_of_table() noexcept {
-  return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) - kFromEndOfPage;
-}
+// The table begins so many bytes before the end of a page: the first rows are there, but not more than that. Measured on Zen 4: a load waits for a store to another
+// page that is not done yet and has the same offset in its page. Transfers begin at the start of a page more often than
+// elsewhere, so the window that the next one reads had better not lie there (docs/decisions/0108-tables-at-the-end-of-pages.md).
+constexpr std::size_t kLeastAtEndOfPage = 1024;
+constexpr std::size_t kMostAtEndOfPage = 3072;
 
 }  // namespace
 
@@ -34,8 +30,15 @@ std::uint32_t SegmentTable::shift_of(Rank ranks) noexcept {
   return static_cast<std::uint32_t>(std::bit_width(ranks - 1)) + 1;  // a window, and one for values
 }
 
+/// Where the table begins in its pages.
+std::size_t SegmentTable::start_of(std::uint32_t shift) noexcept {
+  const std::size_t first = sizeof(Shown) + (std::size_t{kFewestSegments} << shift) * sizeof(Window);
+  return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) -
+         std::clamp(first, kLeastAtEndOfPage, kMostAtEndOfPage);
+}
+
 std::size_t SegmentTable::bytes_of_rows(std::uint32_t rows, std::uint32_t shift) noexcept {
-  return start_of_table() + sizeof(Shown) + (std::size_t{rows} << shift) * sizeof(Window);
+  return start_of(shift) + sizeof(Shown) + (std::size_t{rows} << shift) * sizeof(Window);
 }
 
 /// The number of rows to reserve. Under `ulimit -v` they take at most 1/64 of the addresses, as operations do
@@ -63,7 +66,7 @@ SegmentTable::SegmentTable(Rank ranks, std::uint32_t capacity)
     : shift_(shift_of(ranks)),
       capacity_(affordable(capacity, shift_)),
       pages_(reserve(capacity_, shift_)),
-      shown_(new (pages_.border() + start_of_table()) Shown{ranks, 0}),
+      shown_(new (pages_.border() + start_of(shift_)) Shown{ranks, 0}),
       windows_(reinterpret_cast<Window*>(shown_ + 1)),
       value_windows_(windows_ + (std::size_t{1} << (shift_ - 1))) {}
 

@@ -182,6 +182,7 @@ class SegmentTable {
   }
   static std::uint32_t shift_of(Rank ranks) noexcept;
   static std::uint32_t affordable(std::uint32_t capacity, std::uint32_t shift) noexcept;
+  static std::size_t start_of(std::uint32_t shift) noexcept;
   static std::size_t bytes_of_rows(std::uint32_t rows, std::uint32_t shift) noexcept;
   static WipedMemory reserve(std::uint32_t& capacity, std::uint32_t shift);
   void make_rows(std::uint32_t rows);

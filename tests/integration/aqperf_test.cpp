@@ -217,6 +217,12 @@ TEST(Aqperf, ComparesIdleWaitsWithOneInABarrier) {
   EXPECT_EQ(aqperf("idle --threads 2").status, 2);
 }
 
+TEST(Aqperf, RefusesATimeThatIsNoNumber) {
+  const auto outcome = aqperf("idle --seconds nan");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("nan is not a number from 0.001 to 3600"), std::string::npos) << outcome.err;
+}
+
 TEST(Aqperf, MeasuresMoreRanksThanCores) {
   for (const char* bench : {"barrier", "am-latency"}) {
     const auto outcome = aqperf(std::string(bench) + " --ranks 5 --json --seconds 0.05 --vs raw");

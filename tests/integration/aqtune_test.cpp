@@ -59,12 +59,26 @@ TEST(Aqtune, OnHostsThatDifferInFilesAndSettingsChoosesAlike) {
 }
 
 TEST(Aqtune, SaysWhatIsWrong) {
-  for (const auto& [arguments, why] : {std::pair{"--ops dance", "there is no operation 'dance'"},
-                                       std::pair{"--bytes 1K:8", "the first is greater"},
-                                       std::pair{"--from /none.json", "say where the page goes by --report"},
-                                       std::pair{"--from /none.json --report /tmp/x.html", "/none.json"}}) {
+  for (const auto& [arguments, why] :
+       {std::pair{"--ops dance", "there is no operation 'dance'"}, std::pair{"--nope", "--nope"},
+        std::pair{"--seed x", "--seed"}, std::pair{"--bytes 1K:8", "the first is greater"},
+        std::pair{"--from /none.json", "say where the page goes by --report"},
+        std::pair{"--from /none.json --report /tmp/x.html", "/none.json"}}) {
     AqrunJob job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/aqtune " + std::string(arguments)));
     EXPECT_EQ(job.status(), 2) << job.err();
+    EXPECT_THAT(job.err(), HasSubstr(why));
+  }
+}
+
+// They start no job, but end as the tools that do.
+TEST(ToolsWithoutAJob, EndWithTwoOnWrongUsage) {
+  for (const auto& [command, why] :
+       {std::pair{"aqsim curves foo", "foo"}, std::pair{"aqsim broadcast --cores 0", "--cores"},
+        std::pair{"aqsim broadcast --compute nan", "--compute and --late are numbers"},
+        std::pair{"aqsim broadcast --late nan", "--compute and --late are numbers"},
+        std::pair{"aqcheck --nope", "--nope"}}) {
+    AqrunJob job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/" + std::string(command)));
+    EXPECT_EQ(job.status(), 2) << command << ": " << job.err();
     EXPECT_THAT(job.err(), HasSubstr(why));
   }
 }

@@ -360,18 +360,8 @@ static inline const void* aqg_mapped_for_value(gex_TM_t tm, gex_Rank_t rank, con
   return aq_find_in_window(place->value_window, (uint64_t)(uintptr_t)address - place->base, nbytes);
 }
 void aqg_copy_more(void* to, const void* from, size_t nbytes);
-/// As aq_copy_bytes.
 static inline void aqg_copy_bytes(void* to, const void* from, size_t nbytes) {
-  if (__builtin_expect(nbytes <= AQ_FEW_BYTES, 1)) {
-    aq_copy_short(to, from, nbytes);
-    return;
-  }
-  if (AQ_IS_FOR_LOOP(nbytes)) {
-    aqg_copy_more(to, from, nbytes);
-    return;
-  }
-  __asm__("" : "+r"(to), "+r"(from));  // so that the compiler does not warn where they are too short to get here
-  memcpy(to, from, nbytes);
+  aq_copy_bytes_with(aqg_copy_more, to, from, nbytes);
 }
 static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
 
