@@ -10,9 +10,6 @@ namespace {
 // A yield that takes longer has let another thread run. Measured: sched_yield takes 0.5 us if no other thread wants the
 // core, and 1.5 us or more if one does.
 constexpr std::chrono::nanoseconds kAlone{1000};
-// A yield that takes longer has cost a time slice: ranks that wait give the core back after some microseconds, or at most
-// after kWakesWithin. Measured: a busy thread keeps the core for some 3 ms.
-constexpr std::chrono::nanoseconds kSlice{1'000'000};
 // Chosen: twice what a sleeping process takes to wake up on an idle core of a virtual machine.
 constexpr std::chrono::nanoseconds kWakesWithin{200'000};
 
@@ -45,7 +42,7 @@ Backoff::Step Backoff::give_way(bool is_woken) noexcept {
   yielded_ = true;
   const auto away = clock_.now() - before;
   if (away > kAlone) others_ran_ = true;
-  if (away > kSlice) lost_slice_ = true;
+  if (away > pacing_.slice) lost_slice_ = true;
   return Step::yielded;
 }
 

@@ -215,6 +215,7 @@ void set_pace(EndpointState& state) {
   if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
   // A rank that is bound to a core sees only that core, though the host has more.
   const auto of_host = static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  state.pacing.share_core((state.neighbours.size() + of_host - 1) / of_host);
   if (state.neighbours.size() <= of_host) {
     state.pacing.fewest = core::Pacing::kFewestWithCores;
     state.pacing.spins = std::max(state.pacing.spins, state.pacing.fewest);

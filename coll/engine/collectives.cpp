@@ -90,11 +90,13 @@ std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const O
   if (sizes) return sizes;
   const auto least = std::min_element(all.begin(), all.end(),
                                       [](const Offer& a, const Offer& b) { return a.bytes < b.bytes; });
+  // All members find the same: one of them says it.
+  if (static_cast<Rank>(least - all.begin()) != team.index) return std::nullopt;
   state_.log.warn(
-      "a team of {} ranks has no memory for collective operations, which will fail with no_memory: rank {} "
+      "a team of {} ranks has no memory for collective operations, which will fail with no_memory: this rank "
       "offers {} bytes and {} counters. End teams that are not used any more (Team::end), or raise "
       "AQUEDUCT_COLL_SCRATCH and AQUEDUCT_COLL_COUNTERS on all ranks",
-      team.size(), team.members[static_cast<Rank>(least - all.begin())], least->bytes, least->counters);
+      team.size(), least->bytes, least->counters);
   return std::nullopt;
 }
 

@@ -253,6 +253,14 @@ TEST(Backoff, YieldsAllTheSameWhereNothingWakesIt) {
   EXPECT_EQ(first_pause(pacing), Step::yielded) << "the conduit cannot be slept on";
 }
 
+TEST(Backoff, YieldsAllTheSameAmongSoManyRanksThatAYieldToAllIsASlice) {
+  Pacing pacing = crowded_pacing();
+  pacing.ranks_of_core = Pacing::kMostThatSleep;
+  EXPECT_EQ(first_pause(pacing), Step::sleep);
+  ++pacing.ranks_of_core;
+  EXPECT_EQ(first_pause(pacing), Step::yielded);
+}
+
 // A thread that keeps the core for itself: the first yield pays for it, those after it do not.
 TEST(Backoff, LearnsThatYieldsCostTimeSlices) {
   cpu_set_t before, one;
