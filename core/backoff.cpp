@@ -34,7 +34,7 @@ Backoff::Step Backoff::give_way(bool is_woken) noexcept {
     relax();
     return Step::again;
   }
-  if (is_woken && pacing_.may_do_without_yields() && (pacing_.without_yields != 0 || lost_slice_)) {
+  if (is_woken && pacing_.may_do_without_yields() && (before < pacing_.sleeps_until || lost_slice_)) {
     slept_at_once_ = true;
     return Step::sleep;
   }
@@ -49,7 +49,7 @@ Backoff::Step Backoff::give_way(bool is_woken) noexcept {
 Backoff::~Backoff() {
   if (looks_ == 0) return;
   if (timed_ || yielded_) learn_long_spins();
-  if (yielded_ || slept_at_once_) learn_to_sleep();
+  if (lost_slice_) learn_to_sleep();
   if (!timed_ && !others_ran_ && !slept_at_once_) {
     // Spinning was enough. Spin only a little longer next time: one short
     // wait must not undo what many long ones on a crowded host have taught.
@@ -67,17 +67,14 @@ Backoff::~Backoff() {
 }
 
 void Backoff::learn_to_sleep() noexcept {
-  std::uint32_t& left = pacing_.without_yields;
-  std::uint32_t& last = pacing_.last_without_yields;
-  if (lost_slice_ && pacing_.may_do_without_yields()) {
-    last = std::clamp(8 * last, Pacing::kFewestWithoutYields, Pacing::kMostWithoutYields);
-  } else if (left != 0) {
-    left -= slept_at_once_ ? 1 : 0;  // a wait that nobody would wake has yielded all the same
-    return;
-  } else {
-    last /= 2;
-  }
-  left = last;
+  if (!pacing_.may_do_without_yields()) return;
+  const Clock::time_point now = clock_.now();
+  const auto since = now - pacing_.sleeps_until;
+  if (since < since.zero()) return;  // a wait that nobody would wake has yielded all the same
+  pacing_.spell = since < Pacing::kSoon
+                      ? std::clamp(4 * pacing_.spell, Pacing::kShortestSpell, Pacing::kLongestSpell)
+                      : Pacing::kShortestSpell;
+  pacing_.sleeps_until = now + pacing_.spell;
 }
 
 void Backoff::learn_long_spins() noexcept {

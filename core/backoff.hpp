@@ -25,14 +25,15 @@ struct Pacing {
   /// vain. Below 0: that did not help, so as many waits do without it.
   int long_spins = 0;
   /// Learned, with more ranks than cores: a yield cost a time slice, which a rank that sleeps until it is woken does not
-  /// pay. So this many more waits sleep where they would yield. Then one yields again, to see: if that costs a slice,
-  /// eight times as many do without, else half as many. So one slow yield in some hundred changes little, which sleeps
-  /// would not be worth; one in three leads to `kMostWithoutYields`.
-  std::uint32_t without_yields = 0;
-  std::uint32_t last_without_yields = 0;
-  static constexpr std::uint32_t kFewestWithoutYields = 16;
-  // Chosen: some 0.1 s, so that a yield in vain costs 4 %.
-  static constexpr std::uint32_t kMostWithoutYields = 1024;
+  /// pay. So until then waits sleep where they would yield. After it they yield again, to see.
+  Clock::time_point sleeps_until{};
+  /// Learned: for how long they do that: four times as long as before if a slice is lost within `kSoon` after it. So a short
+  /// disturbance costs some sleeps, which take several times as long as yields, for about as long as it has lasted.
+  std::chrono::nanoseconds spell{0};
+  static constexpr std::chrono::nanoseconds kShortestSpell{2'000'000};
+  // Chosen: a slice of 4 ms lost between such spells is 2 %.
+  static constexpr std::chrono::nanoseconds kLongestSpell{256'000'000};
+  static constexpr std::chrono::nanoseconds kSoon{20'000'000};
   /// Each conduit can be slept on. Two that cannot be slept on together nap all the same, 0.1 ms at a time.
   bool arrivals_wake = false;
   /// A yield that takes longer has cost a time slice of another program. Ranks that wait give the core back after some
@@ -41,10 +42,10 @@ struct Pacing {
   /// Ranks for each processor of the host, rounded up.
   std::uint64_t ranks_of_core = 1;
   /// With more, a yield to all of them takes as long as a slice. Then waits would take sleeps for the remedy, and stay at
-  /// it, as the wake-ups of so many take even longer. Measured with 2 processors: 32 ranks would gain up to two times beside
-  /// two busy threads, but on a quiet machine one run in ten slept to its end, eight times slower.
-  static constexpr std::uint64_t kMostThatSleep = 8;
-  /// Chosen by the same measurement: with 0, 32 ranks slept in every run.
+  /// it, as the wake-ups of so many take even longer. Measured with 2 processors: with 64 ranks a collective operation then
+  /// takes 6 times as long on a quiet machine, and beside two busy threads no less than without sleeps.
+  static constexpr std::uint64_t kMostThatSleep = 16;
+  /// Chosen likewise: with 0, 32 ranks slept in every run.
   static constexpr std::chrono::nanoseconds kTurn{150'000};
   void share_core(std::uint64_t ranks) noexcept {
     ranks_of_core = ranks;

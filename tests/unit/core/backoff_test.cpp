@@ -212,53 +212,98 @@ TEST(Backoff, CountsTheCoresOfThisProcess) {
 }
 
 /// A wait until it sleeps, or until it has yielded once.
-Step first_pause(Pacing& pacing, bool is_woken = true) {
-  Backoff backoff(pacing, kSystemClock);
+Step first_pause(Pacing& pacing, const EndpointClock& clock, bool is_woken = true) {
+  Backoff backoff(pacing, clock);
   Step step = backoff.next(0, is_woken);
   while (step == Step::again) step = backoff.next(0, is_woken);
   return step;
 }
 
-/// Of a rank that shares cores and has lately lost a time slice.
-Pacing crowded_pacing() {
+/// Of a rank that shares cores.
+Pacing crowded_pacing(std::uint64_t ranks_of_core = 2) {
   Pacing pacing = pacing_of(16, 1s);
   pacing.arrivals_wake = true;
-  pacing.without_yields = 3;
-  pacing.last_without_yields = 16;
+  pacing.share_core(ranks_of_core);
   return pacing;
 }
 
-TEST(Backoff, SleepsAtOnceForSomeWaitsAfterAYieldHasCostATimeSlice) {
+/// A wait that yields once, for so long.
+void yield_for(std::chrono::nanoseconds away, Pacing& pacing, SteppingClock& time) {
+  Backoff backoff(pacing, time.clock);
+  time.step = away;
+  Step step = backoff.next(0, true);
+  while (step == Step::again) step = backoff.next(0, true);
+  EXPECT_EQ(step, Step::yielded);
+  time.step = 10us;
+}
+void lose_slice(Pacing& pacing, SteppingClock& time) { yield_for(4ms, pacing, time); }
+
+/// For how long waits sleep at once.
+std::chrono::nanoseconds sleeps_for(Pacing& pacing, SteppingClock& time) {
+  const auto began = time.at;
+  for (int wait = 0; wait < 1'000'000 && first_pause(pacing, time.clock) == Step::sleep; ++wait) {
+  }
+  return time.at - began;
+}
+
+TEST(Backoff, SleepsAtOnceForAWhileAfterAYieldHasCostATimeSlice) {
   Pacing pacing = crowded_pacing();
-  for (int wait = 0; wait < 3; ++wait) EXPECT_EQ(first_pause(pacing), Step::sleep);
+  SteppingClock time{.step = 10us, .at = Clock::time_point(1h)};
+  EXPECT_EQ(first_pause(pacing, time.clock), Step::yielded);
+  lose_slice(pacing, time);
+  EXPECT_NEAR(sleeps_for(pacing, time) / 1us, 2'000, 100);
   EXPECT_EQ(pacing.spins, Pacing::kFewestSpins)
       << "a longer spin would keep the core from those who are waited for";
-  EXPECT_EQ(pacing.without_yields, 0u);
-  EXPECT_EQ(first_pause(pacing), Step::yielded);  // to see whether it still does
-  // On a busy machine it may.
-  EXPECT_THAT(pacing.without_yields, testing::AnyOf(8u, 128u));
+  EXPECT_EQ(first_pause(pacing, time.clock), Step::yielded);
+}
+
+TEST(Backoff, SleepsForLongerIfYieldsStillCostTimeSlices) {
+  Pacing pacing = crowded_pacing();
+  SteppingClock time{.step = 10us, .at = Clock::time_point(1h)};
+  for (const int milliseconds : {2, 8, 32, 128, 256, 256}) {
+    lose_slice(pacing, time);
+    EXPECT_NEAR(sleeps_for(pacing, time) / 1us, milliseconds * 1000, 100);
+  }
+  time.at += 1s;  // yields have cost nothing since
+  lose_slice(pacing, time);
+  EXPECT_NEAR(sleeps_for(pacing, time) / 1us, 2'000, 100);
 }
 
 TEST(Backoff, YieldsAllTheSameWithACoreOfItsOwn) {
   Pacing pacing = crowded_pacing();
+  SteppingClock time{.step = 10us, .at = Clock::time_point(1h)};
+  lose_slice(pacing, time);
   pacing.fewest = Pacing::kFewestWithCores;
-  EXPECT_EQ(first_pause(pacing), Step::yielded);
+  EXPECT_EQ(first_pause(pacing, time.clock), Step::yielded);
 }
 
 TEST(Backoff, YieldsAllTheSameWhereNothingWakesIt) {
   Pacing pacing = crowded_pacing();
-  EXPECT_EQ(first_pause(pacing, false), Step::yielded) << "memory may change without an arrival";
-  pacing = crowded_pacing();
+  SteppingClock time{.step = 10us, .at = Clock::time_point(1h)};
+  lose_slice(pacing, time);
+  EXPECT_EQ(first_pause(pacing, time.clock, false), Step::yielded) << "memory may change without an arrival";
+  EXPECT_EQ(first_pause(pacing, time.clock), Step::sleep);
   pacing.arrivals_wake = false;
-  EXPECT_EQ(first_pause(pacing), Step::yielded) << "the conduit cannot be slept on";
+  EXPECT_EQ(first_pause(pacing, time.clock), Step::yielded) << "the conduit cannot be slept on";
+}
+
+// Yields to many ranks take long, and take them nothing if nobody else runs.
+TEST(Backoff, AYieldToManyRanksMayTakeLonger) {
+  SteppingClock time{.step = 10us, .at = Clock::time_point(1h)};
+  Pacing few = crowded_pacing(2);
+  Pacing many = crowded_pacing(8);
+  for (Pacing* pacing : {&many, &few}) yield_for(2ms, *pacing, time);
+  EXPECT_EQ(first_pause(few, time.clock), Step::sleep);
+  EXPECT_EQ(first_pause(many, time.clock), Step::yielded);
 }
 
 TEST(Backoff, YieldsAllTheSameAmongSoManyRanksThatAYieldToAllIsASlice) {
-  Pacing pacing = crowded_pacing();
-  pacing.ranks_of_core = Pacing::kMostThatSleep;
-  EXPECT_EQ(first_pause(pacing), Step::sleep);
-  ++pacing.ranks_of_core;
-  EXPECT_EQ(first_pause(pacing), Step::yielded);
+  SteppingClock time{.step = 10us, .at = Clock::time_point(1h)};
+  for (const std::uint64_t beyond : {0, 1}) {
+    Pacing pacing = crowded_pacing(Pacing::kMostThatSleep + beyond);
+    lose_slice(pacing, time);
+    EXPECT_EQ(first_pause(pacing, time.clock), beyond == 0 ? Step::sleep : Step::yielded);
+  }
 }
 
 // A thread that keeps the core for itself: the first yield pays for it, those after it do not.
@@ -282,11 +327,10 @@ TEST(Backoff, LearnsThatYieldsCostTimeSlices) {
   pacing.arrivals_wake = true;
   const auto until = Clock::now() + 10s;
   int yields = 0;
-  while (pacing.without_yields == 0 && Clock::now() < until) {
-    if (first_pause(pacing) == Step::yielded) ++yields;
+  while (pacing.spell == 0ns && Clock::now() < until) {
+    if (first_pause(pacing, kSystemClock) == Step::yielded) ++yields;
   }
-  EXPECT_GE(pacing.without_yields, Pacing::kFewestWithoutYields) << yields << " yields were cheap";
-  EXPECT_EQ(first_pause(pacing), Step::sleep);
+  EXPECT_EQ(pacing.spell, Pacing::kShortestSpell) << yields << " yields were cheap";
   ends = true;
   busy.join();
   ::sched_setaffinity(0, sizeof before, &before);
