@@ -39,8 +39,8 @@ constexpr std::array kCoreSettings{
     // May differ. It makes the endpoint guard itself (threads_of), as `multiple` does.
     SettingInfo{
         "coll_progress", "AQUEDUCT_COLL_PROGRESS", SettingType::duration, "us", "0",
-        "After how long without a call a thread goes on with collective operations, at least 20 us; 0: none "
-        "does.",
+        "After how long without a call a thread goes on with collective operations; less than 20us counts as "
+        "20us, 0: none does.",
         0, 3'600'000'000'000},
     duration("spin", "AQUEDUCT_SPIN", "us", "20us",
              "How long a wait looks, at the most, without giving up the core; it adapts below that."),

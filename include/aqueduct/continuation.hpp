@@ -62,7 +62,7 @@ class Suspended {
 /// they name, even if a region is open.
 ///
 /// A body must not wait for anything else. So it may not wait for an Event by name, for a group, a signal or a barrier,
-/// nor make a collective call: these return in_handler. A blocking put, get or atomic, and a call that waits for room,
+/// nor make a blocking collective call: these return in_handler. A blocking put, get or atomic, and a call that waits for room,
 /// wait for themselves only. They make progress meanwhile, in which handlers run, but no other continuation.
 ///
 /// Shape:       `body` is trivially copyable and at most 64 bytes: larger state belongs to an object of the caller's, to

@@ -183,6 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{{"-n", "2", "--remote", "env {command}", "true"}, 2, "--hosts FILE, which is missing"},
         WrongUse{{"-n", "2", "--pmix", "true"}, 2, "aqrun cannot start jobs through PMIx"},
         WrongUse{{"-n", "2", "no-such-program"}, 127, "no program no-such-program"},
+        WrongUse{{"-n", "2", "/tmp"}, 126, "/tmp is a folder"},
         WrongUse{{"-n", "2", "/no/such/program"}, 127, "no program /no/such/program"},
         WrongUse{{"-n", "2", "/etc/passwd"}, 126, "/etc/passwd is not an executable file"}));
 

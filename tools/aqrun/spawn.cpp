@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include <fcntl.h>
@@ -89,6 +90,8 @@ Found find_program(const std::string& name) {
   };
   if (name.find('/') != std::string::npos) {
     if (try_file(name)) return {name, 0, {}};
+    std::error_code none;
+    if (std::filesystem::is_directory(name, none)) return {{}, 126, fmt::format("{} is a folder", name)};
     if (seen.empty() && ::access(name.c_str(), F_OK) == 0) seen = name;
   } else {
     const char* variable = std::getenv("PATH");

@@ -28,6 +28,8 @@ std::optional<std::uint64_t> number(std::string_view text) {
     shift = 20;
   else if (unit == "G" || unit == "g")
     shift = 30;
+  else if (unit == "T" || unit == "t")
+    shift = 40;
   else if (!unit.empty())
     return std::nullopt;
   if (value > (~std::uint64_t{0} >> shift)) return std::nullopt;

@@ -92,8 +92,9 @@ TEST(Aqsim, ReadsRangesAndModes) {
   EXPECT_THAT(read_range("3:20", "bytes", 1000), ElementsAre(3, 6, 12, 20));
   EXPECT_THAT(read_range("0:2", "bytes", 1000), ElementsAre(0, 1, 2));
   EXPECT_THAT(read_range("1K", "bytes", 2000), ElementsAre(1024));
+  EXPECT_THAT(read_range("1T", "bytes", std::uint64_t{1} << 40), ElementsAre(std::uint64_t{1} << 40));
   for (const char* const bad :
-       {"", "a", "8:", ":8", "9:8", "1:2:3", "2000", "1T", "-1", "99999999999999999999"})
+       {"", "a", "8:", ":8", "9:8", "1:2:3", "2000", "1T", "1P", "-1", "99999999999999999999"})
     EXPECT_THAT(complaint_of([&] { read_range(bad, "bytes", 1000); }),
                 HasSubstr("bytes are given as A or A:B"))
         << bad;
