@@ -34,22 +34,24 @@ Backoff::Step Backoff::give_way(bool is_woken) noexcept {
     relax();
     return Step::again;
   }
-  if (is_woken && pacing_.may_do_without_yields() && (before < pacing_.sleeps_until || lost_slice_)) {
+  if (is_woken && pacing_.may_do_without_yields() && before < pacing_.sleeps_until) {
     slept_at_once_ = true;
     return Step::sleep;
   }
   ::sched_yield();
   yielded_ = true;
-  const auto away = clock_.now() - before;
-  if (away > kAlone) others_ran_ = true;
-  if (away > pacing_.slice) lost_slice_ = true;
+  const Clock::time_point back = clock_.now();
+  if (back - before > kAlone) others_ran_ = true;
+  if (back - before > pacing_.slice) {
+    lost_slice_ = true;
+    if (pacing_.may_do_without_yields()) learn_to_sleep(before, back);
+  }
   return Step::yielded;
 }
 
 Backoff::~Backoff() {
   if (looks_ == 0) return;
   if (timed_ || yielded_) learn_long_spins();
-  if (lost_slice_) learn_to_sleep();
   if (!timed_ && !others_ran_ && !slept_at_once_) {
     // Spinning was enough. Spin only a little longer next time: one short
     // wait must not undo what many long ones on a crowded host have taught.
@@ -66,15 +68,13 @@ Backoff::~Backoff() {
   }
 }
 
-void Backoff::learn_to_sleep() noexcept {
-  if (!pacing_.may_do_without_yields()) return;
-  const Clock::time_point now = clock_.now();
-  const auto since = now - pacing_.sleeps_until;
+void Backoff::learn_to_sleep(Clock::time_point yielded, Clock::time_point back) noexcept {
+  const auto since = yielded - pacing_.sleeps_until;
   if (since < since.zero()) return;  // a wait that nobody would wake has yielded all the same
   pacing_.spell = since < Pacing::kSoon
                       ? std::clamp(4 * pacing_.spell, Pacing::kShortestSpell, Pacing::kLongestSpell)
                       : Pacing::kShortestSpell;
-  pacing_.sleeps_until = now + pacing_.spell;
+  pacing_.sleeps_until = back + pacing_.spell;
 }
 
 void Backoff::learn_long_spins() noexcept {

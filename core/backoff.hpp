@@ -8,7 +8,7 @@
 
 namespace aqueduct::core {
 
-/// How an endpoint's waits behave. `spins` is learned; the rest is set when the job starts.
+/// How an endpoint's waits behave. Some of it is learned; the rest is set when the job starts.
 struct Pacing {
   std::chrono::nanoseconds spin_at_most{20'000};
   std::chrono::nanoseconds yield_at_most{1'000'000};
@@ -27,13 +27,16 @@ struct Pacing {
   /// Learned, with more ranks than cores: a yield cost a time slice, which a rank that sleeps until it is woken does not
   /// pay. So until then waits sleep where they would yield. After it they yield again, to see.
   Clock::time_point sleeps_until{};
-  /// Learned: for how long they do that: four times as long as before if a slice is lost within `kSoon` after it. So a short
-  /// disturbance costs some sleeps, which take several times as long as yields, for about as long as it has lasted.
+  /// Learned: for how long they do that: four times as long as before if a yield within `kSoon` after it costs a slice
+  /// again. So a short disturbance costs sleeps, which take several times as long as yields, for one to three times as long
+  /// as it has lasted.
   std::chrono::nanoseconds spell{0};
   static constexpr std::chrono::nanoseconds kShortestSpell{2'000'000};
-  // Chosen: a slice of 4 ms lost between such spells is 2 %.
+  // Chosen: slices of 4 ms lost between such spells are 2 %.
   static constexpr std::chrono::nanoseconds kLongestSpell{256'000'000};
-  static constexpr std::chrono::nanoseconds kSoon{20'000'000};
+  // Measured: with 2 ms, 16 ranks beside two busy threads yield in vain several times as often. With 20 ms, a thread that
+  // is busy for 4 of 20 ms keeps 4 ranks at sleeps all the time, which then take two to three times as long as yields.
+  static constexpr std::chrono::nanoseconds kSoon{8'000'000};
   /// Each conduit can be slept on. Two that cannot be slept on together nap all the same, 0.1 ms at a time.
   bool arrivals_wake = false;
   /// A yield that takes longer has cost a time slice of another program. Ranks that wait give the core back after some
@@ -70,7 +73,7 @@ int available_cores() noexcept;
 /// it from running. With a core for each rank, every pause costs latency. So a wait
 /// spins for as many checks as have lately been enough, and yields after that.
 ///
-/// Beside another program's busy thread a yield costs a time slice of some 3 ms. With a core for each rank, the
+/// Beside another program's busy thread a yield costs a time slice of 3 to 4 ms. With a core for each rank, the
 /// peer may only be waking up, which takes 0.1 ms, so a wait then spins that long first. With more ranks than cores it
 /// sleeps at once: who is woken gets the core before the busy thread, who yields after it.
 class Backoff {
@@ -127,7 +130,7 @@ class Backoff {
   }
   Step give_way(bool is_woken) noexcept;
   void learn_long_spins() noexcept;
-  void learn_to_sleep() noexcept;
+  void learn_to_sleep(Clock::time_point yielded, Clock::time_point back) noexcept;
 
   Pacing& pacing_;
   const EndpointClock& clock_;

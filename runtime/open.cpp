@@ -214,7 +214,7 @@ void set_pace(EndpointState& state) {
   const auto cores = static_cast<std::size_t>(core::available_cores());
   if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
   // A rank that is bound to a core sees only that core, though the host has more.
-  const auto of_host = static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  const std::size_t of_host = processors_of_host();
   state.pacing.share_core((state.neighbours.size() + of_host - 1) / of_host);
   if (state.neighbours.size() <= of_host) {
     state.pacing.fewest = core::Pacing::kFewestWithCores;

@@ -269,6 +269,37 @@ TEST(Backoff, SleepsForLongerIfYieldsStillCostTimeSlices) {
   EXPECT_NEAR(sleeps_for(pacing, time) / 1us, 2'000, 100);
 }
 
+// A peer that computes for some ms, in the middle of an operation of many steps.
+TEST(Backoff, YieldsAgainInTheSameWaitAfterASlice) {
+  Pacing pacing = crowded_pacing();
+  SteppingClock time{.step = 4ms, .at = Clock::time_point(1h)};
+  Backoff backoff(pacing, time.clock);
+  const auto pause = [&] {
+    backoff.restart_after_step();
+    Step step = backoff.next(0, true);
+    while (step == Step::again) step = backoff.next(0, true);
+    return step;
+  };
+  EXPECT_EQ(pause(), Step::yielded);
+  time.step = 10us;
+  const auto lost = time.at;
+  EXPECT_EQ(pause(), Step::sleep);
+  for (int step = 0; step < 1000 && pause() == Step::sleep; ++step) {
+  }
+  EXPECT_NEAR((time.at - lost) / 1us, 2'000, 100);
+  EXPECT_EQ(pause(), Step::yielded);
+}
+
+TEST(Backoff, DoesNotSleepForLongerOnAccountOfSlicesNowAndThen) {
+  Pacing pacing = crowded_pacing();
+  SteppingClock time{.step = 10us, .at = Clock::time_point(1h)};
+  for (int pulse = 0; pulse < 10; ++pulse) {
+    lose_slice(pacing, time);
+    EXPECT_EQ(pacing.spell, Pacing::kShortestSpell);
+    time.at += 16ms;
+  }
+}
+
 TEST(Backoff, YieldsAllTheSameWithACoreOfItsOwn) {
   Pacing pacing = crowded_pacing();
   SteppingClock time{.step = 10us, .at = Clock::time_point(1h)};
