@@ -5,6 +5,7 @@
 #include "am/messages.hpp"
 #include "tests/support/known_packets.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,9 @@ struct PacketRecord {
   static constexpr std::uint8_t kAsItIs =
       1;  ///< the bytes are the packet; else a header is put in front of them
   static constexpr std::uint8_t kProgress = 2;  ///< the rank makes progress before the packet
+  /// Head and payload come apart. The bits above: the length of the head, in words of 8 bytes.
+  static constexpr std::uint8_t kApart = 4;
+  static constexpr unsigned kHeadWords = 3;  ///< the first of these bits
 
   std::uint8_t how = 0;
   std::uint8_t handler = 0;  ///< index in the list of handlers of the target
@@ -93,6 +97,9 @@ class Talk {
 
   Endpoint& me() { return job_->endpoint(0); }
   void say(std::span<const std::byte> packet) { me().state().messages->packet(1, packet); }
+  void say(const test::PacketApart& packet) {
+    me().state().messages->packet_in_parts(1, packet.head(), packet.payload());
+  }
 
   /// Declares rank 1 lost: every operation has to end, once.
   void end() {
@@ -152,7 +159,12 @@ inline int run_packets(const std::uint8_t* data, std::size_t size,
         (record.how & PacketRecord::kAsItIs) != 0
             ? test::exact_copy(bytes)
             : test::packet_for(handlers[record.handler % handlers.size()], bytes);
-    talk.say(packet.bytes());
+    if ((record.how & PacketRecord::kApart) == 0) {
+      talk.say(packet.bytes());
+      continue;
+    }
+    const std::size_t head = std::size_t{8} * (record.how >> PacketRecord::kHeadWords);
+    talk.say(test::PacketApart(packet.bytes(), std::min(head, packet.size)));
   }
   talk.end();
   return 0;

@@ -107,6 +107,16 @@ int main(int count, char** arguments) {
   write(am, "as_it_is",
         {record(0, am::PacketHeader{am::PacketKind::credits, AmCategory::short_reply, 0, 3, 0, 0, 0}, 0,
                 fuzz::PacketRecord::kAsItIs)});
+  // Apart: medium and long messages of the user's, cut where the head ends, before it and behind it.
+  std::vector<Bytes> apart;
+  for (const std::uint8_t words : {3, 2, 4, 5, 6}) {
+    const auto how =
+        static_cast<std::uint8_t>(fuzz::PacketRecord::kApart | words << fuzz::PacketRecord::kHeadWords);
+    apart.push_back(record(12, std::uint64_t{3}, 40, how));
+    apart.push_back(record(13, std::array<std::uint64_t, 4>{8, 40, 0, 4}, 40, how));
+    apart.push_back(record(3, rma::GetData{token(1), 0, 0}, 700, how));
+  }
+  write(am, "apart", apart);
   std::vector<Bytes> many;
   for (int i = 0; i < 30; ++i) many.push_back(all[2]);
   write(am, "many_requests", many);

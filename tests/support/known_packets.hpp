@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -58,6 +59,28 @@ inline ExactPacket exact_copy(std::span<const std::byte> bytes) {
   if (!bytes.empty()) std::memcpy(packet.memory.get(), bytes.data(), bytes.size());
   return packet;
 }
+
+/// A packet whose head and payload lie apart, as Inbox::packet_in_parts takes it. The payload ends where its memory does.
+class PacketApart {
+ public:
+  PacketApart(std::span<const std::byte> packet, std::size_t head)
+      : head_(exact_copy(packet.first(head))), bytes_(packet.size() - head) {
+    memory_.reset(static_cast<std::byte*>(::operator new(kBefore + bytes_, kAlignment)));
+    if (bytes_ != 0) std::memcpy(memory_.get() + kBefore, packet.data() + head, bytes_);
+  }
+  std::span<const std::byte> head() const noexcept { return head_.bytes(); }
+  std::span<std::byte> payload() const noexcept { return {memory_.get() + kBefore, bytes_}; }
+
+ private:
+  static constexpr std::size_t kBefore = 64;
+  static constexpr std::align_val_t kAlignment{64};
+  struct Release {
+    void operator()(std::byte* memory) const noexcept { ::operator delete(memory, kAlignment); }
+  };
+  ExactPacket head_;
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, Release> memory_;
+};
 
 /// A packet for that handler. `body` has, in this order, the target of a long message, the arguments and the payload.
 /// A body that is too short is padded with zeroes.

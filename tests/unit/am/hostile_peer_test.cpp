@@ -178,6 +178,62 @@ TEST_F(HostilePeer, ThatAsksWithoutCreditIsNotAnswered) {
   EXPECT_TRUE(get.status());
 }
 
+// Where head and payload come apart, the head ends where the header says, or the message is dropped.
+TEST_F(HostilePeer, ThatCutsAPacketElsewhereIsNotHeard) {
+  int heard = 0;
+  std::size_t bytes = 0;
+  const auto hear = [&](auto&, const auto&, std::span<std::byte> payload) {
+    ++heard;
+    bytes = payload.size();
+    EXPECT_TRUE(
+        std::all_of(payload.begin(), payload.end(), [](std::byte one) { return one == std::byte{7}; }));
+  };
+  const auto medium = on_medium_request<std::uint64_t>(me(), hear);
+  const auto longer = on_long_request<std::uint64_t>(me(), hear);
+  ASSERT_TRUE(medium && longer);
+  constexpr std::size_t kArgs = sizeof(std::uint64_t);
+  constexpr std::size_t kPayload = 96;
+  std::vector<std::byte> body(kArgs + kPayload, std::byte{7});
+  const test::ExactPacket packet =
+      test::packet_for({kFirstUserHandler, AmCategory::medium_request, kArgs}, body);
+  const LongTarget target{8, kPayload, 0, 0};
+  const auto* const at = reinterpret_cast<const std::byte*>(&target);
+  body.insert(body.begin(), at, at + sizeof target);
+  const test::ExactPacket long_packet =
+      test::packet_for({kFirstUserHandler + 1, AmCategory::long_request, kArgs}, body);
+  for (const test::ExactPacket* const whole : {&packet, &long_packet}) {
+    const std::size_t right = whole->size - kPayload;
+    for (std::size_t head = 0; head <= whole->size; head += 4) {
+      heard = 0;
+      const std::uint64_t rejected = me().statistics().rejected;
+      const test::PacketApart apart(whole->bytes(), head);
+      me().state().messages->packet_in_parts(1, apart.head(), apart.payload());
+      EXPECT_EQ(heard, head == right ? 1 : 0) << head << " bytes of head";
+      EXPECT_EQ(me().statistics().rejected - rejected, head == right ? 0u : 1u) << head << " bytes of head";
+    }
+    EXPECT_EQ(bytes, kPayload);
+    // Heads that are longer or shorter than the header says, with all of the payload.
+    for (const std::ptrdiff_t more : {8, -8}) {
+      const auto wrong = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(right) + more);
+      std::vector<std::byte> bytes_of_it(wrong);
+      std::memcpy(bytes_of_it.data(), whole->bytes().data(), std::min(wrong, right));
+      const auto behind = whole->bytes().subspan(right);
+      bytes_of_it.insert(bytes_of_it.end(), behind.begin(), behind.end());
+      heard = 0;
+      const test::PacketApart apart(bytes_of_it, wrong);
+      me().state().messages->packet_in_parts(1, apart.head(), apart.payload());
+      EXPECT_EQ(heard, 0) << more << " bytes of head";
+    }
+    // Payloads that are longer or shorter than the header says.
+    for (const std::size_t size : {right, whole->size - 8}) {
+      heard = 0;
+      const test::PacketApart apart(whole->bytes().first(size), right);
+      me().state().messages->packet_in_parts(1, apart.head(), apart.payload());
+      EXPECT_EQ(heard, 0) << size - right << " bytes of payload";
+    }
+  }
+}
+
 // Nothing outside the segments is written, and all operations
 // end. A sanitizer also checks that nothing outside is read.
 TEST_F(HostilePeer, OfRandomArgumentsDoesNoHarm) {
