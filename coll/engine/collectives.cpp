@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <new>
+#include <tuple>
 #include <utility>
 
 namespace aqueduct::coll {
@@ -88,8 +89,9 @@ std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const O
   }
   const std::optional<ScratchSizes> sizes = agreed_sizes(all, board);
   if (sizes) return sizes;
-  const auto least = std::min_element(all.begin(), all.end(),
-                                      [](const Offer& a, const Offer& b) { return a.bytes < b.bytes; });
+  const auto least = std::min_element(all.begin(), all.end(), [](const Offer& a, const Offer& b) {
+    return std::tie(a.bytes, a.counters) < std::tie(b.bytes, b.counters);
+  });
   // All members find the same: one of them says it.
   if (static_cast<Rank>(least - all.begin()) != team.index) return std::nullopt;
   state_.log.warn(

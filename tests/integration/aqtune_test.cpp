@@ -63,7 +63,8 @@ TEST(Aqtune, SaysWhatIsWrong) {
        {std::pair{"--ops dance", "there is no operation 'dance'"}, std::pair{"--nope", "--nope"},
         std::pair{"--seed x", "--seed"}, std::pair{"--bytes 1K:8", "the first is greater"},
         std::pair{"--from /none.json", "say where the page goes by --report"},
-        std::pair{"--from /none.json --report /tmp/x.html", "--from: /none.json cannot be read"}}) {
+        std::pair{"--from /none.json --report /tmp/x.html", "--from: /none.json cannot be read"},
+        std::pair{"--from /tmp --report /tmp/x.html", "--from: /tmp cannot be read: it is a folder"}}) {
     AqrunJob job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/aqtune " + std::string(arguments)));
     EXPECT_EQ(job.status(), 2) << job.err();
     EXPECT_THAT(job.err(), HasSubstr(why));

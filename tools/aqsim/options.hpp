@@ -40,7 +40,7 @@ struct Options {
   bool json = false;
 };
 
-/// "A:B" as the powers of two times A up to B, or "A". Units K, M, G. Errors: BadInput.
+/// "A:B" as the powers of two times A up to B, or "A". Units K, M, G, T. Errors: BadInput.
 std::vector<std::uint64_t> read_range(const std::string& text, const char* what, std::uint64_t most);
 /// "8,8,3", or "64x8,3" for 64 hosts of 8 ranks and one of 3, into `hosts`. Errors: BadInput.
 void read_hosts(const std::string& text, Options& options);
