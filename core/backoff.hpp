@@ -44,9 +44,9 @@ struct Pacing {
   std::chrono::nanoseconds slice{1'000'000};
   /// Ranks for each processor of the host, rounded up.
   std::uint64_t ranks_of_core = 1;
-  /// With more, a yield to all of them takes as long as a slice. Then waits would take sleeps for the remedy, and stay at
-  /// it, as the wake-ups of so many take even longer. Measured with 2 processors: with 64 ranks a collective operation then
-  /// takes 6 times as long on a quiet machine, and beside two busy threads no less than without sleeps.
+  /// With more ranks for each processor, waits do not sleep early: a yield to all of them takes as long as a slice, and to
+  /// wake them all takes longer still. Measured with 64 ranks on 2 processors: early sleeps make a collective operation
+  /// six times as slow on a quiet machine, and no faster beside two busy threads.
   static constexpr std::uint64_t kMostThatSleep = 16;
   /// Chosen likewise: with 0, 32 ranks slept in every run.
   static constexpr std::chrono::nanoseconds kTurn{150'000};

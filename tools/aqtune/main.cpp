@@ -71,13 +71,11 @@ void print(const Tuned& one, Rank ranks, bool json) {
 }
 
 void write_page(const std::string& file, const std::string& decisions_file) {
-  std::ifstream in(decisions_file, std::ios::binary);
   std::error_code none;
-  const bool folder = std::filesystem::is_directory(decisions_file, none);
-  if (!in || folder) {
-    throw BadInput(fmt::format("--from: {} cannot be read: {}", decisions_file,
-                               folder ? "it is a folder" : std::strerror(errno)));
-  }
+  if (std::filesystem::is_directory(decisions_file, none))
+    throw BadInput(fmt::format("--from: {} cannot be read: it is a folder", decisions_file));
+  std::ifstream in(decisions_file, std::ios::binary);
+  if (!in) throw BadInput(fmt::format("--from: {} cannot be read: {}", decisions_file, std::strerror(errno)));
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   // Whatever machine it is of: a report may be made elsewhere.
   const core::JsonRead json = core::read_json(text);
