@@ -158,7 +158,7 @@ Event TeamEngine::wait_on_board(BoardOp op) noexcept {
   };
   const Status status =
       core::wait_until(state_, ended, kNoRank, [] { return std::string("a collective operation"); });
-  if (status && broken_.ok() && board_->access().failed()) fail({ErrorCode::no_memory, state_.rank}, 0);
+  if (status && broken_.ok() && board_->access().failed()) fail(board_->access().failure(), 0);
   if (status && broken_.ok()) return {};
   board_->leave();
   return Event(status ? broken_ : status);
@@ -203,7 +203,7 @@ void TeamEngine::look_at_board(Run& run) noexcept {
   if (run.complete || !board_->may_step(run.board)) return;
   if (step_on_board(run.board)) return completed(run);
   if (board_->access().failed()) [[unlikely]]
-    return fail_and_tell({ErrorCode::no_memory, state_.rank});
+    return fail_and_tell(board_->access().failure());
   if (board_->disagrees()) [[unlikely]]
     return saw_other(run.operation->number);
   if (waits_long(run)) look_at_calls();

@@ -94,16 +94,16 @@ void MappedBoards::prepare_copies() noexcept {
 }
 
 bool MappedBoards::fetch(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-  if (!copy_failed_ && copies_->read(member, to, from, bytes)) return true;
+  if (not_copied_ == kNoRank && copies_->read(member, to, from, bytes)) return true;
   const Rank rank = members_[member].rank;
-  if (!copy_failed_ && !state_->lost[rank]) {
+  if (not_copied_ == kNoRank && !state_->lost[rank]) {
     state_->log.warn(
         "the system does not copy {} bytes out of the memory of rank {} any more ({}): if the rank has not "
         "ended, its memory is of a kind that cannot be copied, or the right to copy it was given up; "
         "AQUEDUCT_SMP_CMA=off does without such copies",
         bytes, rank, std::strerror(errno));
   }
-  copy_failed_ = true;
+  if (not_copied_ == kNoRank) not_copied_ = rank;
   unreachable(member);
   return false;
 }

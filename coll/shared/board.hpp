@@ -116,6 +116,11 @@ class MappedBoards {
 
   /// A live member's memory cannot be mapped: the board is of no use any more.
   bool failed() const noexcept { return unreached_.has_value() && waited_for_loss(); }
+  /// Why: the system does not copy out of that rank's memory any more, or this rank has no memory left to map it.
+  Status failure() const noexcept {
+    if (not_copied_ != kNoRank) return {ErrorCode::network_failed, not_copied_};
+    return {ErrorCode::no_memory, state_->rank};
+  }
 
  private:
   struct Member {
@@ -145,7 +150,7 @@ class MappedBoards {
   std::optional<core::Clock::time_point> unreached_;  ///< since when a member's memory cannot be mapped
   bool one_process_ = true;                           ///< all members are in this process
   std::unique_ptr<ProcessCopies> copies_;  ///< null: not asked for yet, or all members are in this process
-  bool copy_failed_ = false;
+  Rank not_copied_ = kNoRank;              ///< the first whose memory could not be copied
   // The segment in which the latest buffer was.
   SegmentId segment_ = 0;
   std::span<std::byte> mine_;

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -250,6 +251,36 @@ TEST_P(CollectiveCopies, EndWithPeerLostIfTheProcessDies) {
         EXPECT_EQ(status.code(), ErrorCode::peer_lost) << status.text();
         EXPECT_LT(std::chrono::steady_clock::now() - since, kBound);
       });
+}
+
+// Only both ends of a buffer are tried before the system is to copy it.
+TEST_P(CollectiveCopies, OfMemoryThatCannotBeCopiedEndTheTeamAndNameTheOwner) {
+  const std::string name(fabric().name);
+  if (name != "smp-processes") GTEST_SKIP() << "on this fabric the system does not copy";
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "ranks that share a processor use the board";
+  run({.ranks = 2, .segment_bytes = 4096}, [](Endpoint& me) {
+    if (!system_copies(me)) GTEST_SKIP() << "the system allows no copies";
+    const bool root = me.rank() == 1;
+    auto* const memory = static_cast<std::byte*>(
+        ::mmap(nullptr, kCopiedBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(memory, MAP_FAILED);
+    auto second = me.world().dup();
+    ASSERT_TRUE(second);
+    const auto call = [&] {
+      return broadcast(*second, std::span(reinterpret_cast<std::uint64_t*>(memory), kCopiedWords), 1);
+    };
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_TRUE(call());
+      ASSERT_TRUE(me.barrier());
+    }
+    if (root) {
+      ASSERT_EQ(::mprotect(memory + kCopiedBytes / 2, kCopiedBytes / 4, PROT_NONE), 0);
+    }
+    // The log of the owner says what the other one has met.
+    EXPECT_EQ(call(), root ? Status(ErrorCode::mismatch, 0) : Status(ErrorCode::network_failed, 1));
+    EXPECT_TRUE(me.barrier());
+    ASSERT_EQ(::munmap(memory, kCopiedBytes), 0);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(On, CollectiveCopies, testing::ValuesIn(fabrics()), fabric_name);
