@@ -42,7 +42,7 @@ std::optional<ScratchProposal> place_of(const EndpointState& state, std::span<st
 }
 
 /// The members' proposals, in team order. May throw std::bad_alloc.
-Result<std::vector<ScratchProposal>> proposals_of(const TeamState& team, std::span<const coll::Blob> said) {
+Result<std::vector<ScratchProposal>> proposals_of(const TeamState& team, const coll::Contributions& said) {
   std::vector<ScratchProposal> all(team.size());
   for (Rank i = 0; i < team.size(); ++i) {
     // A member that exchanges something else has made another call.

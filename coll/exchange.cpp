@@ -2,6 +2,7 @@
 
 #include "am/messages.hpp"
 #include "coll/barriers.hpp"
+#include "coll/schedule/tree.hpp"
 #include "coll/wire.hpp"
 #include "core/wait.hpp"
 
@@ -15,48 +16,6 @@ namespace {
 
 using aqueduct::detail::Incoming;
 using aqueduct::detail::TeamState;
-
-/// A member's contribution: bytes, or the reason why it has none.
-struct Given {
-  Status problem;
-  Blob bytes;
-};
-
-/// Precedes a member's bytes in a stream.
-struct GivenHead {
-  std::uint64_t bytes;
-  std::uint32_t code;
-  Rank rank;  ///< the rank that has the problem
-};
-
-void append(Blob& stream, const Given& given) {
-  const GivenHead head{given.bytes.size(), static_cast<std::uint32_t>(given.problem.code()),
-                       given.problem.peer()};
-  const auto* at = reinterpret_cast<const std::byte*>(&head);
-  stream.insert(stream.end(), at, at + sizeof head);
-  stream.insert(stream.end(), given.bytes.begin(), given.bytes.end());
-}
-
-/// A code that a peer has sent. A number that is no code becomes `internal`.
-ErrorCode code_from(std::uint32_t number) noexcept {
-  constexpr auto kLast = static_cast<std::uint32_t>(ErrorCode::internal);
-  return static_cast<ErrorCode>(std::min(number, kLast));
-}
-
-/// Splits a stream into the members' contributions. False: its lengths do not add up.
-bool split(std::span<const std::byte> stream, std::vector<Given>& out) {
-  while (!stream.empty()) {
-    GivenHead head;
-    if (stream.size() < sizeof head) return false;
-    std::memcpy(&head, stream.data(), sizeof head);
-    stream = stream.subspan(sizeof head);
-    if (head.bytes > stream.size()) return false;
-    const auto bytes = stream.first(head.bytes);
-    out.push_back({{code_from(head.code), head.rank}, Blob(bytes.begin(), bytes.end())});
-    stream = stream.subspan(head.bytes);
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -93,7 +52,7 @@ void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload)
     stream.problem = {code_from(piece.code), static_cast<Rank>(piece.at)};
     return;
   }
-  const std::uint64_t most = std::uint64_t{state_.ranks} * (kMostOfOne + sizeof(GivenHead));
+  const std::uint64_t most = std::uint64_t{state_.ranks} * (kMostOfOne + Contributions::kHead);
   if (piece.total > most || !stream.pieces.add(piece.at, piece.total, payload)) {
     ++state_.statistics.rejected;
     stream.problem = {ErrorCode::internal, from};
@@ -163,73 +122,73 @@ std::string Exchanges::waits_for(const RoundId& id, Rank from) const {
   return text;
 }
 
-Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const std::byte> mine,
-                                              Status problem) noexcept {
+Result<Contributions> Exchanges::exchange(TeamState& team, std::span<const std::byte> mine,
+                                          Status problem) noexcept {
   if (barrier_of(team) == nullptr) return ErrorCode::closed;
   return exchange(team, barrier_of(team)->exchanges, mine, problem);
 }
 
-Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::uint64_t& exchanges,
-                                              std::span<const std::byte> mine, Status problem) noexcept try {
+Result<Contributions> Exchanges::exchange(TeamState& team, std::uint64_t& exchanges,
+                                          std::span<const std::byte> mine, Status problem) noexcept {
   if (state_.in_child()) return ErrorCode::invalid_argument;
   if (state_.must_not_wait()) return ErrorCode::in_handler;
-  struct Ending {
-    Exchanges& all;
-    RoundId id;
-    ~Ending() { all.forget(id); }
-  } ending{*this, {team, ++exchanges, 0}};
-  RoundId& id = ending.id;
-  const Rank size = team.size();
+  const std::uint64_t number = ++exchanges;
   if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};
   if (!problem && problem.peer() == kNoRank) problem = {problem.code(), state_.rank};
-  std::vector<Given> found;  // of this member, the next one in team order, …
-  // A failure in the middle. This member then sends it instead of bytes: the others wait for its messages.
+  Contributions all;
+  const Status broken = gather(team, number, all, mine, problem);
+  forget({team, number, kDown});
+  if (!broken) return broken;
+  if (const Status first = all.first_problem(); !first) return first;
+  return all;
+}
+
+Status Exchanges::gather(TeamState& team, std::uint64_t number, Contributions& all,
+                         std::span<const std::byte> mine, Status problem) noexcept {
+  const Rank size = team.size();
+  const Tree tree = size <= kFlat ? Tree::flat(size) : Tree{Tree::Kind::k_nomial, kRadix, size};
+  const Rank me = team.index;
+  const std::uint32_t children = tree.children(me);
+  // In rising order: what comes from the children in turn is in team order.
+  const auto child = [&](std::uint32_t i) { return tree.child(me, children - 1 - i); };
+  // A failure in the middle. This member then sends it instead of bytes: the others wait for its messages. After a loss it
+  // waits for nobody, as whoever it would wait for may be lost too.
   Status broken;
   const auto carefully = [&](const auto& step) noexcept {
+    if (broken.code() == ErrorCode::peer_lost) return;
     try {
-      if (broken) broken = step();
+      const Status status = step();
+      if (broken || status.code() == ErrorCode::peer_lost) broken = status;
     } catch (const std::bad_alloc&) {
-      broken = {ErrorCode::no_memory, state_.rank};
+      if (broken) broken = {ErrorCode::no_memory, state_.rank};
     }
   };
+  const auto receive_from = [&](Rank from, ExchangeRound round, const auto& use) {
+    carefully([&]() -> Status {
+      Blob stream;
+      const Status received = receive({team, number, round}, team.members[from], stream);
+      if (!received || !broken) return received;
+      return use(stream) ? Status{} : Status(ErrorCode::internal, team.members[from]);
+    });
+  };
   carefully([&]() -> Status {
-    found.reserve(size);
-    found.push_back({problem, problem ? Blob(mine.begin(), mine.end()) : Blob{}});
+    all.add(mine, problem);
     return {};
   });
-  for (Rank distance = 1; distance < size; distance *= 2, ++id.round) {
-    // This member has `distance` contributions. The member `distance` below it lacks the first of these: all, or in the
-    // last round as many as are still missing.
-    const Rank to = team.members[(team.index + size - distance) % size];
-    const Rank from = team.members[(team.index + distance) % size];
-    Blob stream;
-    carefully([&]() -> Status {
-      for (Rank i = 0; i < std::min(distance, size - distance); ++i) append(stream, found[i]);
-      return {};
-    });
-    if (const Status sent = send(id, to, stream, broken); !sent && broken) broken = sent;
-    stream.clear();
-    const Status received = receive(id, from, stream);
-    if (received.code() == ErrorCode::peer_lost || broken.code() == ErrorCode::peer_lost)
-      return broken ? received : broken;
-    if (!received && broken) broken = received;
-    carefully([&]() -> Status {
-      const bool right =
-          split(stream, found) && found.size() == std::min(std::uint64_t{distance} * 2, std::uint64_t{size});
-      return right ? Status{} : Status(ErrorCode::internal, from);
-    });
+  for (std::uint32_t i = 0; i < children; ++i)
+    receive_from(child(i), kUp, [&](Blob& stream) { return all.add(stream, tree.subtree(child(i))); });
+  if (me != 0) {
+    const Rank parent = tree.parent(me);
+    const Status sent = send({team, number, kUp}, team.members[parent], all.stream(), broken);
+    if (!sent && broken) broken = sent;
+    receive_from(parent, kDown, [&](Blob& stream) { return all.take(std::move(stream), team.size()); });
   }
-  if (!broken) return broken;
-  std::rotate(found.begin(), found.begin() + ((size - team.index) % size), found.end());
-  std::vector<Blob> all;
-  all.reserve(size);
-  for (Given& given : found) {
-    if (!given.problem) return given.problem;
-    all.push_back(std::move(given.bytes));
+  const Status down = broken;
+  for (std::uint32_t i = 0; i < children; ++i) {
+    const Status sent = send({team, number, kDown}, team.members[child(i)], all.stream(), down);
+    if (!sent && broken) broken = sent;
   }
-  return all;
-} catch (const std::bad_alloc&) {
-  return {ErrorCode::no_memory, state_.rank};
+  return broken;
 }
 
 Status Exchanges::agree(TeamState& team, Status mine) noexcept { return exchange(team, {}, mine).status(); }

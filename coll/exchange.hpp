@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/contributions.hpp"
 #include "coll/piece_stream.hpp"
 #include "team/team_state.hpp"
 
@@ -27,14 +28,14 @@ class Exchanges {
   /// first problem in team order, with the rank of that member if the problem names none.
   /// Errors: the members' problems; peer_lost, no_memory, too_large; in_handler and closed (the team has ended), on
   ///         this member only: nothing happened. If memory runs out in the middle, some members may have succeeded: see `agree`.
-  /// Cost:   ceil(log2 P) rounds; each member receives every contribution once.
-  /// Source: Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8(11), 1997.
-  Result<std::vector<Blob>> exchange(aqueduct::detail::TeamState& team, std::span<const std::byte> mine,
-                                     Status problem = {}) noexcept;
+  /// Cost:   2 (P - 1) messages in all, up a tree and down it: where ranks share processors, it is the work of all that counts.
+  ///         Two hops up to kFlat members. Each member receives every contribution once.
+  Result<Contributions> exchange(aqueduct::detail::TeamState& team, std::span<const std::byte> mine,
+                                 Status problem = {}) noexcept;
   /// As above, for members that have no team yet: `team` only names the ranks, and `exchanges` counts the exchanges
   /// under its id.
-  Result<std::vector<Blob>> exchange(aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
-                                     std::span<const std::byte> mine, Status problem = {}) noexcept;
+  Result<Contributions> exchange(aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
+                                 std::span<const std::byte> mine, Status problem = {}) noexcept;
 
   /// Tells whether all members have succeeded so far: every member gets ok, or every member gets the same failure. The
   /// callers then keep or undo what they have begun.
@@ -43,8 +44,13 @@ class Exchanges {
   /// The most bytes of one member's contribution. Chosen: the keys of several rails are far smaller.
   static constexpr std::size_t kMostOfOne = std::size_t{64} << 10;
   /// The most messages of a peer that are kept for exchanges that this rank has not begun. Chosen: a peer takes part in
-  /// one exchange at a time, of at most 32 rounds; the rest is for leftovers of exchanges that a lost member has ended.
+  /// one exchange at a time, of two rounds; the rest is for leftovers of exchanges that a lost member has ended.
   static constexpr std::uint16_t kMostStreamsOfPeer = 256;
+
+  /// Up to so many members are all below the first one; of more, the tree has this radix. Measured (decision 109): with 64 ranks
+  /// on two processors a flat tree takes two thirds of the time. Beyond, the first one's messages would take too long.
+  static constexpr Rank kFlat = 64;
+  static constexpr std::uint32_t kRadix = 16;
 
   /// The number of messages that are kept for exchanges to come.
   std::size_t kept() const noexcept { return streams_.size(); }
@@ -65,6 +71,9 @@ class Exchanges {
     std::uint64_t number;
     std::uint32_t round;
   };
+  /// The exchange itself. Puts into `all` what the members have given, their problems too. Its errors are those of the way.
+  Status gather(aqueduct::detail::TeamState& team, std::uint64_t number, Contributions& all,
+                std::span<const std::byte> mine, Status problem) noexcept;
   void take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept;
   void keep(Rank from, const ExchangePiece& piece, core::Bytes payload);
   Status send(const RoundId& id, Rank to, core::Bytes stream, Status problem) noexcept;

@@ -42,7 +42,7 @@ std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t 
 }
 
 /// Whether all members have made this call. All of them find the same, so none of them goes on alone.
-Status alike(const TeamState& team, std::span<const coll::Blob> all) noexcept {
+Status alike(const TeamState& team, const coll::Contributions& all) noexcept {
   SplitArguments first{};
   for (Rank i = 0; i < team.size(); ++i) {
     // A member that exchanges something else has made another call.
@@ -56,7 +56,7 @@ Status alike(const TeamState& team, std::span<const coll::Blob> all) noexcept {
 }
 
 /// What all members have passed, by index. May throw std::bad_alloc.
-std::vector<SplitArguments> arguments_of(const TeamState& team, std::span<const coll::Blob> all) {
+std::vector<SplitArguments> arguments_of(const TeamState& team, const coll::Contributions& all) {
   std::vector<SplitArguments> said(team.size());
   for (Rank i = 0; i < team.size(); ++i) std::memcpy(&said[i], all[i].data(), sizeof said[i]);
   return said;

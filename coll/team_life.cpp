@@ -49,7 +49,7 @@ std::uint64_t hash_of(std::span<const Rank> ranks) noexcept {
 
 /// The id of the team, if all members have said the same order. The first member never proposes a serial twice, so no two
 /// teams of a name have the same id, and no late packet of a team that has ended fits another team.
-Result<std::uint64_t> agreed_id(const TeamState& namesake, std::span<const coll::Blob> all) noexcept {
+Result<std::uint64_t> agreed_id(const TeamState& namesake, const coll::Contributions& all) noexcept {
   std::uint64_t id = 0;
   std::uint64_t order = 0;
   for (Rank i = 0; i < namesake.size(); ++i) {

@@ -15,7 +15,7 @@ namespace aqueduct::coll {
 namespace {
 
 /// A member's terms. Of a message that has not their length: that it is wrong.
-TeamTerms terms_of(const TeamState& over, std::span<const Blob> said, Rank index) noexcept {
+TeamTerms terms_of(const TeamState& over, const Contributions& said, Rank index) noexcept {
   TeamTerms terms;
   if (said[index].size() == sizeof terms) {
     std::memcpy(&terms, said[index].data(), sizeof terms);
@@ -27,7 +27,7 @@ TeamTerms terms_of(const TeamState& over, std::span<const Blob> said, Rank index
 }
 
 /// The first problem that a member has told. The same on all members.
-Status first_problem(const TeamState& over, std::span<const Blob> said) noexcept {
+Status first_problem(const TeamState& over, const Contributions& said) noexcept {
   for (Rank i = 0; i < over.size(); ++i) {
     const TeamTerms terms = terms_of(over, said, i);
     if (terms.code == 0) continue;
@@ -38,7 +38,7 @@ Status first_problem(const TeamState& over, std::span<const Blob> said) noexcept
 }
 
 /// All members have the team: gives it what follows from the terms of all of them.
-Status take_terms(TeamState& made, const TeamState& over, std::span<const Blob> said) noexcept try {
+Status take_terms(TeamState& made, const TeamState& over, const Contributions& said) noexcept try {
   bool native = true;
   const std::uint64_t mine = Collectives::native_offer(made);
   bool collectives = mine != 0;

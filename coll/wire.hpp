@@ -24,6 +24,9 @@ struct Arrival {
   std::uint32_t finishing;
 };
 
+/// The rounds of an exchange: what all members give goes up a tree, and comes down to all.
+enum ExchangeRound : std::uint32_t { kUp, kDown };
+
 /// A piece of a member's stream in one round of an exchange; or, with a code, the reason why the member sends nothing.
 struct ExchangePiece {
   std::uint64_t team;

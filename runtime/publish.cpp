@@ -34,7 +34,7 @@ Result<PartOffer> offer_here(EndpointParts& parts, SegmentId id, const Result<Lo
 
 /// The offers of all members, by team index. If some members have none, every member gets the error of the first of
 /// them in team order.
-Result<std::vector<Blob>> exchange_offers(EndpointState& state, TeamState& team, SegmentId id,
+Result<coll::Contributions> exchange_offers(EndpointState& state, TeamState& team, SegmentId id,
                                           const Result<PartOffer>& mine) noexcept try {
   BlobWriter out;
   out.number(id);
@@ -50,7 +50,7 @@ struct Proposed {
   bool by_all = true;
 };
 
-Status read_proposals(const TeamState& team, std::span<const Blob> all, Proposed& out) noexcept {
+Status read_proposals(const TeamState& team, const coll::Contributions& all, Proposed& out) noexcept {
   for (Rank i = 0; i < team.size(); ++i) {
     BlobReader in(all[i]);
     const std::uint64_t id = in.number();
@@ -62,7 +62,7 @@ Status read_proposals(const TeamState& team, std::span<const Blob> all, Proposed
 }
 
 Status add(EndpointState& state, const TeamState& team, const LocalPart& mine,
-           std::span<const Blob> all) noexcept try {
+           const coll::Contributions& all) noexcept try {
   Rank lowest = team.members[0];
   Rank highest = lowest;
   for (Rank i = 1; i < team.size(); ++i) {

@@ -25,7 +25,7 @@ Status all_arrive(EndpointState& state, TeamState& team, SegmentId id) noexcept 
   if (!all) return all.status();
   for (Rank i = 0; i < team.size(); ++i) {
     SegmentId other = 0;
-    const Blob& said = (*all)[i];
+    const core::Bytes said = (*all)[i];
     if (said.size() == sizeof other) std::memcpy(&other, said.data(), sizeof other);
     if (other == id) continue;
     state.log.error(

@@ -66,7 +66,7 @@ class Segment {
   ///             peer_lost is the exception: a member that learns of the loss later may have the segment, so this
   ///             rank's part and the number stay in use until the job ends. in_handler concerns the caller only;
   ///             nothing has happened then.
-  /// Cost:       two exchanges of ceil(log2 P) rounds for P members; four if the members have made different numbers of
+  /// Cost:       two exchanges of 2 (P - 1) messages for P members; four if the members have made different numbers of
   ///             segments before.
   static Result<Segment> create(Team& team, std::size_t bytes);
   /// As above, over all ranks of the job.
@@ -128,7 +128,7 @@ class Segment {
   ///             loss yet, so the addresses of this rank's part stay reserved until the job ends), no_memory (the
   ///             members could not meet; the segment ends as after a loss), closed (released before, or the team has
   ///             ended), invalid_argument (the members name different segments; nothing has happened), in_handler.
-  /// Cost:       one exchange of ceil(log2 P) rounds for P members.
+  /// Cost:       one exchange of 2 (P - 1) messages for P members.
   Status release() noexcept;
 
   SegmentId id() const noexcept { return id_; }

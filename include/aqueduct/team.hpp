@@ -92,7 +92,7 @@ class Team {
   ///             ranks), in_handler. Members that give different sets of ranks or different tags wait for each other,
   ///             because each may be about to make the other's team too. Their stall reports name the rank for which they
   ///             wait, and say if it uses a team that is unknown here.
-  /// Cost:       two exchanges of ceil(log2 P) rounds for P members.
+  /// Cost:       two exchanges of 2 (P - 1) messages for P members.
   static Result<Team> create(Endpoint& ep, std::span<const Rank> members, std::uint64_t tag);
   static Result<Team> create(Endpoint& ep, const RankList& members, std::uint64_t tag);
 

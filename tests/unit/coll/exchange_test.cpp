@@ -52,17 +52,23 @@ class SetUpExchange : public testing::Test {
   std::optional<Job> job_;
 };
 
+// By one level of a tree, and by two, the last of which is not full.
 TEST_F(SetUpExchange, GivesEachMemberWhatEachGave) {
-  start(5);
-  job_->run_each([](Endpoint& ep) {
-    for (int round = 0; round < 3; ++round) {
-      const auto all = of(ep).exchange(world(ep), bytes_of(ep.rank()));
-      ASSERT_TRUE(all);
-      ASSERT_EQ(all->size(), ep.ranks());
-      for (Rank rank = 0; rank < ep.ranks(); ++rank) EXPECT_EQ((*all)[rank], bytes_of(rank));
-      EXPECT_LE(of(ep).kept(), ep.ranks());  // nothing is kept of exchanges that are over
-    }
-  });
+  for (const Rank ranks : {Rank{5}, Exchanges::kFlat + 5}) {
+    start(ranks);
+    job_->run_each([](Endpoint& ep) {
+      for (int round = 0; round < 3; ++round) {
+        const auto all = of(ep).exchange(world(ep), bytes_of(ep.rank()));
+        ASSERT_TRUE(all);
+        ASSERT_EQ(all->size(), ep.ranks());
+        for (Rank rank = 0; rank < ep.ranks(); ++rank) {
+          const auto given = (*all)[rank];
+          EXPECT_EQ(Blob(given.begin(), given.end()), bytes_of(rank));
+        }
+        EXPECT_LE(of(ep).kept(), ep.ranks());  // nothing is kept of exchanges that are over
+      }
+    });
+  }
 }
 
 // A member that has failed takes part: otherwise the others would wait for its messages.
@@ -76,6 +82,16 @@ TEST_F(SetUpExchange, OfAMemberThatHasNothingToGiveFailsAlikeOnAll) {
       EXPECT_EQ(of(ep).agree(world(ep), mine), failure);
       EXPECT_TRUE(of(ep).agree(world(ep), {}));
     }
+  });
+}
+
+// The others may not know of the loss yet, and wait for a member that waits no longer.
+TEST_F(SetUpExchange, OfWhichAMemberHearsOfALossEndsOnAll) {
+  start(3);
+  say({world(me()).id, 1, kUp, static_cast<std::uint32_t>(ErrorCode::peer_lost), 1, 0}, 0);
+  job_->run_each([](Endpoint& ep) {
+    EXPECT_EQ(of(ep).agree(world(ep), {}), Status(ErrorCode::peer_lost, 1));
+    EXPECT_TRUE(of(ep).agree(world(ep), {}));
   });
 }
 
@@ -130,7 +146,7 @@ TEST_F(SetUpExchange, OfAPeerThatInventsExchangesTakesBoundedMemory) {
 TEST_F(SetUpExchange, WithForgedBytesFailsInsteadOfWaiting) {
   start(2);
   const std::uint64_t world_id = world(me()).id;
-  say({world_id, 1, 0, 0, 0, 24}, 24);  // 24 zeroes are one and a half GivenHeads
+  say({world_id, 1, 0, 0, 0, 24}, 24);  // 24 zeroes are one and a half heads
   EXPECT_EQ(of(me()).exchange(world(me()), {}).status().code(), ErrorCode::internal);
   say({world_id, 2, 0, UINT32_MAX, 1, 0}, 0);  // a code that does not exist
   EXPECT_EQ(of(me()).exchange(world(me()), {}).status(), Status(ErrorCode::internal, 1));

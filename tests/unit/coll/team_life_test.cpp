@@ -56,15 +56,15 @@ class TeamLives : public testing::Test {
     job_->endpoint(0).state().messages->packet(1, packet);
   }
 
-  /// Delivers to rank 0, as if rank 1 had sent it, that rank 1 has failed in the first round of an exchange.
+  /// Delivers to rank 1, as if rank 0 had sent it, that rank 0 has failed in the second round of an exchange.
   void say_that_an_exchange_failed(std::uint64_t team, std::uint64_t number) {
-    const ExchangePiece piece{team, number, 0, static_cast<std::uint32_t>(ErrorCode::no_memory), 1, 0};
+    const ExchangePiece piece{team, number, kDown, static_cast<std::uint32_t>(ErrorCode::no_memory), 0, 0};
     const am::PacketHeader header{
         am::PacketKind::request, AmCategory::medium_request, kExchange, 0, sizeof piece, 0, 0};
     std::vector<std::byte> packet(sizeof header + sizeof piece);
     std::memcpy(packet.data(), &header, sizeof header);
     std::memcpy(packet.data() + sizeof header, &piece, sizeof piece);
-    job_->endpoint(0).state().messages->packet(1, packet);
+    job_->endpoint(1).state().messages->packet(0, packet);
   }
 
   std::optional<Job> job_;
@@ -217,7 +217,7 @@ TEST_F(TeamLives, ThatASplitMakesTakeWhatTheyNeed) {
   });
 }
 
-// A failure in the middle of the last exchange is known to rank 0 alone: rank 1 has the team, and may write to rank 0.
+// A failure in the middle of the last exchange is known to rank 1 alone: rank 0 has the team, and may write to rank 1.
 TEST_F(TeamLives, AFailureThatOthersMayNotKnowKeepsThePlace) {
   start(2);
   constexpr std::uint64_t kTag = 7;
@@ -226,13 +226,13 @@ TEST_F(TeamLives, AFailureThatOthersMayNotKnowKeepsThePlace) {
   job_->run_each([&](Endpoint& ep) {
     HiddenMemory& memory = ep.state().layer<Collectives>()->memory();
     auto team = Team::create(ep, all, kTag);
-    if (ep.rank() == 0) {
-      EXPECT_EQ(team.status(), Status(ErrorCode::no_memory, 1));
+    if (ep.rank() == 1) {
+      EXPECT_EQ(team.status(), Status(ErrorCode::no_memory, 0));
     } else {
       ASSERT_TRUE(team) << team.status().text();
       // The other one has said that it has none, so nobody waits for it.
       std::uint64_t word = 1;
-      EXPECT_EQ(all_reduce(*team, std::span(&word, 1), ReduceOp::sum), Status(ErrorCode::mismatch, 0));
+      EXPECT_EQ(all_reduce(*team, std::span(&word, 1), ReduceOp::sum), Status(ErrorCode::mismatch, 1));
     }
     EXPECT_EQ(memory.places(), 1u);
     ASSERT_TRUE(ep.barrier());
