@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
+#include <functional>
 #include <new>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -135,6 +138,19 @@ Begun PieceTransfers::start_checked(const Request& request, Completion completio
   return begin(request, t, completion);
 }
 
+namespace {
+
+/// Whether it is a strided shape whose pieces come in the order of memory, upwards or downwards in each dimension. Of a
+/// transposed one, pieces that follow one another are far apart.
+bool is_nested(const Shape& shape) noexcept {
+  if (shape.kind != Shape::Kind::strided) return false;
+  const auto dims = std::span(shape.dims).first(shape.dimensions);
+  return std::ranges::is_sorted(dims, std::ranges::greater(),
+                                [](const Extent& d) { return std::abs(d.stride); });
+}
+
+}  // namespace
+
 Question PieceTransfers::question(const Transfer& t, const core::SegmentPart* part) const noexcept {
   core::Conduit& conduit = state_.conduit(t.peer);
   Question q;
@@ -145,7 +161,7 @@ Question PieceTransfers::question(const Transfer& t, const core::SegmentPart* pa
   q.runs_there = t.about_there.runs;
   q.runs = std::max(t.about_there.runs, t.about_here.runs);
   q.spread = static_cast<std::uint64_t>(t.about_there.highest - t.about_there.lowest);
-  q.near_one_another = t.there.kind == Shape::Kind::strided || t.about_there.rising;
+  q.near_one_another = is_nested(t.there) || t.about_there.rising;
   q.packet = state_.messages->room(t.peer, false, sizeof(PackedRequest));
   q.box = q.is_get ? most_in_box(t.peer) : 0;
   if (core::NativeVector* vector = conduit.vector(); vector != nullptr && q.native_rma) {

@@ -4,7 +4,6 @@
 #include <bit>
 #include <limits>
 #include <new>
-#include <span>
 
 namespace aqueduct::vis {
 namespace {
@@ -84,6 +83,7 @@ PlanChoice Planner::choose(const Question& question) noexcept {
   const auto first_out = std::ranges::find_if(order, [&](std::size_t plan) { return cost[plan] > trusted; });
   const auto left = std::span(order).first(static_cast<std::size_t>(first_out - order.begin()));
   if (!entry.settled) {
+    drop_hopeless(entry, left);
     // In turns, because the first transfers find connections and caches cold, whichever plan they use.
     const std::size_t next =
         *std::ranges::min_element(left, {}, [&](std::size_t plan) { return entry.tries[plan]; });
@@ -101,6 +101,15 @@ PlanChoice Planner::choose(const Question& question) noexcept {
       return {static_cast<Plan>(other), place, key};
   }
   return {best, place, key};
+}
+
+// Each has been tried once, the connections and caches as cold for one as for another.
+void Planner::drop_hopeless(Entry& entry, std::span<const std::size_t> left) noexcept {
+  if (!std::ranges::all_of(left, [&](std::size_t plan) { return entry.tries[plan] > 0; })) return;
+  const float least = entry.per_byte[static_cast<std::size_t>(fastest(entry))];
+  for (const std::size_t plan : left) {
+    if (entry.tries[plan] == 1 && entry.per_byte[plan] > kHopeless * least) entry.tries[plan] = kTries;
+  }
 }
 
 // Requires: at least one plan has a time.

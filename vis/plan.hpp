@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace aqueduct::vis {
 
@@ -45,7 +46,8 @@ struct PlanChoice {
 ///
 /// Only real transfers are measured: a calibration would have to wait for the peer, and a non-blocking call must not
 /// (docs/decisions/0044-vis-plans-are-measured-as-they-go.md). Transfers are similar when their bytes, runs and spread
-/// agree within a quarter of an octave. Each plan that the model leaves is tried kTries times, in turns. Then the plan
+/// agree within a quarter of an octave. Each plan that the model leaves is tried kTries times, in turns, or once if it is
+/// hopeless. Then the plan
 /// with the least time is taken, and now and then another one is tried again.
 class Planner {
  public:
@@ -64,6 +66,8 @@ class Planner {
   static constexpr std::uint32_t kAgain = 127;
   /// Chosen: 1 of this many of these tries may also use plans that were more than twice as slow.
   static constexpr std::uint32_t kAgainWhatIsSlow = 16;
+  /// Chosen: a plan that takes so many times as long as another at its first try is not tried again at once.
+  static constexpr float kHopeless = 10;
   /// Chosen: the factor by which the model may be wrong.
   static constexpr float kTrust = 5;
 
@@ -76,6 +80,7 @@ class Planner {
     bool settled = false;  ///< all plans that the model leaves have been tried
   };
   static Plan fastest(const Entry& entry) noexcept;
+  static void drop_hopeless(Entry& entry, std::span<const std::size_t> left) noexcept;
 
   std::unique_ptr<Entry[]> entries_;  ///< a hash table without chains, allocated at the first choice
 };

@@ -98,6 +98,15 @@ TEST(Planner, IsNotMisledByAColdStart) {
   EXPECT_GE(chosen[Plan::packed], 98);
 }
 
+TEST(Planner, TriesWhatIsFarSlowerOnce) {
+  Planner planner;
+  const auto chosen =
+      play(planner, near_ones(),
+           {{Plan::pieces, 5000}, {Plan::packed, 6000}, {Plan::box, 9'000'000}, {Plan::native, 9000}}, 100);
+  EXPECT_EQ(chosen.at(Plan::box), 1);
+  EXPECT_GE(chosen.at(Plan::packed), Planner::kTries);
+}
+
 // However slow a plan was: after a while it is tried again, and so is every other plan.
 TEST(Planner, LooksAgainAtWhatWasFarSlower) {
   Planner planner;
