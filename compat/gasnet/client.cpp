@@ -6,6 +6,7 @@
 #include "compat/gasnet/tools.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -89,6 +90,18 @@ Status find_neighbours(State& s) {
   return {};
 }
 
+/// GASNET_MAX_SEGSIZE: a size, or a fraction of the machine's memory such as 0.85; "/H" behind it is for all ranks of a host
+/// together, "/P" or nothing for each.
+std::uint64_t segment_limit(const State& s, std::string_view wanted) {
+  const std::string size(wanted.substr(0, wanted.find('/')));
+  const bool fraction =
+      size.find('.') != std::string::npos && std::isalpha(static_cast<unsigned char>(size.back())) == 0;
+  const std::int64_t bytes = gasnett_parse_int(size.c_str(), fraction ? gasnett_getPhysMemSz(1) : 1);
+  if (bytes <= 0) return SIZE_MAX;
+  const bool of_host = wanted.ends_with("/H") || wanted.ends_with("/h");
+  return static_cast<std::uint64_t>(bytes) / (of_host ? std::max<std::size_t>(s.host.size(), 1) : 1);
+}
+
 Status find_limits(State& s) {
   std::uint64_t limits[4] = {SIZE_MAX, SIZE_MAX, 0, 0};
   for (Rank peer = 0; peer < s.ep.ranks(); ++peer) {
@@ -98,12 +111,8 @@ Status find_limits(State& s) {
     limits[1] = std::min<std::uint64_t>(limits[1], of_peer.long_reply);
   }
   std::uint64_t most = Segment::most_bytes(s.ep).rank;
-  // GASNET_MAX_SEGSIZE is a size, with "/P" or "/H" for a process or a host: the first part counts here.
-  if (const char* wanted = gasnet_getenv("GASNET_MAX_SEGSIZE"); wanted != nullptr && *wanted != 0) {
-    const std::string text(wanted, std::strcspn(wanted, "/"));
-    const std::int64_t bytes = gasnett_parse_int(text.c_str(), 1);
-    if (bytes > 0) most = std::min(most, static_cast<std::uint64_t>(bytes));
-  }
+  if (const char* wanted = gasnet_getenv("GASNET_MAX_SEGSIZE"); wanted != nullptr && *wanted != 0)
+    most = std::min(most, segment_limit(s, wanted));
   s.most_segment = std::max(most / kPage * kPage, kPage);
   limits[2] = s.most_segment;
   limits[3] = limits[1];

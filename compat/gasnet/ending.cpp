@@ -2,13 +2,18 @@
 
 #include "compat/gasnet/state.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 namespace aqueduct::gasnet {
@@ -61,13 +66,31 @@ void on_quit(int number) {
   gasnet_exit(128 + number);
 }
 
+/// Whether a list such as "SIGINT,term,15" has the signal. "*" has all.
+bool is_listed(int number, std::string_view list) {
+  if (list == "*") return true;
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+    std::string word(one);
+    std::erase_if(word, [](unsigned char c) { return std::isspace(c) != 0; });
+    std::ranges::transform(word, word.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    if (word.starts_with("SIG")) word.erase(0, 3);
+    if (word == sigabbrev_np(number) || word == std::to_string(number)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void watch_the_end() {
-  on_exit(at_end_of_main, nullptr);
-  if (gasnett_getenv_yesno_withdefault("GASNET_CATCH_EXIT", 1) == 0) return;
+  if (gasnett_getenv_yesno_withdefault("GASNET_CATCH_EXIT", 1) != 0) on_exit(at_end_of_main, nullptr);
+  const char* const listed = gasnet_getenv("GASNET_NO_CATCH_SIGNAL");
+  const std::string_view left_alone = listed != nullptr ? listed : "";
   // In place of a handler that a library of the conduit's has set; an ignored signal stays ignored.
-  const auto catch_it = [](int number, void (*handler)(int)) {
+  const auto catch_it = [&](int number, void (*handler)(int)) {
+    if (is_listed(number, left_alone)) return;
     struct sigaction old = {};
     if (sigaction(number, nullptr, &old) != 0 || old.sa_handler == SIG_IGN) return;
     struct sigaction ours = {};

@@ -167,11 +167,13 @@ template <class R>
 R strided_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],
               void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t levels,
               gex_Flags_t flags) {
-  const Peer peer = peer_of(tm, dstrank);
   if (moves_nothing(elemsz, count, levels)) {
-    notify_if_armed(peer);  // or the notice would follow the next put, with memory that may be gone
+    // The team and the rank may be anything then, unless a notice is to go there.
+    if (thread().after_pieces.handler != 0)
+      notify_if_armed(peer_of(tm, dstrank));  // or it would follow the next put, with memory that may be gone
     return no_op<R>(form);
   }
+  const Peer peer = peer_of(tm, dstrank);
   return begin_put<R>(
       "gex_VIS_StridedPut", form, peer,
       pieces(place_of(peer, dstaddr), strided_of(elemsz, count, dststrides, levels)),

@@ -89,6 +89,8 @@ int attach(std::uint64_t bytes, aqg_segment** segment) {
   if (bytes == 0 || bytes % GASNET_PAGESIZE != 0) {
     return error(GASNET_ERR_BAD_ARG, call, "the size is not a multiple of GASNET_PAGESIZE");
   }
+  if (bytes > s.most_segment)
+    return error(GASNET_ERR_BAD_ARG, call, "the size is above gasnet_getMaxLocalSegmentSize()");
   // One page more, if the memory does not begin at a page.
   auto memory = Segment::allocate(s.ep, bytes);
   if (memory && reinterpret_cast<std::uintptr_t>(memory->bytes().data()) % GASNET_PAGESIZE != 0) {
@@ -135,7 +137,11 @@ bool query(const Peer& peer, void** owner, void** local, uintptr_t* bytes) {
   if (owner != nullptr) *owner = reinterpret_cast<void*>(bound.address);
   if (local != nullptr) {
     void* const address = reinterpret_cast<void*>(bound.address);
-    *local = peer.rank == s.me() ? address : s.ep.local(place_of(peer, address), bound.bytes);
+    // By the table of what is mapped, which takes no lock: handlers may ask, while another thread holds the lock and
+    // waits for the client's handler-safe lock. All that can be mapped was, when the segment became known.
+    const auto place = place_of(peer, address);
+    *local = peer.rank == s.me() ? address
+                                 : s.ep.mapped(place.rank(), place.segment(), place.offset(), bound.bytes);
   }
   if (bytes != nullptr) *bytes = bound.bytes;
   return true;

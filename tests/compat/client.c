@@ -208,6 +208,7 @@ static void pieces(void) {
   const size_t none[2] = {0, kRows};
   gex_VIS_SetPeerCompletionHandler(kNotice, "done", 4, 0);
   OK(gex_VIS_StridedPutBlocking(world, next, at, there, local, here, sizeof(int), none, 2, 0));
+  OK(gex_VIS_StridedPutBlocking(NULL, 99, NULL, NULL, NULL, NULL, 0, NULL, 0, 0)); /* of no bytes: the rest is ignored */
   OK(gex_VIS_StridedPutBlocking(world, me, (char*)segment_of(world, me) + 131072, there, local, here, sizeof(int), count, 2, 0));
   GASNET_BLOCKUNTIL(gasnett_atomic_read(&notices, 0) == 2);
   barrier();
