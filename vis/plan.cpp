@@ -105,10 +105,10 @@ PlanChoice Planner::choose(const Question& question) noexcept {
 
 // Each has been tried once, the connections and caches as cold for one as for another.
 void Planner::drop_hopeless(Entry& entry, std::span<const std::size_t> left) noexcept {
-  if (!std::ranges::all_of(left, [&](std::size_t plan) { return entry.tries[plan] > 0; })) return;
+  if (!std::ranges::all_of(left, [&](std::size_t plan) { return entry.tries[plan] == 1; })) return;
   const float least = entry.per_byte[static_cast<std::size_t>(fastest(entry))];
   for (const std::size_t plan : left) {
-    if (entry.tries[plan] == 1 && entry.per_byte[plan] > kHopeless * least) entry.tries[plan] = kTries;
+    if (entry.per_byte[plan] > kHopeless * least) entry.tries[plan] = kTries;
   }
 }
 
