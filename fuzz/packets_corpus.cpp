@@ -98,7 +98,7 @@ int main(int count, char** arguments) {
   call.operation = Collective::broadcast;
   call.bytes = 64;
   const std::vector<Bytes> calls{record(21, coll::AbortedCall{0, 1, call}, 0),
-                                 record(22, coll::CallQuestion{0}, 0),
+                                 record(22, coll::CallQuestion{0, 1}, 0),
                                  record(23, coll::CallAnswer{0, 1, call}, 0)};
   for (std::size_t i = 0; i < calls.size(); ++i) write(am, "calls_" + std::to_string(i), {calls[i]});
   write(am, "calls", calls);

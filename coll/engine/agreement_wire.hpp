@@ -14,9 +14,10 @@ struct AbortedCall {
   CallDescription call;
 };
 
-/// kCollAsk: what is your last call of the team?
+/// kCollAsk: what is your call of the team with this number? Or your last one, if you have not made it or do not remember it.
 struct CallQuestion {
   std::uint64_t team;
+  std::uint64_t number;
 };
 
 /// kCollTell: the answer. `number` 0: the sender has made no call of the team, or does not have the team.

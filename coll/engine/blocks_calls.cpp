@@ -377,7 +377,11 @@ void TeamEngine::open_asking(Run& run, BlocksCall& call) noexcept {
   for (Rank i = 0; i < ranks_; ++i) {
     PairLengths& pair = call.told[i];
     if (permutes) {
-      pair = {i == call.to ? 1u : 0u, call.from == kNoRank ? kAnyLength : i == call.from ? 1u : 0u};
+      // One more than the bytes: 0 is no block.
+      pair = {i == call.to ? call.sends.front().bytes + 1 : 0, call.from == kNoRank ? kAnyLength
+                                                               : i == call.from
+                                                                   ? call.receives.front().bytes + 1
+                                                                   : 0};
     } else {
       pair = {call.sends[i].bytes, call.receives[i].bytes};
     }
@@ -432,9 +436,11 @@ void TeamEngine::end_blocks(CallRecord& operation, Status outcome) noexcept {
   if (operation.drained != operation.opened) return over(operation, outcome);
   // Its runs are gone, so the record goes too; before the caller's operation ends, which may begin others.
   core::Op* const op = std::exchange(operation.op, nullptr);
+  const std::uint64_t number = operation.number;
+  const Sync out = operation.call->request.description.out;
   over(operation, outcome);
   forget(operation);
-  if (op != nullptr) state_.ops.part_ended(*op, outcome);
+  if (op != nullptr) end(*op, number, out, outcome);
 }
 
 }  // namespace aqueduct::coll

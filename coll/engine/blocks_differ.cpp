@@ -23,10 +23,12 @@ Status TeamEngine::differing_ends(const CallRecord& operation) const noexcept {
   const bool permutes = call.request.shape.operation == Collective::permute;
   const Rank culprit = permutes ? differing_permutation(call, text) : differing_lengths(call, text);
   if (culprit == kNoRank) {
-    state_.log.error(
-        "{} on a team of {} ranks: {}; the log of the members concerned names them", text.view(), ranks_,
-        permutes ? "the destinations of the members are no permutation, or not that of the sources"
-                 : "the two ends of a block give it different lengths");
+    state_.log.error("{} on a team of {} ranks: {}; the log of the members concerned names them", text.view(),
+                     ranks_,
+                     permutes ? "the destinations of the members are no permutation, or not that of the "
+                                "sources, or blocks have "
+                                "different lengths"
+                              : "the two ends of a block give it different lengths");
     return ErrorCode::mismatch;
   }
   return {ErrorCode::mismatch, team_.members[culprit]};
@@ -84,6 +86,22 @@ Rank TeamEngine::differing_permutation(const BlocksCall& call, const CallText& t
                      text.view(), ranks_, position_, call.to);
     return call.to;
   }
+  const auto name = [&](Rank other, Rank from, Rank to, std::uint64_t sent, std::uint64_t expected) {
+    state_.log.error(
+        "{} on a team of {} ranks: member {} (rank {}) sends {} bytes to member {} (rank {}), which expects "
+        "{}: "
+        "give "
+        "all members the same count",
+        text.view(), ranks_, from, team_.members[from], sent - 1, to, team_.members[to], expected - 1);
+    return other;
+  };
+  const std::uint64_t sent = call.sends.front().bytes + 1;
+  const std::uint64_t expected = call.receives.front().bytes + 1;
+  const PairLengths& of_sender = call.heard[first];
+  if (of_sender.sent != expected) return name(first, first, position_, of_sender.sent, expected);
+  const PairLengths& of_target = call.heard[call.to];
+  if (of_target.expected != kAnyLength && of_target.expected != sent)
+    return name(call.to, position_, call.to, sent, of_target.expected);
   return kNoRank;
 }
 

@@ -35,10 +35,10 @@ CallQuestions::Answer* CallQuestions::find(std::uint64_t team, Rank peer) noexce
   return found != answers_.end() ? &*found : nullptr;
 }
 
-void CallQuestions::ask(std::uint64_t team, Rank peer) noexcept {
+void CallQuestions::ask(std::uint64_t team, Rank peer, std::uint64_t number) noexcept {
   Answer* place = find(team, peer);
   if (place != nullptr && place->under_way) return;
-  const CallQuestion question{team};
+  const CallQuestion question{team, number};
   const core::Post post = state_.messages->try_request(peer, AmCategory::short_request, ask_,
                                                        {&question, sizeof question, 0}, nullptr, {}, 0);
   if (post.kind != core::Post::Kind::done && post.kind != core::Post::Kind::posted) return;
@@ -51,11 +51,13 @@ void CallQuestions::ask(std::uint64_t team, Rank peer) noexcept {
     place->peer = peer;
   }
   place->asked = ++questions_;
+  place->known = place->known && place->about == number;
+  place->about = number;
   place->under_way = true;
 }
 
 void CallQuestions::asked(Incoming& in, const CallQuestion& question) noexcept {
-  CallAnswer answer{question.team, 0, {}};
+  CallAnswer answer{question.team, question.number, {}};
   if (!last_(owner_, question.team, in.source, answer.number, answer.call)) {
     answer.number = 0;
     answer.call = {};
@@ -79,7 +81,7 @@ void CallQuestions::compare(std::string& text, std::uint64_t team, std::uint64_t
                             const CallDescription& call) const {
   bool any = false;
   for (const Answer& one : answers_) {
-    if (one.asked == 0 || !one.known || one.said.team != team) continue;
+    if (one.asked == 0 || !one.known || one.said.team != team || one.about != number) continue;
     if (one.said.number == 0) {
       text += fmt::format("; rank {} has made no call of the team", one.peer);
     } else if (one.said.number != number || one.said.call != call) {

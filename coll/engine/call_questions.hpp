@@ -14,19 +14,19 @@
 
 namespace aqueduct::coll {
 
-/// Asks peers for their last calls when a stall is reported. That is how a disagreement shows if the two members never
-/// exchange a message. One for each endpoint.
+/// Asks peers for their calls when a stall is reported: for that in which this rank waits, as the last one of both may be equal
+/// behind one that is not. That is how a disagreement shows if the two members never exchange a message. One for each endpoint.
 ///
 /// A report asks. The answer goes to the team, which ends its calls if they differ, and a later report names what has been
 /// answered. Nothing here waits, and nothing is allocated except for texts.
 class CallQuestions {
  public:
-  /// For the answer to `asker`: number and description of this rank's last call of the team. False: it has made none, or there is no
-  /// such team, or `asker` is not a member. It runs inside a handler.
+  /// For the answer to `asker`: description of this rank's call of the team with that number, or number and description of its
+  /// last one, if it has not made that or does not remember it. False: it has made none, or there is no such team, or `asker` is not
+  /// a member. It runs inside a handler.
   using Last = bool (*)(void* owner, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);
-  /// What `from` has answered: number and description of its last call of the team; 0: it has made none. It runs inside a
-  /// handler.
+  /// What `from` has answered: number and description of a call of the team; 0: it has made none. It runs inside a handler.
   using Said = void (*)(void* owner, std::uint64_t team, Rank from, std::uint64_t number,
                         const CallDescription& call);
 
@@ -36,12 +36,13 @@ class CallQuestions {
   CallQuestions(const CallQuestions&) = delete;
   CallQuestions& operator=(const CallQuestions&) = delete;
 
-  /// Asks a member of the team. Nothing happens if there is no room to send, or a question to it is under way.
+  /// Asks a member of the team for its call with that number. Nothing happens if there is no room to send, or a question to it
+  /// is under way.
   ///
   /// Cost: one message there, one back.
-  void ask(std::uint64_t team, Rank peer) noexcept;
+  void ask(std::uint64_t team, Rank peer, std::uint64_t number) noexcept;
 
-  /// Adds the members of the team that have answered and whose last call is not this rank's: its number and itself.
+  /// Adds the members of the team that have answered, and with another call than this one of this rank.
   void compare(std::string& text, std::uint64_t team, std::uint64_t number,
                const CallDescription& call) const;
 
@@ -56,6 +57,7 @@ class CallQuestions {
   struct Answer {
     CallAnswer said{};
     std::uint64_t asked = 0;  ///< when, counted in questions; 0: not in use
+    std::uint64_t about = 0;  ///< the number of the call that was asked for
     Rank peer = kNoRank;
     bool known = false;      ///< `said` is an answer
     bool under_way = false;  ///< a question is

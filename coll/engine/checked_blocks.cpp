@@ -274,9 +274,13 @@ class BlocksCheck {
     for (const BlockAt& block : checked_.sends) lengths.longest = std::max(lengths.longest, block.bytes);
     if (permutes()) {
       // All members' destinations are all members; or, if sources are known, the pairs are the same from both ends.
+      // No block is one that has bytes or not, so an empty one counts too.
+      const std::uint64_t sent = checked_.sends.front().bytes + 1;
+      const std::uint64_t expected = checked_.receives.front().bytes + 1;
       const bool known = call_.from != kNoRank;
-      lengths.difference = known ? mark_of_block(me_, call_.to, 1) - mark_of_block(call_.from, me_, 1)
-                                 : mark_of_block(0, call_.to, 1) - mark_of_block(0, me_, 1);
+      lengths.difference = known
+                               ? mark_of_block(me_, call_.to, sent) - mark_of_block(call_.from, me_, expected)
+                               : mark_of_block(0, call_.to, sent) - mark_of_block(0, me_, expected);
       return;
     }
     for (Rank i = 0; i < ranks_; ++i) {
@@ -300,6 +304,7 @@ class BlocksCheck {
 
 CallDescription description_of(const CollBlocksCall& call, Rank ranks) noexcept {
   CallDescription description = description_of(static_cast<const aqueduct::detail::CollCall&>(call), ranks);
+  description.bytes = 0;  // the lengths are compared before bytes move
   if (call.operation == Collective::permute && call.from != kNoRank)
     description.facts |= CallDescription::kSourcesKnown;
   return description;

@@ -311,10 +311,11 @@ bool Collectives::last_call(void* self, std::uint64_t id, Rank asker, std::uint6
   const auto& all = *static_cast<const Collectives*>(self);
   const auto team = all.teams_.find(id);
   if (team == all.teams_.end() || team->second.engine->team().find(asker) == kNoRank) return false;
-  const TeamAgreement& agreement = team->second.engine->agreement_;
-  if (agreement.made() == 0) return false;
-  number = agreement.made();
-  call = agreement.last();
+  const TeamEngine& engine = *team->second.engine;
+  if (engine.agreement_.made() == 0) return false;
+  const CallDescription* const asked = engine.call_of(number);
+  call = asked != nullptr ? *asked : engine.agreement_.last();
+  if (asked == nullptr) number = engine.agreement_.made();
   return true;
 }
 
@@ -323,7 +324,9 @@ void Collectives::last_call_said(void* self, std::uint64_t id, Rank from, std::u
                                  const CallDescription& theirs) {
   const auto& all = *static_cast<const Collectives*>(self);
   const auto team = all.teams_.find(id);
-  if (team == all.teams_.end() || !team->second.engine->agreement_.differs(number, theirs)) return;
+  if (team == all.teams_.end()) return;
+  const CallDescription* const mine = team->second.engine->call_of(number);
+  if (mine == nullptr || !TeamAgreement::differ(*mine, theirs)) return;
   static_cast<void>(heard(self, id, from, number, theirs));
 }
 

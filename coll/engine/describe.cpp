@@ -53,8 +53,17 @@ void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
   // Who is waited for is not known of every step; a few members say what they do. Calls that differ end then; the next report tells.
   constexpr Rank kMostAsked = 8;
   for (Rank i = 1; i < std::min(ranks_, kMostAsked); ++i)
-    questions.ask(id_, team_.members[(position_ + ranks_ - i) % ranks_]);
-  questions.compare(text, id_, agreement_.made(), agreement_.last());
+    questions.ask(id_, team_.members[(position_ + ranks_ - i) % ranks_], operation.number);
+  questions.compare(text, id_, operation.number, operation.call->request.description);
+}
+
+/// This member's call of that number; null if it has not made it, or does not know it any more.
+const CallDescription* TeamEngine::call_of(std::uint64_t number) const noexcept {
+  if (const CallDescription* const kept = agreement_.call_of(number)) return kept;
+  for (const CallRecord* call = first_; call != nullptr; call = call->next) {
+    if (call->number == number) return &call->call->request.description;
+  }
+  return nullptr;
 }
 
 }  // namespace aqueduct::coll

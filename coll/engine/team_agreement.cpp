@@ -85,9 +85,7 @@ Verdict TeamAgreement::heard(Rank from, std::uint64_t number, const CallDescript
   return compare(from, number, theirs);
 }
 
-bool TeamAgreement::differs(std::uint64_t number, const CallDescription& theirs) const noexcept {
-  if (number == 0 || number > made_ || made_ - number >= kKept) return false;
-  const CallDescription& mine = own(number);
+bool TeamAgreement::differ(const CallDescription& mine, const CallDescription& theirs) noexcept {
   return mine.refused == 0 && theirs.refused == 0 && !same_call(mine, theirs);
 }
 
@@ -132,8 +130,9 @@ Verdict TeamAgreement::compare_with_forgotten(Rank from, std::uint64_t number,
   // The same refusal, most likely. The stall report compares the calls if it was not.
   if (refused && past(number) != Past::called) return Verdict::agrees;
   const Verdict verdict = breaks(number, from, &theirs, nullptr);
-  // A member that has refused must learn that this one has not.
-  if (refused) tell_forgotten(number);
+  // A member that has refused must learn that this one has not. And one that waits in this call may ask about it when the others
+  // have given theirs up and forgotten them, too.
+  if (refused || verdict == Verdict::broken) tell_forgotten(number);
   return verdict;
 }
 

@@ -69,9 +69,13 @@ class TeamAgreement {
   /// A member has told of its call. Afterwards there may be news.
   Verdict heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
 
-  /// Whether this member has made another call under that number, as far as it remembers. Not if one of the two was
-  /// refused: of those the members tell by themselves.
-  bool differs(std::uint64_t number, const CallDescription& theirs) const noexcept;
+  /// This member's call of that number; null if it has not made it, or does not remember it.
+  const CallDescription* call_of(std::uint64_t number) const noexcept {
+    return number != 0 && number <= made_ && made_ - number < kKept ? &own(number) : nullptr;
+  }
+  /// Whether these are calls that members should not make under one number. Not if one of the two was refused: of those the
+  /// members tell by themselves.
+  static bool differ(const CallDescription& mine, const CallDescription& theirs) noexcept;
 
   /// A counter had a wrong fingerprint: a member has made another call under this number. `from`: that member, or
   /// kNoRank. Requires: this member has made the call. Always mismatch.

@@ -7,6 +7,7 @@
 #include "coll/engine/said_calls.hpp"
 #include "coll/engine/team_agreement.hpp"
 #include "coll/engine/team_offers.hpp"
+#include "coll/engine/timed_out.hpp"
 #include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
 #include "coll/tune/tuned_chooser.hpp"
@@ -199,6 +200,10 @@ class TeamEngine {
 
   const TeamState& team() const noexcept { return team_; }
   Status broken() const noexcept { return broken_; }
+  // describe.cpp
+  const CallDescription* call_of(std::uint64_t number) const noexcept;
+  // timed_out.cpp
+  bool times_out(const core::Op& op) noexcept;
   /// A counter has shown that a member has made another call than this one's number `number`.
   void saw_other(std::uint64_t number) noexcept;
   /// For the stall report: the oldest call, where it is, and what the members that have answered have called instead.
@@ -386,6 +391,14 @@ class TeamEngine {
   void drained(Run& run) noexcept;
   void put_aside(Run& run) noexcept;
   void over(CallRecord& operation, Status outcome) noexcept;
+  void end(core::Op& op, std::uint64_t number, Sync out, Status outcome) noexcept {
+    if (timed_out_ != nullptr) [[unlikely]]
+      return end_among_timed_out(op, number, out, outcome);
+    state_.ops.part_ended(op, outcome);
+  }
+  // timed_out.cpp
+  [[gnu::cold]] void end_among_timed_out(core::Op& op, std::uint64_t number, Sync out,
+                                         Status outcome) noexcept;
   void take_off(CallRecord& operation) noexcept;
   void forget(CallRecord& operation) noexcept;
   // convert.cpp: only if the call's elements are converted
@@ -497,6 +510,7 @@ class TeamEngine {
   std::uint64_t native_offer_ = 0;
   std::uint64_t natives_started_ = 0;
   std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ
+  std::unique_ptr<TimedOut> timed_out_;    ///< null: no call has timed out that is not over
 };
 
 /// How the engine carries out the team's barriers.

@@ -36,7 +36,9 @@
 //             in_handler        called inside a handler; a blocking call inside a continuation
 //             peer_lost         a member is lost. All operations of the team end so, on all members
 //             mismatch          members have made different calls, or this call was refused by some members only. The
-//                               log names both calls, and the team cannot be used for collective calls again
+//                               log names both calls, and the team cannot be used for collective calls again. Over a
+//                               network whose signals carry no marks (ofi, but for checked builds) calls that differ in
+//                               length or operator alone may end in ok, with wrong contents
 //             timed_out         of a blocking call with a limit
 //             refused           of an Event: AQUEDUCT_OPERATIONS of them are held. Nothing has happened
 //             no_memory         the team has no scratch, or not enough for one element

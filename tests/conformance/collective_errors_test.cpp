@@ -389,6 +389,33 @@ TEST_P(CollectiveErrors, InAHandlerACallIsRefusedAndNothingElse) {
   });
 }
 
+// A later one with Sync::all says that the buffers are free.
+TEST_P(CollectiveErrors, TheNextCallForAllEndsAfterOneThatHasTimedOut) {
+  as_each_of(4, 4096, [](Endpoint& me) {
+    constexpr std::uint64_t kMark = 0xdead;
+    for (std::uint64_t round = 1; round <= 8; ++round) {
+      std::vector<std::uint64_t> in(16384, round), out(in.size());
+      CollOptions options;
+      options.limit = std::chrono::microseconds(200);
+      const Status status =
+          scan(me.world(), std::span<const std::uint64_t>(in), std::span(out), ReduceOp::sum, options);
+      ASSERT_TRUE(status || status.code() == ErrorCode::timed_out) << status.text();
+      std::uint64_t word = 1;
+      if (round % 2 == 0) {
+        ASSERT_TRUE(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum));
+      } else {
+        ASSERT_TRUE(me.wait(all_reduce_nb(me.world(), std::span(&word, 1), ReduceOp::sum)));
+      }
+      ASSERT_EQ(word, 4u);
+      ASSERT_EQ(std::ranges::count(out, round * (me.rank() + 1)), 16384) << "round " << round;
+      std::ranges::fill(out, kMark);
+      for (int i = 0; i < 20; ++i) me.progress();
+      ASSERT_EQ(std::ranges::count(out, kMark), 16384) << "round " << round;
+      ASSERT_TRUE(me.barrier());
+    }
+  });
+}
+
 // The operation goes on after the limit, with its buffers.
 TEST_P(CollectiveErrors, ABlockingCallEndsAtItsLimit) {
   as_each_of(2, 4096, [](Endpoint& me) {

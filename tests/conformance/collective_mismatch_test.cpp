@@ -150,6 +150,35 @@ TEST_P(CollectiveMismatch, OfMembersThatExchangeNoMessageEndsWhenAStallIsReporte
   });
 }
 
+// All members wait with the same latest call; the odd one's other is far behind it.
+TEST_P(CollectiveMismatch, BehindManyEqualCallsIsFoundWhenAStallIsReported) {
+  run({.ranks = 3, .segment_bytes = 4096, .settings = {{"stall_warn", "200ms"}}}, [](Endpoint& me) {
+    if (!finds_different_calls(me)) return;
+    for (const std::size_t later : {1, 20}) {
+      SCOPED_TRACE(later);
+      auto team = me.world().dup();
+      ASSERT_TRUE(team);
+      if (aqueduct::detail::kThreadSanitizer && !has_board(*team)) {
+        EXPECT_TRUE(team->end());
+        continue;
+      }
+      constexpr std::size_t kWords = 37'500;
+      std::vector<std::uint32_t> words(3 * kWords), out(words.size()), sums(later);
+      const std::span<const std::uint32_t> in(words);
+      Event first = team->index() == 1
+                        ? scan_nb(*team, in.first(kWords), std::span(out).first(kWords), ReduceOp::sum)
+                        : all_to_all_nb(*team, in, std::span(out));
+      std::vector<Event> calls;
+      for (std::size_t i = 0; i < later; ++i)
+        calls.push_back(all_reduce_nb(*team, in.first(1), std::span(sums).subspan(i, 1), ReduceOp::sum));
+      EXPECT_EQ(ends_soon(me, std::move(first)), ErrorCode::mismatch);
+      for (Event& call : calls) EXPECT_EQ(ends_soon(me, std::move(call)), ErrorCode::mismatch);
+      ASSERT_NO_FATAL_FAILURE(expect_broken(me, *team));
+      EXPECT_TRUE(team->end());
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(On, CollectiveMismatch, testing::ValuesIn(fabrics()), fabric_name);
 
 }  // namespace

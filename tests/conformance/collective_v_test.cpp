@@ -292,6 +292,25 @@ TEST_P(CollectiveBlocks, ABlockThatTheRootGivesAnotherLengthIsAMismatch) {
   });
 }
 
+TEST_P(CollectiveBlocks, PermutedBlocksOfDifferentLengthsAreAMismatch) {
+  as_each_of(3, 4096, [](Endpoint& me) {
+    const std::size_t count = me.rank() == 1 ? 5 : 4;
+    std::vector<std::int32_t> in(count, 1), out(count, 99);
+    const Rank next_one = (me.rank() + 1) % 3;
+    EXPECT_EQ(blocks_end_soon(me, permute_nb(me.world(), in, out, next_one)), ErrorCode::mismatch);
+    EXPECT_EQ(blocks_end_soon(me, permute_nb(me.world(), in, out, next_one, (me.rank() + 2) % 3)),
+              ErrorCode::mismatch);
+    // A block of no bytes is one, too.
+    const std::span<std::int32_t> none_or_all = std::span(in).first(me.rank() == 1 ? 0 : 4);
+    EXPECT_EQ(blocks_end_soon(me, permute_nb(me.world(), none_or_all,
+                                             std::span(out).first(none_or_all.size()), next_one)),
+              ErrorCode::mismatch);
+    EXPECT_EQ(out, std::vector<std::int32_t>(count, 99));
+    ASSERT_NO_FATAL_FAILURE(expect_team_goes_on(me.world()));
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
 TEST_P(CollectiveBlocks, DestinationsThatAreNoPermutationAreAMismatch) {
   as_each_of(3, 4096, [](Endpoint& me) {
     std::vector<std::int32_t> in(7, 1), out(7, 99);

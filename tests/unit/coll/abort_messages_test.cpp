@@ -225,8 +225,8 @@ TEST_F(CallMessages, AskForTheLastCallAndCompareIt) {
     return text;
   };
   for (Rank peer = 1; peer < 4; ++peer) {
-    questions.ask(id, peer);
-    questions.ask(id, peer);  // one is under way
+    questions.ask(id, peer, 7);
+    questions.ask(id, peer, 7);  // one is under way
   }
   EXPECT_EQ(report(), "") << "no answer yet";
   EXPECT_TRUE(listeners_[0].answers.empty());
@@ -244,7 +244,7 @@ TEST_F(CallMessages, AskForTheLastCallAndCompareIt) {
       "team; this rank is at call 7, broadcast of 64 bytes (root 0)");
   listeners_[1].made = 7;
   listeners_[1].call = told_broadcast(64);
-  questions.ask(id, 1);
+  questions.ask(id, 1, 7);
   progress();
   EXPECT_THAT(report(), Not(HasSubstr("rank 1 ")));
   questions.peer_lost(3);
@@ -257,7 +257,7 @@ TEST_F(CallMessages, AboutManyTeamsKeepTheLatestAnswers) {
   start(2, "64");
   CallQuestions& questions = *listeners_[0].questions;
   for (std::uint64_t id = 1; id <= 100; ++id) {
-    questions.ask(id, 1);
+    questions.ask(id, 1, 1);
     progress();
   }
   int kept = 0;
