@@ -59,7 +59,9 @@ Table::Found found_at(const HwlocLibrary& hwloc, hwloc_topology_t topology, int 
 
 /// What is wrong with the source; empty if it is taken.
 std::string set_source(const HwlocLibrary& hwloc, hwloc_topology_t topology, const Source& source) {
-  if (source.kind == Source::Kind::synthetic && hwloc.set_synthetic(topology, source.text.c_str()) != 0) {
+  // hwloc wants the processors of a core named, too.
+  if (source.kind == Source::Kind::synthetic && hwloc.set_synthetic(topology, source.text.c_str()) != 0 &&
+      hwloc.set_synthetic(topology, (source.text + " pu:1").c_str()) != 0) {
     return fmt::format(
         "'{}' is no topology: write levels from outside in, as \"package:4 l3:1 core:8 pu:1\" (lstopo(1), "
         "synthetic "

@@ -23,6 +23,9 @@ Loaded load_library() {
   // segmentation fault (libfabric's issue 11828, fixed by pull request 12674 in August 2026). Receives that all connections
   // share outlive each connection. Over tcp, libfabric shares them by default.
   ::setenv("FI_OFI_RXM_USE_SRX", "1", /*replace*/ 0);
+  // A library of one of its providers (libinfinipath) would catch the signals of crashes, print a backtrace and end the process with 1,
+  // as if the program had chosen to.
+  ::setenv("IPATH_NO_BACKTRACE", "1", /*replace*/ 0);
   // Never unloaded: libraries that it loads start threads and install handlers.
   void* const library = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {

@@ -232,6 +232,7 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
                                           std::size_t bytes) {
   SharedMemory memory;
   memory.bytes_ = bytes;
+  bool is_huge = false;  // a file of huge pages
   const std::string huge = process.config->text("smp_huge_pages");
   if (const auto most = available_memory(); bytes > most) {
     process.log->error(
@@ -269,6 +270,7 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
       if (rounded <= largest_file()) memory.fd_ = make_memfd(name, rounded, true);
       if (memory.fd_ >= 0) {
         memory.bytes_ = rounded;
+        is_huge = true;
       } else {
         process.log->warn("{}: no huge pages ({}); reserve some with vm.nr_hugepages. Ordinary pages serve",
                           name, std::strerror(errno));
@@ -283,12 +285,12 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
     }
   }
   bool is_mapped = memory.map();
-  if (!is_mapped && memory.bytes_ != bytes) {  // fewer huge pages are free than are needed
+  if (!is_mapped && is_huge) {  // fewer huge pages are free than are needed
     process.log->warn("{}: too few huge pages are free; ordinary ones serve", name);
     ::close(memory.fd_);
     memory.bytes_ = bytes;
     memory.fd_ = make_memfd(name, bytes, false);
-    is_mapped = memory.map();
+    is_mapped = memory.fd_ >= 0 && memory.map();
   }
   if (!is_mapped) {
     process.log->error("{}: cannot map {} bytes: {}", name, bytes, std::strerror(errno));

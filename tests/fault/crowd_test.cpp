@@ -63,6 +63,15 @@ TEST(Stall, IsNotReportedBeforeItsTime) {
   EXPECT_EQ(job.err(), "");
 }
 
+// Where the system has no free huge pages, a file of them can be made, but not mapped. 2 MiB need no rounding up.
+TEST(Crowd, OrdinaryPagesServeWhereHugeOnesAreShort) {
+  for (const char* const bytes : {"2M", "3M"}) {
+    Launch job(aqrun({"-n", "2", "--timeout", "30", "-e", "AQUEDUCT_SMP_HUGE_PAGES=hugetlb", "-e",
+                      std::string("AQUEDUCT_SEGMENT_BYTES=") + bytes, program("fault_cma")}));
+    EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  }
+}
+
 class CmaDenied : public testing::Test {
  protected:
   void SetUp() override {
@@ -89,9 +98,10 @@ TEST_F(CmaDenied, ElseTheSystemDoesIt) {
 }
 
 TEST_F(CmaDenied, TheConformanceKitPasses) {
-  Launch kit({program("deny_cma"), program("aqconform"), "--conduit", "smp", "--fabric", "smp-processes",
-              "--gtest_filter=*Segment*:*Put*:*Get*:*SourceReuse*:*Signal*:*Atomic*:*AmLong*:*CollectiveCopies*",
-              "--gtest_brief=1"});
+  Launch kit(
+      {program("deny_cma"), program("aqconform"), "--conduit", "smp", "--fabric", "smp-processes",
+       "--gtest_filter=*Segment*:*Put*:*Get*:*SourceReuse*:*Signal*:*Atomic*:*AmLong*:*CollectiveCopies*",
+       "--gtest_brief=1"});
   EXPECT_EQ(kit.status(), 0) << kit.out() << kit.err();
 }
 

@@ -48,6 +48,8 @@ nlohmann::json setting(const nlohmann::json& all, const std::string& name) {
   return nlohmann::json::object();
 }
 
+TEST(Aqinfo, FailsIfItsOutputIsNotTaken) { EXPECT_EQ(aqinfo("--errors > /dev/full").status, 1); }
+
 TEST(Aqinfo, DescribesTheMachineInJson) {
   const InfoAnswer answer = aqinfo("--json");
   ASSERT_EQ(answer.status, 0) << answer.text;

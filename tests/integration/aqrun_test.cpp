@@ -150,6 +150,12 @@ TEST(Aqrun, StaysWithinItsTimeout) {
   EXPECT_TRUE(has(job.err(), "--timeout 0.2 s; ending 2 ranks")) << job.err();
 }
 
+// 0 would mean no limit.
+TEST(Aqrun, RoundsItsTimeoutUp) {
+  Job job({"-n", "1", "--timeout", "0.0004", "sleep", "60"});
+  EXPECT_EQ(job.status(), 124);
+}
+
 TEST(Aqrun, ShowsAWholeCallInItsHelp) {
   Job job({"--help"});
   EXPECT_EQ(job.status(), 0);

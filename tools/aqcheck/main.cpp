@@ -3,6 +3,7 @@
 #include "tools/aqcheck/large.hpp"
 #include "tools/aqcheck/mutations.hpp"
 #include "tools/aqcheck/scratch_command.hpp"
+#include "tools/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -127,7 +128,7 @@ std::string read_ranks(const std::string& text, Options& options) {
 }  // namespace
 }  // namespace aqueduct::aqcheck
 
-int main(int argc, char** argv) {
+static int run_tool(int argc, char** argv) {
   aqueduct::aqcheck::Options options;
   CLI::App app(
       "Proves the schedules of collectives for every team size, root, size and sync mode: right results, no\n"
@@ -180,3 +181,5 @@ int main(int argc, char** argv) {
   }
   return aqueduct::aqcheck::run(options);
 }
+
+int main(int argc, char** argv) { return aqueduct::tools::after_output("aqcheck", run_tool(argc, argv)); }

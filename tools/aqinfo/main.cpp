@@ -1,6 +1,7 @@
 #include "tools/aqinfo/collectives.hpp"
 #include "tools/aqinfo/show.hpp"
 #include "tools/aqinfo/topology.hpp"
+#include "tools/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -19,7 +20,7 @@ constexpr int kMostMembers = 1 << 20;
 
 }  // namespace
 
-int main(int argc, char** argv) {
+static int run_tool(int argc, char** argv) {
   CLI::App app("Shows what Aqueduct finds on this host: conduits, limits, settings, and the reasons.",
                "aqinfo");
   app.footer(
@@ -83,3 +84,5 @@ int main(int argc, char** argv) {
   std::fputs((json ? aqinfo::as_json(facts) : aqinfo::as_text(facts)).c_str(), stdout);
   return config.problems().empty() ? kWell : kProblems;
 }
+
+int main(int argc, char** argv) { return aqueduct::tools::after_output("aqinfo", run_tool(argc, argv)); }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string_view>
@@ -90,7 +91,8 @@ class Help : public CLI::Formatter {
 };
 
 std::chrono::milliseconds seconds(double value) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(value * 1000));
+  // Upwards: 0 means no limit.
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(value * 1000)));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "tools/aqsim/run.hpp"
+#include "tools/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ void show_networks() {
 }  // namespace
 }  // namespace aqueduct::aqsim
 
-int main(int argc, char** argv) {
+static int run_tool(int argc, char** argv) {
   using aqueduct::aqsim::Options;
   Options options;
   CLI::App app(
@@ -82,7 +83,9 @@ int main(int argc, char** argv) {
       ->type_name("PERIOD:LENGTH");
   app.add_option("--seed", options.seed, "of all that goes by chance")->capture_default_str();
   app.add_flag("--idle", options.idle, "the idle time of ranks");
-  app.add_option("--links", options.links, "the N links that have carried most")->type_name("N");
+  app.add_option("--links", options.links, "the N links that have carried most")
+      ->check(CLI::Range(1U, 1U << 30))
+      ->type_name("N");
   app.add_option("--trace", options.trace, "a Chrome trace of the simulation, for Perfetto")
       ->type_name("FILE");
   app.add_option("--plot", options.plot, "time against bytes and ranks, as .svg or .html")->type_name("FILE");
@@ -124,3 +127,5 @@ int main(int argc, char** argv) {
     return 2;
   }
 }
+
+int main(int argc, char** argv) { return aqueduct::tools::after_output("aqsim", run_tool(argc, argv)); }

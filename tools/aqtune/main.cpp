@@ -7,6 +7,7 @@
 #include "core/json_reader.hpp"
 #include "tools/aqtune/options.hpp"
 #include "tools/aqtune/report.hpp"
+#include "tools/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -164,7 +165,7 @@ int run(const Options& options, int argc, char** argv) {
 }  // namespace
 }  // namespace aqueduct::aqtune
 
-int main(int argc, char** argv) {
+static int run_tool(int argc, char** argv) {
   using aqueduct::aqtune::Options;
   Options options;
   CLI::App app(
@@ -228,3 +229,5 @@ int main(int argc, char** argv) {
     return 2;
   }
 }
+
+int main(int argc, char** argv) { return aqueduct::tools::after_output("aqtune", run_tool(argc, argv)); }

@@ -123,7 +123,7 @@ bool has_hwloc() { return read_machine(Source::of("auto")).problem.empty(); }
 
 TEST(Machine, IsReadFromADescription) {
   if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
-  const Reading plain = read_machine(Source::of("package:4 core:8 pu:1"));
+  const Reading plain = read_machine(Source::of("package:4 core:8"));  // each with a processor
   ASSERT_EQ(plain.problem, "");
   EXPECT_THAT(described(plain.table), ElementsAre("host 1", "package 4 memory", "core 32"));
   EXPECT_EQ(plain.table.cpus().size(), 32u);
