@@ -62,7 +62,8 @@ void add_call(CallText& text, const CallDescription& call) noexcept {
     text.add("{}", operation_word(call.operation));
   else
     text.add("operation {}", static_cast<unsigned>(call.operation));
-  const bool of_bytes = call.operation != Collective::barrier && !has_counts(call.operation);
+  const bool of_bytes = call.operation != Collective::barrier && call.operation != Collective::permute &&
+                        !has_counts(call.operation);
   if (of_bytes || call.bytes != 0) text.add(" of {} {}", call.bytes, call.bytes == 1 ? "byte" : "bytes");
   CallDetails details(text);
   const bool combines = reduces(call.operation);
