@@ -62,6 +62,7 @@ class TeamEngine {
   /// The team has scratch of these sizes, in this member's bytes and counters, which held 0 when they were offered to the
   /// others. Keeps what it has if the sizes are the same. May throw std::bad_alloc.
   void have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words);
+  std::shared_ptr<Senders> senders_for(const ScratchLayout& layout);
   /// The team has no scratch: only teams of one member work.
   void have_no_scratch() noexcept { scratch_.reset(); }
   /// The team's board; no slots: it has none.
@@ -80,7 +81,12 @@ class TeamEngine {
   /// The team gets other scratch than it had: moved_scratch.cpp.
   void move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words,
                     TeamPlaces places);
-  bool has_plans() const noexcept { return plans_ != nullptr; }
+  /// Those that the program has not ended; others may still have a start that is not drained.
+  bool has_plans() const noexcept {
+    const Plan* plan = plans_;
+    while (plan != nullptr && plan->dropped) plan = plan->next;
+    return plan != nullptr;
+  }
 
   /// Asks the team's conduit for collective operations of its own. May throw std::bad_alloc.
   void make_native();

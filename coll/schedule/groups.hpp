@@ -49,7 +49,8 @@ class Groups {
   bool in_team_order_ = true;
 };
 
-/// Null: the algorithm does not go by groups. Two views are equal: those of a team always are.
+/// Null: the algorithm does not go by groups. Two views are equal: those of a team always are. So what keeps answers for shapes
+/// is of one team.
 struct GroupsView {
   const Groups* of = nullptr;
 

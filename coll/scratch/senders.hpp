@@ -29,7 +29,8 @@ using Members = std::uint64_t;
 /// An operation with more than kMostRead steps is not read: it counts as one in which all write to all. It sends so many
 /// messages that a few clears more are nothing beside them.
 ///
-/// The answers depend on the number of members alone, so all teams of a size may share one object (SharedSenders).
+/// The answers depend on the number of members alone, so all teams of a size may share one object (SharedSenders). But not those of
+/// algorithms that go by hosts: of two shapes with groups, these are taken for the same (GroupsView).
 class Senders {
  public:
   static constexpr std::uint64_t kMostRead = 2048;
