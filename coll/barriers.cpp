@@ -108,6 +108,7 @@ void Barriers::leave(TeamState& team, bool together) noexcept {
   // In a forked child nothing may touch the network, so not even what the conduit has for the team ends.
   if (state_.in_child()) static_cast<void>(barrier->native.release());
   if (team.name != 0) together ? names_.forget(team.name) : names_.close(team.name);
+  exchanges_.leave(team.id);
   barriers_.erase(team.id);
   team.slot(TeamSlot::barrier) = nullptr;
 }

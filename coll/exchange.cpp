@@ -40,11 +40,10 @@ void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload)
   const StreamKey key{piece.team, piece.number, piece.round, from};
   auto found = streams_.find(key);
   if (found == streams_.end()) {
-    if (streams_of_[from] == kMostStreamsOfPeer) {
-      ++state_.statistics.rejected;
-      return;
-    }
+    if (is_late(piece)) return;
+    if (streams_of_[from] == kMostStreamsOfPeer) drop_one_of(from);
     found = streams_.emplace(key, Stream{}).first;
+    found->second.begun = ++begun_;
     ++streams_of_[from];
   }
   Stream& stream = found->second;
@@ -59,10 +58,36 @@ void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload)
   }
 }
 
-void Exchanges::forget(const RoundId& id) noexcept {
-  const auto end = streams_.lower_bound({id.team.id, id.number + 1, 0, 0});
-  for (auto at = streams_.lower_bound({id.team.id, 0, 0, 0}); at != end;) {
-    --streams_of_[std::get<kSender>(at->first)];
+bool Exchanges::is_under_way(std::uint64_t team, std::uint64_t number) const noexcept {
+  const UnderWay* one = under_way_;
+  while (one != nullptr && !(one->team == team && one->number == number)) one = one->next;
+  return one != nullptr;
+}
+
+bool Exchanges::is_late(const ExchangePiece& piece) const noexcept {
+  TeamState* const team = state_.barriers->find(piece.team);
+  return team != nullptr && piece.number <= barrier_of(*team)->exchanges &&
+         !is_under_way(piece.team, piece.number);
+}
+
+void Exchanges::drop_one_of(Rank sender) noexcept {
+  auto oldest = streams_.end();
+  for (auto at = streams_.begin(); at != streams_.end(); ++at) {
+    const auto& [team, number, round, from] = at->first;
+    if (from != sender || is_under_way(team, number)) continue;
+    if (oldest == streams_.end() || at->second.begun < oldest->second.begun) oldest = at;
+  }
+  if (oldest == streams_.end()) return;
+  ++state_.statistics.rejected;
+  --streams_of_[sender];
+  streams_.erase(oldest);
+}
+
+void Exchanges::forget(std::uint64_t team, std::uint64_t number) noexcept {
+  for (auto at = streams_.lower_bound({team, 0, 0, 0}); at != streams_.end();) {
+    const auto& [of, when, round, from] = at->first;
+    if (of != team || when > number) break;
+    --streams_of_[from];
     at = streams_.erase(at);
   }
 }
@@ -114,8 +139,7 @@ std::string Exchanges::waits_for(const RoundId& id, Rank from) const {
   text += fmt::format(", to create a team of {} ranks with tag {}", id.team.size(), id.team.tag);
   for (const auto& [key, stream] : streams_) {
     const std::uint64_t team = std::get<0>(key);
-    if (std::get<kSender>(key) != from || team == id.team.id || state_.barriers->find(team) != nullptr)
-      continue;
+    if (std::get<3>(key) != from || team == id.team.id || state_.barriers->find(team) != nullptr) continue;
     return text +
            " (that rank uses a team that this rank does not have: compare the ranks and tags that both give)";
   }
@@ -136,8 +160,14 @@ Result<Contributions> Exchanges::exchange(TeamState& team, std::uint64_t& exchan
   if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};
   if (!problem && problem.peer() == kNoRank) problem = {problem.code(), state_.rank};
   Contributions all;
+  UnderWay here{team.id, number, under_way_};
+  under_way_ = &here;
   const Status broken = gather(team, number, all, mine, problem);
-  forget({team, number, kDown});
+  // Others may have begun meanwhile, by other threads.
+  UnderWay** at = &under_way_;
+  while (*at != &here) at = &(*at)->next;
+  *at = here.next;
+  forget(team.id, number);
   if (!broken) return broken;
   if (const Status first = all.first_problem(); !first) return first;
   return all;

@@ -44,13 +44,17 @@ class Exchanges {
   /// The most bytes of one member's contribution. Chosen: the keys of several rails are far smaller.
   static constexpr std::size_t kMostOfOne = std::size_t{64} << 10;
   /// The most messages of a peer that are kept for exchanges that this rank has not begun. Chosen: a peer takes part in
-  /// one exchange at a time, of two rounds; the rest is for leftovers of exchanges that a lost member has ended.
+  /// one exchange at a time, of two rounds; the rest is for
+  /// leftovers of exchanges that a lost member has ended. Beyond it the oldest gives way.
   static constexpr std::uint16_t kMostStreamsOfPeer = 256;
 
   /// Up to so many members are all below the first one; of more, the tree has this radix. Measured (decision 109): with 64 ranks
   /// on two processors a flat tree takes two thirds of the time. Beyond, the first one's messages would take too long.
   static constexpr Rank kFlat = 64;
   static constexpr std::uint32_t kRadix = 16;
+
+  /// The team has ended on this rank: nothing of it will be waited for.
+  void leave(std::uint64_t team) noexcept { forget(team, std::uint64_t(-1)); }
 
   /// The number of messages that are kept for exchanges to come.
   std::size_t kept() const noexcept { return streams_.size(); }
@@ -59,11 +63,11 @@ class Exchanges {
   /// What one member has sent in one round.
   struct Stream {
     PieceStream pieces;
-    Status problem;  ///< the sender has failed, or has sent a wrong message
+    Status problem;           ///< the sender has failed, or has sent a wrong message
+    std::uint64_t begun = 0;  ///< when the first piece came, counted in streams
   };
   using StreamKey =
       std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, Rank>;  // team, number, round, sender
-  static constexpr std::size_t kSender = 3;                           // in a key
 
   /// Names a round of an exchange.
   struct RoundId {
@@ -78,14 +82,27 @@ class Exchanges {
   void keep(Rank from, const ExchangePiece& piece, core::Bytes payload);
   Status send(const RoundId& id, Rank to, core::Bytes stream, Status problem) noexcept;
   Status receive(const RoundId& id, Rank from, Blob& out) noexcept;
+  /// An exchange that this rank takes part in.
+  struct UnderWay {
+    std::uint64_t team;
+    std::uint64_t number;
+    UnderWay* next;
+  };
+  bool is_under_way(std::uint64_t team, std::uint64_t number) const noexcept;
+  /// Whether nobody will wait for it, because the exchange is over.
+  bool is_late(const ExchangePiece& piece) const noexcept;
+  /// Drops the oldest message of the sender that is for no exchange under way: there are too many of them.
+  void drop_one_of(Rank sender) noexcept;
   /// Drops the messages of an exchange that is over, and of earlier ones of the team.
-  void forget(const RoundId& id) noexcept;
+  void forget(std::uint64_t team, std::uint64_t number) noexcept;
   /// For the stall report: what this rank waits for.
   std::string waits_for(const RoundId& id, Rank from) const;
 
   aqueduct::detail::EndpointState& state_;
   std::map<StreamKey, Stream> streams_;
   std::vector<std::uint16_t> streams_of_;  ///< [sender]
+  std::uint64_t begun_ = 0;
+  UnderWay* under_way_ = nullptr;
   bool out_of_memory_ = false;  ///< a message was dropped for lack of memory, so a wait for it must end
 };
 

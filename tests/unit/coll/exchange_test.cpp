@@ -138,9 +138,23 @@ TEST_F(SetUpExchange, OfAPeerThatAnnouncesWhatNobodySendsIsRefused) {
 
 TEST_F(SetUpExchange, OfAPeerThatInventsExchangesTakesBoundedMemory) {
   start(2);
-  for (std::uint64_t number = 0; number < 10'000; ++number) say({number % 7, number, 0, 0, 0, 64}, 8);
+  for (std::uint64_t number = 1; number <= 10'000; ++number) say({number % 7, number, 0, 0, 0, 64}, 8);
   EXPECT_EQ(of(me()).kept(), Exchanges::kMostStreamsOfPeer);
   EXPECT_EQ(me().statistics().rejected, 10'000u - Exchanges::kMostStreamsOfPeer);
+}
+
+// Such as those of teams that a lost member has broken.
+TEST_F(SetUpExchange, IsNotKeptUpByLeftoversOfOthers) {
+  start(2);
+  for (std::uint64_t team = 1; team <= 1000; ++team) say({team << 32, 1, kDown, 0, 0, 64}, 8);
+  job_->run_each([](Endpoint& ep) {
+    EXPECT_TRUE(of(ep).agree(world(ep), {}));
+    EXPECT_TRUE(of(ep).agree(world(ep), {}));
+  });
+  const std::size_t kept = of(me()).kept();
+  EXPECT_LE(kept, Exchanges::kMostStreamsOfPeer);
+  say({world(me()).id, 1, kUp, 0, 0, 64}, 8);  // of an exchange that is over
+  EXPECT_EQ(of(me()).kept(), kept);
 }
 
 TEST_F(SetUpExchange, WithForgedBytesFailsInsteadOfWaiting) {
