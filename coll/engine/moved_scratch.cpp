@@ -111,7 +111,7 @@ void TeamEngine::move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
   // Counted from now on: the last raise of the former scratch has arrived, and none of the new one can have.
   const ScratchLayout layout(sizes, ranks_);
   scratch_.emplace(sizes, ranks_, position_, CounterWords(words.first(layout.counters())),
-                   senders_for(layout));
+                   layout.clears() ? layer_.senders().of_team(ranks_, traits_.groups) : nullptr);
   prepare_barriers();
 }
 

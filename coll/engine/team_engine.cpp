@@ -72,14 +72,7 @@ void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
   if (scratch_ && scratch_->layout().sizes() == sizes) return;
   const ScratchLayout layout(sizes, ranks_);
   scratch_.emplace(sizes, ranks_, position_, CounterWords::zeroed(words.first(layout.counters())),
-                   senders_for(layout));
-}
-
-/// Who writes to whom depends on the number of members alone, unless algorithms go by hosts: then on which members share them.
-std::shared_ptr<Senders> TeamEngine::senders_for(const ScratchLayout& layout) {
-  if (!layout.clears() || traits_.groups != nullptr)
-    return nullptr;  // the scratch makes its own, if it needs them
-  return layer_.senders().of_size(ranks_);
+                   layout.clears() ? layer_.senders().of_team(ranks_, traits_.groups) : nullptr);
 }
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.

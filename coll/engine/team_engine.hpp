@@ -62,7 +62,6 @@ class TeamEngine {
   /// The team has scratch of these sizes, in this member's bytes and counters, which held 0 when they were offered to the
   /// others. Keeps what it has if the sizes are the same. May throw std::bad_alloc.
   void have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words);
-  std::shared_ptr<Senders> senders_for(const ScratchLayout& layout);
   /// The team has no scratch: only teams of one member work.
   void have_no_scratch() noexcept { scratch_.reset(); }
   /// The team's board; no slots: it has none.

@@ -49,8 +49,8 @@ class Groups {
   bool in_team_order_ = true;
 };
 
-/// Null: the algorithm does not go by groups. Two views are equal: those of a team always are. So what keeps answers for shapes
-/// is of one team.
+/// Null: the algorithm does not go by groups. Two views count as equal, since those of a team always are. So whatever keeps
+/// answers for shapes must be of one team, or of teams with the same groups.
 struct GroupsView {
   const Groups* of = nullptr;
 

@@ -1,6 +1,7 @@
 #include "coll/scratch/senders.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace aqueduct::coll {
 
@@ -102,8 +103,11 @@ void Senders::read(const Algorithm& algorithm, const Shape& shape, std::span<Mem
   }
 }
 
-std::shared_ptr<Senders> SharedSenders::of_size(Rank ranks) {
-  std::weak_ptr<Senders>& kept = by_size_[ranks];
+std::shared_ptr<Senders> SharedSenders::of_team(Rank ranks, const Groups* groups) {
+  std::vector<Rank> key{ranks};
+  for (Rank i = 0; groups != nullptr && i < ranks; ++i) key.push_back(groups->group_of(i));
+  std::erase_if(by_team_, [](const auto& one) { return one.second.expired(); });
+  std::weak_ptr<Senders>& kept = by_team_[std::move(key)];
   std::shared_ptr<Senders> senders = kept.lock();
   if (senders == nullptr) kept = senders = std::make_shared<Senders>(ranks);
   return senders;

@@ -29,8 +29,8 @@ using Members = std::uint64_t;
 /// An operation with more than kMostRead steps is not read: it counts as one in which all write to all. It sends so many
 /// messages that a few clears more are nothing beside them.
 ///
-/// The answers depend on the number of members alone, so all teams of a size may share one object (SharedSenders). But not those of
-/// algorithms that go by hosts: of two shapes with groups, these are taken for the same (GroupsView).
+/// The answers depend on the number of members, and for algorithms that go by hosts on which members share one. So all teams
+/// that are alike in both may share one object (SharedSenders), and no others: shapes are compared without their groups.
 class Senders {
  public:
   static constexpr std::uint64_t kMostRead = 2048;
@@ -89,14 +89,15 @@ class Senders {
   std::vector<Members> rows_;  ///< [entry][receiver]
 };
 
-/// The Senders of an endpoint's teams: one for each size of team, as long as there is a team of that size.
+/// The Senders of an endpoint's teams: one for all teams of a size whose members share hosts alike, as long as there is one.
 class SharedSenders {
  public:
-  /// May throw std::bad_alloc.
-  std::shared_ptr<Senders> of_size(Rank ranks);
+  /// `groups`: null if no algorithm goes by hosts. May throw std::bad_alloc.
+  std::shared_ptr<Senders> of_team(Rank ranks, const Groups* groups);
 
  private:
-  std::map<Rank, std::weak_ptr<Senders>> by_size_;
+  /// [the number of members, then the group of each if there are groups]
+  std::map<std::vector<Rank>, std::weak_ptr<Senders>> by_team_;
 };
 
 }  // namespace aqueduct::coll

@@ -105,13 +105,24 @@ TEST(Senders, TicketsOutliveWhatTheyPointTo) {
 
 TEST(Senders, AreSharedByTeamsOfASize) {
   SharedSenders shared;
-  std::shared_ptr<Senders> first = shared.of_size(5);
-  EXPECT_EQ(shared.of_size(5), first);
-  EXPECT_NE(shared.of_size(6), first);
+  std::shared_ptr<Senders> first = shared.of_team(5, nullptr);
+  EXPECT_EQ(shared.of_team(5, nullptr), first);
+  EXPECT_NE(shared.of_team(6, nullptr), first);
   const std::weak_ptr<Senders> gone = first;
   first.reset();
   EXPECT_TRUE(gone.expired()) << "the last team of the size has ended";
-  EXPECT_NE(shared.of_size(5), nullptr);
+  EXPECT_NE(shared.of_team(5, nullptr), nullptr);
+}
+
+TEST(Senders, AreSharedByTeamsWhoseMembersShareHostsAlike) {
+  const Groups rows(4, [](Rank i) { return i / 2; });
+  const Groups others(4, [](Rank i) { return 7 - i / 2; });  // numbers of hosts are only names
+  const Groups columns(4, [](Rank i) { return i % 2; });
+  SharedSenders shared;
+  const auto first = shared.of_team(4, &rows);
+  EXPECT_EQ(shared.of_team(4, &others), first);
+  EXPECT_NE(shared.of_team(4, &columns), first);
+  EXPECT_NE(shared.of_team(4, nullptr), first);
 }
 
 // Two teams of one size: what one of them has noted in its epoch says nothing about the other's.
