@@ -324,6 +324,9 @@ int main(int argc, char** argv) {
   OK(gex_EP_RegisterHandlers(endpoint, table, sizeof table / sizeof table[0]));
   HOLDS(table[4].gex_index == 255);
   HOLDS(gasnet_getMaxLocalSegmentSize() >= kSegment);
+  gex_System_SetVerboseErrors(0);
+  HOLDS(gex_Segment_Attach(&segment, world, gasnet_getMaxLocalSegmentSize() + GASNET_PAGESIZE) == GASNET_ERR_BAD_ARG);
+  gex_System_SetVerboseErrors(1);
   OK(gex_Segment_Attach(&segment, world, kSegment));
   HOLDS((uintptr_t)gex_Segment_QueryAddr(segment) % GASNET_PAGESIZE == 0);
   theirs = segment_of(world, next);
