@@ -11,16 +11,16 @@
 
 namespace aqueduct::coll {
 
-/// What members have given to a set-up exchange: of each some bytes, or the reason why it has none. Lies in one piece of
-/// memory as it travels.
+/// What the members have given to a set-up exchange: each some bytes, or the reason why it has none. It lies in one piece of
+/// memory, in the form in which it travels.
 class Contributions {
  public:
-  /// Adds one member's. May throw std::bad_alloc.
+  /// Adds the contribution of one member. May throw std::bad_alloc.
   void add(std::span<const std::byte> bytes, Status problem);
-  /// Adds those of so many members, as another rank has sent them. False: the lengths do not add up; nothing of use is then
-  /// left. May throw std::bad_alloc.
+  /// Adds the contributions of `members` members, which another rank has sent. False: the lengths in them do not add up, and this
+  /// object is of no more use. May throw std::bad_alloc.
   bool add(std::span<const std::byte> stream, Rank members);
-  /// As `add`, in place of what is here.
+  /// Replaces all contributions by those that another rank has sent. False: as for `add`.
   bool take(Blob stream, Rank members);
 
   Rank size() const noexcept { return static_cast<Rank>(begins_.size()); }
@@ -29,7 +29,7 @@ class Contributions {
   Status first_problem() const noexcept;
   std::span<const std::byte> stream() const noexcept { return stream_; }
 
-  /// The most bytes that one member's contribution takes beyond its own.
+  /// Bytes before each contribution: its length, and its problem.
   static constexpr std::size_t kHead = 16;
 
  private:

@@ -181,8 +181,8 @@ Status Exchanges::gather(TeamState& team, std::uint64_t number, Contributions& a
   const std::uint32_t children = tree.children(me);
   // In rising order: what comes from the children in turn is in team order.
   const auto child = [&](std::uint32_t i) { return tree.child(me, children - 1 - i); };
-  // A failure in the middle. This member then sends it instead of bytes: the others wait for its messages. After a loss it
-  // waits for nobody, as whoever it would wait for may be lost too.
+  // A failure on the way. This member still takes part, and sends the failure in place of bytes, because others wait for its
+  // messages. After a loss it waits for nobody: the rank that it would wait for may be lost, too.
   Status broken;
   const auto carefully = [&](const auto& step) noexcept {
     if (broken.code() == ErrorCode::peer_lost) return;

@@ -28,8 +28,8 @@ class Exchanges {
   /// first problem in team order, with the rank of that member if the problem names none.
   /// Errors: the members' problems; peer_lost, no_memory, too_large; in_handler and closed (the team has ended), on
   ///         this member only: nothing happened. If memory runs out in the middle, some members may have succeeded: see `agree`.
-  /// Cost:   2 (P - 1) messages in all, up a tree and down it: where ranks share processors, it is the work of all that counts.
-  ///         Two hops up to kFlat members. Each member receives every contribution once.
+  /// Cost:   2 (P - 1) messages among P members: up a tree, and down it. Where ranks share processors, the work of all
+  ///         counts, not the number of rounds. Each member receives every contribution once.
   Result<Contributions> exchange(aqueduct::detail::TeamState& team, std::span<const std::byte> mine,
                                  Status problem = {}) noexcept;
   /// As above, for members that have no team yet: `team` only names the ranks, and `exchanges` counts the exchanges
@@ -44,13 +44,14 @@ class Exchanges {
   /// The most bytes of one member's contribution. Chosen: the keys of several rails are far smaller.
   static constexpr std::size_t kMostOfOne = std::size_t{64} << 10;
   /// The most messages of a peer that are kept for exchanges that this rank has not begun. Chosen: a peer takes part in
-  /// one exchange at a time, of two rounds; the rest is for
-  /// leftovers of exchanges that a lost member has ended. Beyond it the oldest gives way.
+  /// one exchange at a time, of two rounds; the rest is for leftovers of exchanges that a lost member has ended. Beyond
+  /// it the oldest gives way.
   static constexpr std::uint16_t kMostStreamsOfPeer = 256;
 
-  /// Up to so many members are all below the first one; of more, the tree has this radix. Measured (decision 109): with 64 ranks
-  /// on two processors a flat tree takes two thirds of the time. Beyond, the first one's messages would take too long.
+  /// In teams of up to this many members, all but the first are its children in the tree. Measured (decision 109): with 64
+  /// ranks on two processors such a tree takes 0.7 times as long as one of radix 16.
   static constexpr Rank kFlat = 64;
+  /// The radix of the tree of larger teams. Chosen: the first member sends each of its children what all have given.
   static constexpr std::uint32_t kRadix = 16;
 
   /// The team has ended on this rank: nothing of it will be waited for.
@@ -75,7 +76,7 @@ class Exchanges {
     std::uint64_t number;
     std::uint32_t round;
   };
-  /// The exchange itself. Puts into `all` what the members have given, their problems too. Its errors are those of the way.
+  /// Fills `all` with what the members have given, their problems included. Errors: those of the transport, or a loss.
   Status gather(aqueduct::detail::TeamState& team, std::uint64_t number, Contributions& all,
                 std::span<const std::byte> mine, Status problem) noexcept;
   void take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept;

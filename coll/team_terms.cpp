@@ -4,7 +4,6 @@
 #include "coll/engine/call_description.hpp"
 #include "coll/exchange.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 #include <span>
@@ -31,8 +30,7 @@ Status first_problem(const TeamState& over, const Contributions& said) noexcept 
   for (Rank i = 0; i < over.size(); ++i) {
     const TeamTerms terms = terms_of(over, said, i);
     if (terms.code == 0) continue;
-    constexpr auto kLast = static_cast<std::uint32_t>(ErrorCode::internal);
-    return {static_cast<ErrorCode>(std::min(terms.code, kLast)), terms.rank};
+    return {code_from(terms.code), terms.rank};
   }
   return {};
 }

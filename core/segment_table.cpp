@@ -18,9 +18,10 @@ namespace {
 constexpr std::size_t kRowStep = std::size_t{64} << 10;
 // The job's own two segments and two more. With room for fewer an endpoint is useless.
 constexpr std::uint32_t kFewestSegments = 4;
-// The table begins so many bytes before the end of a page that its first rows fit there. A put looks up its target in the
-// table. On Zen 4 (measured) that load waits while an earlier store to the same offset of another page is unfinished, and
-// most transfers store at the start of a page. So the table lies elsewhere: docs/decisions/0108-tables-at-the-end-of-pages.md.
+// The table begins at least this many bytes before the end of a page, so that its first rows lie there. A put looks up its
+// target in the table. On Zen 4 (measured) that load waits while an earlier store to the same offset of another page is
+// unfinished, and most transfers store at the start of a page. So the table lies elsewhere:
+// docs/decisions/0108-tables-at-the-end-of-pages.md.
 constexpr std::size_t kLeastAtEndOfPage = 1024;
 constexpr std::size_t kMostAtEndOfPage = 3072;
 

@@ -47,8 +47,7 @@ struct PlanChoice {
 /// Only real transfers are measured: a calibration would have to wait for the peer, and a non-blocking call must not
 /// (docs/decisions/0044-vis-plans-are-measured-as-they-go.md). Transfers are similar when their bytes, runs and spread
 /// agree within a quarter of an octave. Each plan that the model leaves is tried kTries times, in turns, or once if it is
-/// hopeless. Then the plan
-/// with the least time is taken, and now and then another one is tried again.
+/// far slower. Then the plan with the least time is taken, and now and then another one is tried again.
 class Planner {
  public:
   PlanChoice choose(const Question& question) noexcept;
@@ -66,7 +65,7 @@ class Planner {
   static constexpr std::uint32_t kAgain = 127;
   /// Chosen: 1 of this many of these tries may also use plans that were more than twice as slow.
   static constexpr std::uint32_t kAgainWhatIsSlow = 16;
-  /// Chosen: a plan that takes so many times as long as another at its first try is not tried again at once.
+  /// Chosen: if the first try of a plan takes more than this many times as long as the fastest, it gets no second and third.
   static constexpr float kHopeless = 10;
   /// Chosen: the factor by which the model may be wrong.
   static constexpr float kTrust = 5;

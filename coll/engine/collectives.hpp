@@ -146,7 +146,7 @@ class Collectives final : public core::Layer {
   bool learns_of_loss(Rank peer) noexcept;
   /// Tells all other members of this one's call.
   void tell(const TeamEngine& team, std::uint64_t number, const CallDescription& call) noexcept;
-  /// The program waits no longer for the call that ends this operation.
+  /// The call that ends this operation has timed out.
   void times_out(const core::Op& op) noexcept;
 
   // core::Layer

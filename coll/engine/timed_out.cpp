@@ -26,7 +26,7 @@ void Collectives::times_out(const core::Op& op) noexcept {
   }
 }
 
-/// The program waits no longer for the call of which this is the operation. False: it is none of this team's.
+/// The program has stopped waiting for the call that ends this operation. False: no call of this team does.
 bool TeamEngine::times_out(const core::Op& op) noexcept try {
   for (const CallRecord* call = first_; call != nullptr; call = call->next) {
     if (call->op != &op) continue;
@@ -39,7 +39,7 @@ bool TeamEngine::times_out(const core::Op& op) noexcept try {
   return true;  // without memory, later calls may end early
 }
 
-/// The operation of a caller ends, while there are calls that nobody waits for.
+/// A call is over, while calls run that have timed out: ends the caller's operation, or holds it back.
 void TeamEngine::end_among_timed_out(core::Op& op, std::uint64_t number, Sync out, Status outcome) noexcept {
   if (!timed_out_->over(number) && outcome && out == Sync::all && timed_out_->any_before(number)) {
     try {

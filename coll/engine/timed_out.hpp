@@ -7,18 +7,18 @@
 
 namespace aqueduct::coll {
 
-/// Calls of a team for which the program waits no longer, because their time was over, and which still run. A later call with
-/// Sync::all tells the program that their buffers are free: it is held back until they are over on this member.
+/// Calls of a team that have timed out and still run. When a later call with Sync::all ends, the program takes their buffers for
+/// free. So the end of such a call is held back until they are over on this member.
 class TimedOut {
  public:
-  /// The call runs on, and nobody waits for it. May throw std::bad_alloc.
+  /// A call has timed out. May throw std::bad_alloc.
   void add(std::uint64_t number) { running_.push_back(number); }
-  /// The call is over. False: it is none of these.
+  /// A call is over. False: it had not timed out.
   bool over(std::uint64_t number) noexcept { return std::erase(running_, number) != 0; }
   bool any_before(std::uint64_t number) const noexcept;
-  /// Keeps the caller's operation of a call that is over. May throw std::bad_alloc.
+  /// Holds back the end of a call's operation. May throw std::bad_alloc.
   void hold(std::uint64_t number, core::Op& op) { held_.push_back({number, &op}); }
-  /// One that need not be held any longer; null: there is none.
+  /// Takes out an operation that may end now. Null: there is none.
   core::Op* take_free() noexcept;
   bool empty() const noexcept { return running_.empty() && held_.empty(); }
 
