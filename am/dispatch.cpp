@@ -37,9 +37,7 @@ void Messages::packet(Rank from, Bytes packet) noexcept {
   if (packet.size() < sizeof header) [[unlikely]]
     return reject(from, packet, "it is shorter than a header");
   std::memcpy(&header, packet.data(), sizeof header);
-  const std::size_t head = std::min(bytes_of_head(header), packet.size());
-  take(from, header, packet.first(head),
-       {const_cast<std::byte*>(packet.data()) + head, packet.size() - head});
+  take(from, header, InOnePiece{packet});
 }
 
 void Messages::packet_in_parts(Rank from, Bytes head, core::MutableBytes payload) noexcept {
@@ -48,11 +46,12 @@ void Messages::packet_in_parts(Rank from, Bytes head, core::MutableBytes payload
   if (head.size() < sizeof header) [[unlikely]]
     return reject(from, head, "it is shorter than a header");
   std::memcpy(&header, head.data(), sizeof header);
-  take(from, header, head, payload);
+  take(from, header, InTwoPieces{head, payload});
 }
 
-[[gnu::always_inline]] inline void Messages::take(Rank from, const PacketHeader& header, Bytes head,
-                                                  core::MutableBytes payload) noexcept {
+template <class Packet>
+[[gnu::always_inline]] inline void Messages::take(Rank from, const PacketHeader& header,
+                                                  const Packet& packet) noexcept {
   Peer& peer = peers_[from];
   // A peer that returns more credits than it was given must not raise the bound on what this rank has in flight.
   if (header.credits != 0) {
@@ -62,8 +61,8 @@ void Messages::packet_in_parts(Rank from, Bytes head, core::MutableBytes payload
   if (header.kind == PacketKind::credits) [[unlikely]]
     return;
   Incoming incoming{state_, from, header.kind == PacketKind::request};
-  if (const char* why = run_handler(incoming, header, head, payload)) [[unlikely]]
-    reject(from, head, why);
+  if (const char* why = run_handler(incoming, header, packet)) [[unlikely]]
+    reject(from, packet.start(), why);
   // A request without a reply returns its credit too, even if it was rejected: otherwise
   // its sender would run out of credits. The credit travels with the next packet to that
   // peer, or with others in a packet of its own once half of the credits are owed.
@@ -74,11 +73,12 @@ void Messages::packet_in_parts(Rank from, Bytes head, core::MutableBytes payload
 
 /// Runs the message's handler. Checks every number and length of the packet first, since a peer may be faulty. Returns
 /// null, or the reason why the message is dropped.
+template <class Packet>
 [[gnu::always_inline]] inline const char* Messages::run_handler(Incoming& incoming,
-                                                                const PacketHeader& header, Bytes head,
-                                                                core::MutableBytes payload) noexcept {
+                                                                const PacketHeader& header,
+                                                                const Packet& packet) noexcept {
   if (header.raw != 0) [[unlikely]]
-    return run_raw(incoming, head, payload);
+    return run_raw(incoming, packet);
   if (header.handler >= count_) [[unlikely]]
     return kNoHandler;
   const Entry& entry = handlers_[header.handler];
@@ -88,7 +88,7 @@ void Messages::packet_in_parts(Rank from, Bytes head, core::MutableBytes payload
     return "the handler registered here under that number is of another category or argument size";
   }
   PacketParts parts;
-  if (const char* why = find_parts(state_, header, head, payload, parts)) [[unlikely]]
+  if (const char* why = find_parts(state_, header, packet, parts)) [[unlikely]]
     return why;
   ++state_.statistics.handlers_run;
   state_.in_handler = true;

@@ -170,10 +170,13 @@ class Messages final : public core::EndpointInbox, public core::Layer {
                     std::uint64_t* head, Bytes payload) noexcept;
 
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
-  void take(Rank from, const PacketHeader& header, Bytes head, core::MutableBytes payload) noexcept;
-  const char* run_handler(Incoming& incoming, const PacketHeader& header, Bytes head,
-                          core::MutableBytes payload) noexcept;
-  [[gnu::noinline]] const char* run_raw(Incoming& incoming, Bytes head, core::MutableBytes payload) noexcept;
+  // Packet: InOnePiece or InTwoPieces (am/packet_parts.hpp).
+  template <class Packet>
+  void take(Rank from, const PacketHeader& header, const Packet& packet) noexcept;
+  template <class Packet>
+  const char* run_handler(Incoming& incoming, const PacketHeader& header, const Packet& packet) noexcept;
+  template <class Packet>
+  [[gnu::noinline]] const char* run_raw(Incoming& incoming, const Packet& packet) noexcept;
   void kept_packet_sent(std::uint32_t place) noexcept override { free_place(place); }
   void free_place(std::uint32_t place) noexcept;
   void send_kept() noexcept;

@@ -36,15 +36,42 @@ inline std::size_t bytes_of_head(const PacketHeader& header) noexcept {
   return sizeof header + (is_long(header.category) ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
 }
 
+/// A packet whose payload lies directly behind its head.
+struct InOnePiece {
+  core::Bytes packet;
+
+  core::Bytes start() const noexcept { return packet; }
+  bool adds_up(std::size_t head, std::size_t payload) const noexcept {
+    return packet.size() == head + payload;
+  }
+  core::MutableBytes payload(std::size_t head, std::size_t bytes) const noexcept {
+    return {const_cast<std::byte*>(packet.data()) + head, bytes};
+  }
+};
+
+/// A packet whose payload lies apart from its head.
+struct InTwoPieces {
+  core::Bytes head;
+  core::MutableBytes behind;
+
+  core::Bytes start() const noexcept { return head; }
+  bool adds_up(std::size_t head_bytes, std::size_t payload) const noexcept {
+    return head.size() == head_bytes && behind.size() == payload;
+  }
+  core::MutableBytes payload(std::size_t, std::size_t) const noexcept { return behind; }
+};
+
 /// Finds the arguments of a packet, and puts the payload of a long message into its place. Checks every length and the
-/// place first. Returns null, or the reason why the message is dropped.
+/// place first. Returns null, or the reason why the message is dropped. A template, so that a packet in one piece, as
+/// most are, pays for no more than one piece.
+template <class Packet>
 [[gnu::always_inline]] inline const char* find_parts(core::EndpointState& state, const PacketHeader& header,
-                                                     core::Bytes head, core::MutableBytes payload,
-                                                     PacketParts& parts) noexcept {
-  parts.args = head.data() + sizeof header;
-  if (head.size() != bytes_of_head(header) || payload.size() != header.payload_bytes) [[unlikely]]
+                                                     const Packet& packet, PacketParts& parts) noexcept {
+  parts.args = packet.start().data() + sizeof header;
+  const std::size_t head = bytes_of_head(header);
+  if (!packet.adds_up(head, header.payload_bytes)) [[unlikely]]
     return "its lengths do not add up";
-  parts.payload = payload;
+  parts.payload = packet.payload(head, header.payload_bytes);
   return is_long(header.category) ? place_long_payload(state, parts) : nullptr;
 }
 

@@ -151,9 +151,10 @@ Status PreparedReply::commit_raw(const RawCall& call, std::size_t used) noexcept
 
 namespace am {
 
-const char* Messages::run_raw(Incoming& incoming, Bytes head, core::MutableBytes payload) noexcept {
+template <class Packet>
+const char* Messages::run_raw(Incoming& incoming, const Packet& packet) noexcept {
   PacketHeader header;
-  std::memcpy(&header, head.data(), sizeof header);
+  std::memcpy(&header, packet.start().data(), sizeof header);
   const AmCategory category = header.category;
   if (category > AmCategory::long_reply || is_request(category) != incoming.is_request)
     return "its category is wrong";
@@ -171,7 +172,7 @@ const char* Messages::run_raw(Incoming& incoming, Bytes head, core::MutableBytes
       count > entry.accepts.most_words)
     return "the handler under that number does not take this category or number of words";
   PacketParts parts;
-  if (const char* why = find_parts(state_, header, head, payload, parts)) return why;
+  if (const char* why = find_parts(state_, header, packet, parts)) return why;
   std::uint32_t words[kMostRawWords];  // in a packet they may be unaligned
   std::memcpy(words, parts.args, header.args_bytes);
   ++state_.statistics.handlers_run;
@@ -186,6 +187,8 @@ const char* Messages::run_raw(Incoming& incoming, Bytes head, core::MutableBytes
   state_.in_handler = false;
   return nullptr;
 }
+template const char* Messages::run_raw(Incoming& incoming, const InOnePiece& packet) noexcept;
+template const char* Messages::run_raw(Incoming& incoming, const InTwoPieces& packet) noexcept;
 
 }  // namespace am
 

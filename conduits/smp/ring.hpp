@@ -116,28 +116,59 @@ class Producer {
 
   /// Copies a packet into the ring and publishes it. The head consists of whole words of 8 bytes. False: no room.
   /// `order` is release, or seq_cst if the caller then checks, without membarrier, whether the consumer sleeps.
-  bool push(std::span<const std::byte> head, std::span<const std::byte> payload,
-            std::memory_order order) noexcept {
+  [[gnu::always_inline]] bool push(std::span<const std::byte> head, std::span<const std::byte> payload,
+                                   std::memory_order order) noexcept {
     const std::size_t bytes = head.size() + payload.size();
     if (next_ == no_further_) [[unlikely]] {
       no_further_ = ring_.consumed->packets.load(std::memory_order_acquire) + slots();
       if (next_ == no_further_) return false;
     }
-    std::byte* to = at_->packet;
-    std::byte* apart = nullptr;  // the payload's place, if it is not directly behind the head
-    std::uint64_t word = turn_ << 32 | bytes;
-    if (bytes > sizeof at_->packet) [[unlikely]] {
-      const bool is_apart = !head.empty() && head.size() <= sizeof at_->packet;
-      std::byte* const place = place_of(is_apart ? kRoomForHead + payload.size() : bytes);
-      if (place == nullptr) return false;
-      if (is_apart) {
-        apart = place + kRoomForHead;
-        word |= head.size() / sizeof(std::uint64_t) << kHeadShift;
-      } else {
-        to = place;
-      }
-    }
-    // In words, as the header was written: a wider load would have to wait for those stores to complete.
+    if (bytes > sizeof at_->packet) [[unlikely]]
+      return push_long(head, payload, order);
+    std::byte* const behind = copy_words(at_->packet, head);
+    if (!payload.empty()) aqueduct::detail::copy_bytes(behind, payload.data(), payload.size());
+    publish_slot(bytes, order);
+    return true;
+  }
+  /// The number of packets that the consumer has not yet reported as taken.
+  std::uint64_t on_their_way() const noexcept {
+    return next_ - ring_.consumed->packets.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::uint64_t slots() const noexcept { return static_cast<std::uint64_t>(end_ - ring_.slots); }
+
+  /// The end of `push` for a packet that does not fit its slot. Out of line: with it, `push` would keep more values than
+  /// there are registers, which cost short packets 35 instructions.
+  [[gnu::noinline]] bool push_long(std::span<const std::byte> head, std::span<const std::byte> payload,
+                                   std::memory_order order) noexcept {
+    if (head.empty() || head.size() > sizeof at_->packet) [[unlikely]]
+      return push_together(head, payload, order);
+    const std::size_t bytes = head.size() + payload.size();
+    std::byte* const place = place_of(kRoomForHead + payload.size());
+    if (place == nullptr) [[unlikely]]
+      return false;
+    copy_words(at_->packet, head);
+    aqueduct::detail::copy_bytes(place + kRoomForHead, payload.data(), payload.size());
+    publish_slot(std::uint64_t{head.size()} << (kHeadShift - 3) | bytes, order);  // in words of 8 bytes
+    fetch_data_ahead(bytes);
+    return true;
+  }
+  /// The same for a packet whose head does not fit the slot, or that has none: all of it is in the data area.
+  [[gnu::noinline]] bool push_together(std::span<const std::byte> head, std::span<const std::byte> payload,
+                                       std::memory_order order) noexcept {
+    const std::size_t bytes = head.size() + payload.size();
+    std::byte* const place = place_of(bytes);
+    if (place == nullptr) return false;
+    std::byte* const behind = copy_words(place, head);
+    if (!payload.empty()) aqueduct::detail::copy_bytes(behind, payload.data(), payload.size());
+    publish_slot(bytes, order);
+    fetch_data_ahead(bytes);
+    return true;
+  }
+  /// Copies a head, and returns the place behind it. In words, as the header was written: a wider load would have to wait
+  /// for those stores to complete.
+  static std::byte* copy_words(std::byte* to, std::span<const std::byte> head) noexcept {
     const std::byte* from = head.data();
     const std::byte* const end = from + head.size();
     for (; from != end; from += sizeof(std::uint64_t), to += sizeof(std::uint64_t)) {
@@ -145,11 +176,12 @@ class Producer {
       std::memcpy(&part, from, sizeof part);
       std::memcpy(to, &part, sizeof part);
     }
-    if (apart != nullptr) [[unlikely]]
-      to = apart;
-    if (!payload.empty()) aqueduct::detail::copy_bytes(to, payload.data(), payload.size());
+    return to;
+  }
+  /// Publishes the packet of this slot, and goes to the next one.
+  void publish_slot(std::uint64_t lengths, std::memory_order order) noexcept {
     Slot* const slot = at_;
-    publish(slot->word, word, order);
+    publish(slot->word, turn_ << 32 | lengths, order);
     ++next_;
     // Prefetches the lines of the next packets, which are in the consumer's cache because it read them last: now, when
     // nobody waits, rather than when the next packet is written. Not the next slot, which the consumer is polling. At the
@@ -160,17 +192,7 @@ class Producer {
       at_ = ring_.slots;
       turn_ = turn_after(turn_);
     }
-    if (bytes > sizeof slot->packet) [[unlikely]]
-      fetch_data_ahead(bytes);
-    return true;
   }
-  /// The number of packets that the consumer has not yet reported as taken.
-  std::uint64_t on_their_way() const noexcept {
-    return next_ - ring_.consumed->packets.load(std::memory_order_relaxed);
-  }
-
- private:
-  std::uint64_t slots() const noexcept { return static_cast<std::uint64_t>(end_ - ring_.slots); }
   /// Takes room in the data area for a packet that does not fit its slot. Null: there is none.
   std::byte* place_of(std::size_t bytes) noexcept {
     const std::uint64_t place = place_in_data(data_next_, bytes, data_bytes_);
@@ -182,10 +204,13 @@ class Producer {
     data_next_ = end;
     return ring_.data + (place & (data_bytes_ - 1));
   }
+  /// Up to the end of the data area: a packet never wraps around it.
   void fetch_data_ahead(std::size_t bytes) const noexcept {
-    for (std::size_t at = 0; at < std::min(bytes, kFetched); at += 64) {
-      prefetch_for_write(ring_.data + ((data_next_ + at) & (data_bytes_ - 1)));
-    }
+    const std::uint64_t at = data_next_ & (data_bytes_ - 1);
+    const std::byte* line = ring_.data + at;
+    const std::byte* const end =
+        line + std::min({std::uint64_t{bytes}, std::uint64_t{kFetched}, data_bytes_ - at});
+    for (; line < end; line += 64) prefetch_for_write(line);
   }
 
   RingView ring_;
@@ -222,34 +247,17 @@ class Consumer {
       const std::uint64_t word = slot.word.load(std::memory_order_acquire);
       if (word >> 32 != turn_) [[likely]]
         break;
-      const std::size_t bytes = word & kBytesMask;
-      const std::size_t head = (word >> kHeadShift & 0xf) * sizeof(std::uint64_t);
-      std::byte* from = slot.packet;
-      std::uint64_t data_end = data_next_;
-      if (bytes > sizeof slot.packet) [[unlikely]] {
-        const std::size_t taken_bytes = head != 0 ? kRoomForHead + bytes - head : bytes;
-        const std::uint64_t place = place_in_data(data_next_, taken_bytes, data_bytes_);
-        from = ring_.data + (place & (data_bytes_ - 1));
-        data_end = after_in_data(place, taken_bytes);
-      }
       if (++at_ == end_) [[unlikely]] {
         at_ = ring_.slots;
         turn_ = static_cast<std::uint32_t>(turn_after(turn_));
       }
       ++next_;
       ++taken;
-      if (head == 0) [[likely]] {
-        take(std::span<const std::byte>(from, bytes));
+      if (const std::size_t bytes = word & kBytesMask; bytes <= sizeof slot.packet) [[likely]] {
+        take(std::span<const std::byte>(slot.packet, bytes));
       } else {
-        const std::span<std::byte> payload(from + kRoomForHead, bytes - head);
-        if constexpr (std::is_invocable_v<Take&, std::span<const std::byte>, std::span<std::byte>>) {
-          take(std::span<const std::byte>(slot.packet, head), payload);
-        } else {
-          std::memcpy(payload.data() - head, slot.packet, head);
-          take(std::span<const std::byte>(payload.data() - head, bytes));
-        }
+        take_long(slot, word, take);
       }
-      data_next_ = data_end;
     }
     if (taken != 0) {
       ring_.consumed->data.store(data_next_, std::memory_order_release);
@@ -259,6 +267,28 @@ class Consumer {
   }
 
  private:
+  /// Gives `take` a packet that does not fit its slot, whose word is `word`.
+  template <class Take>
+  void take_long(const Slot& slot, std::uint64_t word, Take& take) noexcept {
+    const std::size_t bytes = word & kBytesMask;
+    const std::size_t head = (word >> kHeadShift & 0xf) * sizeof(std::uint64_t);
+    const std::size_t taken_bytes = head != 0 ? kRoomForHead + bytes - head : bytes;
+    const std::uint64_t place = place_in_data(data_next_, taken_bytes, data_bytes_);
+    std::byte* const from = ring_.data + (place & (data_bytes_ - 1));
+    if (head == 0) {
+      take(std::span<const std::byte>(from, bytes));
+    } else {
+      const std::span<std::byte> payload(from + kRoomForHead, bytes - head);
+      if constexpr (std::is_invocable_v<Take&, std::span<const std::byte>, std::span<std::byte>>) {
+        take(std::span<const std::byte>(slot.packet, head), payload);
+      } else {
+        std::memcpy(payload.data() - head, slot.packet, head);
+        take(std::span<const std::byte>(payload.data() - head, bytes));
+      }
+    }
+    data_next_ = after_in_data(place, taken_bytes);
+  }
+
   RingView ring_;
   Slot* at_ = nullptr;  ///< the slot of packet number next_
   Slot* end_ = nullptr;
