@@ -8,9 +8,9 @@ namespace aqueduct::coll {
 // members are not told of it. Requires: an Entry, but for may_begin_at_once.
 
 /// Of a call that does not wait, without an Entry. Asked before anything else is read that another thread in the endpoint may
-/// change, such as a stand-in: it is false then, and is_plain() reads such things too.
+/// change.
 inline bool may_begin_at_once(const aqueduct::detail::EndpointState& endpoint) noexcept {
-  return !endpoint.guarded && endpoint.is_plain();
+  return endpoint.is_plain();
 }
 
 /// Of a call that does not wait.

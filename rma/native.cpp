@@ -39,8 +39,9 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
 // The short path: a single post. The operation's only part is the conduit's. The initiator needs no part of its own,
 // because it begins nothing after the post, and no progress runs before this returns.
 template <class Begin>
-Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, Op* group,
-                       std::uint64_t& counter, const Begin& begin) noexcept {
+[[gnu::always_inline]] inline Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at,
+                                                     std::uint64_t bytes, Op* group, std::uint64_t& counter,
+                                                     const Begin& begin) noexcept {
   Op* const op = state_.ops.acquire(kind, at.rank(), group == nullptr);
   if (op == nullptr) return nullptr;
   Operation& operation = Operation::of(*op);
@@ -61,17 +62,40 @@ Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::u
   return op;
 }
 
-Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Op* group) noexcept {
+template <Transfers::Looked kLooked>
+[[gnu::always_inline]] inline Op* Transfers::try_put(GlobalPtr<std::byte> to, const void* from,
+                                                     std::size_t bytes, Op* group) noexcept {
   const Rank peer = to.rank();
   const SegmentPart* const part = state_.segments.native(to, bytes);
   // No bytes, or a word for which the general path chooses the way?
-  if (part == nullptr || !part->native_anywhere(bytes, part->most_put) || state_.polling) return nullptr;
-  if (state_.ops.counts()) [[unlikely]]
-    return put_in_order(*part, to, from, bytes, group);
+  if (part == nullptr || !part->native_anywhere(bytes, part->most_put)) return nullptr;
+  if constexpr (kLooked == Looked::no) {
+    if (state_.polling) return nullptr;
+    if (state_.ops.counts()) [[unlikely]]
+      return put_in_order(*part, to, from, bytes, group);
+  }
   return at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
     return part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
                           token);
   });
+}
+
+Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Op* group) noexcept {
+  return try_put<Looked::no>(to, from, bytes, group);
+}
+
+Event Transfers::put_plainly_nb(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                                const PutOptions& options) noexcept {
+  if (Op* const op = try_put<Looked::yes>(to, from, bytes, nullptr)) [[likely]]
+    return Event(op);
+  return put(to, from, bytes, Completion::event, options).event;
+}
+
+Status Transfers::put_plainly_nbi(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                                  const PutOptions& options) noexcept {
+  if (try_put<Looked::yes>(to, from, bytes, &state_.group()) != nullptr) [[likely]]
+    return {};
+  return put(to, from, bytes, Completion::group, options).status;
 }
 
 // As put_at_once, once fences are in use.
@@ -89,14 +113,35 @@ Op* Transfers::put_in_order(const SegmentPart& part, GlobalPtr<std::byte> to, co
   return op;
 }
 
-Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept {
+template <Transfers::Looked kLooked>
+[[gnu::always_inline]] inline Op* Transfers::try_get(void* to, GlobalPtr<std::byte> from, std::size_t bytes,
+                                                     Op* group) noexcept {
   const Rank peer = from.rank();
   const SegmentPart* const part = state_.segments.native(from, bytes);
-  if (part == nullptr || !part->native_anywhere(bytes, part->most_get) || state_.polling) return nullptr;
+  if (part == nullptr || !part->native_anywhere(bytes, part->most_get)) return nullptr;
+  if (kLooked == Looked::no && state_.polling) return nullptr;
   return at_once(
       kGetKind, from, bytes, group, state_.statistics.native_gets, [&](core::Token token) noexcept {
         return part->rma->get(peer, part->key, from.offset(), {static_cast<std::byte*>(to), bytes}, token);
       });
+}
+
+Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept {
+  return try_get<Looked::no>(to, from, bytes, group);
+}
+
+Event Transfers::get_plainly_nb(void* to, GlobalPtr<std::byte> from, std::size_t bytes,
+                                const GetOptions& options) noexcept {
+  if (Op* const op = try_get<Looked::yes>(to, from, bytes, nullptr)) [[likely]]
+    return Event(op);
+  return get(to, from, bytes, Completion::event, options.immediate).event;
+}
+
+Status Transfers::get_plainly_nbi(void* to, GlobalPtr<std::byte> from, std::size_t bytes,
+                                  const GetOptions& options) noexcept {
+  if (try_get<Looked::yes>(to, from, bytes, &state_.group()) != nullptr) [[likely]]
+    return {};
+  return get(to, from, bytes, Completion::group, options.immediate).status;
 }
 
 Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call,

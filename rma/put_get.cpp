@@ -4,7 +4,8 @@
 #include "rma/transfers.hpp"
 
 // The cold paths of include/aqueduct/rma.hpp, for targets that are not mapped here. Each first tries the short path, a
-// single native post (`put_at_once`, `get_at_once`), and otherwise takes the general one.
+// single native post (`put_at_once`, `get_at_once`), and otherwise takes the general one. Operations that are begun where
+// nothing hinders (EndpointState::is_plain) and that have no options need no Entry and hold nothing across the post.
 
 namespace aqueduct::detail {
 
@@ -14,6 +15,44 @@ namespace {
 
 bool plain(const PutOptions& options) noexcept {
   return options.source == SourceReuse::at_completion && options.source_event == nullptr;
+}
+
+[[gnu::noinline]] Event put_nb_within_entry(Endpoint& ep, GlobalPtr<std::byte> to, const void* from,
+                                            std::size_t bytes, const PutOptions& options) noexcept {
+  core::Entry entry(ep.state());
+  rma::Transfers& transfers = *ep.state().transfers;
+  if (plain(options)) {
+    if (rma::Op* const op = transfers.put_at_once(to, from, bytes, nullptr)) return Event(op);
+  }
+  return transfers.put(to, from, bytes, Completion::event, options).event;
+}
+
+[[gnu::noinline]] Status put_nbi_within_entry(Endpoint& ep, GlobalPtr<std::byte> to, const void* from,
+                                              std::size_t bytes, const PutOptions& options) noexcept {
+  core::Entry entry(ep.state());
+  rma::Transfers& transfers = *ep.state().transfers;
+  if (rma::Op* const group = transfers.joined(options.group); plain(options) && group != nullptr) {
+    if (transfers.put_at_once(to, from, bytes, group) != nullptr) return {};
+  }
+  return transfers.put(to, from, bytes, Completion::group, options).status;
+}
+
+[[gnu::noinline]] Event get_nb_within_entry(Endpoint& ep, void* to, GlobalPtr<std::byte> from,
+                                            std::size_t bytes, const GetOptions& options) noexcept {
+  core::Entry entry(ep.state());
+  rma::Transfers& transfers = *ep.state().transfers;
+  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, nullptr)) return Event(op);
+  return transfers.get(to, from, bytes, Completion::event, options.immediate).event;
+}
+
+[[gnu::noinline]] Status get_nbi_within_entry(Endpoint& ep, void* to, GlobalPtr<std::byte> from,
+                                              std::size_t bytes, const GetOptions& options) noexcept {
+  core::Entry entry(ep.state());
+  rma::Transfers& transfers = *ep.state().transfers;
+  if (rma::Op* const group = transfers.joined(options.group)) {
+    if (transfers.get_at_once(to, from, bytes, group) != nullptr) return {};
+  }
+  return transfers.get(to, from, bytes, Completion::group, options.immediate, options.group).status;
 }
 
 }  // namespace
@@ -35,22 +74,16 @@ Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, st
 
 Event put_nb_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                        const PutOptions& options) noexcept {
-  core::Entry entry(ep.state());
-  rma::Transfers& transfers = *ep.state().transfers;
-  if (plain(options)) {
-    if (rma::Op* const op = transfers.put_at_once(to, from, bytes, nullptr)) return Event(op);
-  }
-  return transfers.put(to, from, bytes, Completion::event, options).event;
+  if (ep.state().is_plain() && plain(options)) [[likely]]
+    return ep.state().transfers->put_plainly_nb(to, from, bytes, options);
+  return put_nb_within_entry(ep, to, from, bytes, options);
 }
 
 Status put_nbi_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                          const PutOptions& options) noexcept {
-  core::Entry entry(ep.state());
-  rma::Transfers& transfers = *ep.state().transfers;
-  if (rma::Op* const group = transfers.joined(options.group); plain(options) && group != nullptr) {
-    if (transfers.put_at_once(to, from, bytes, group) != nullptr) return {};
-  }
-  return transfers.put(to, from, bytes, Completion::group, options).status;
+  if (ep.state().is_plain() && plain(options) && options.group == nullptr) [[likely]]
+    return ep.state().transfers->put_plainly_nbi(to, from, bytes, options);
+  return put_nbi_within_entry(ep, to, from, bytes, options);
 }
 
 Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes) noexcept {
@@ -65,20 +98,16 @@ Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::siz
 
 Event get_nb_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                        const GetOptions& options) noexcept {
-  core::Entry entry(ep.state());
-  rma::Transfers& transfers = *ep.state().transfers;
-  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, nullptr)) return Event(op);
-  return transfers.get(to, from, bytes, Completion::event, options.immediate).event;
+  if (ep.state().is_plain()) [[likely]]
+    return ep.state().transfers->get_plainly_nb(to, from, bytes, options);
+  return get_nb_within_entry(ep, to, from, bytes, options);
 }
 
 Status get_nbi_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                          const GetOptions& options) noexcept {
-  core::Entry entry(ep.state());
-  rma::Transfers& transfers = *ep.state().transfers;
-  if (rma::Op* const group = transfers.joined(options.group)) {
-    if (transfers.get_at_once(to, from, bytes, group) != nullptr) return {};
-  }
-  return transfers.get(to, from, bytes, Completion::group, options.immediate, options.group).status;
+  if (ep.state().is_plain() && options.group == nullptr) [[likely]]
+    return ep.state().transfers->get_plainly_nbi(to, from, bytes, options);
+  return get_nbi_within_entry(ep, to, from, bytes, options);
 }
 
 }  // namespace aqueduct::detail

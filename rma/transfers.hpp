@@ -81,6 +81,16 @@ class Transfers final : public core::Layer {
   Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Op* group) noexcept;
   Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept;
   Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, Op* group) noexcept;
+  /// The short path, and otherwise `put` and `get`, for a caller that has looked already: EndpointState::is_plain(), the
+  /// source stays until completion, and no group is named.
+  Event put_plainly_nb(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                       const PutOptions& options) noexcept;
+  Status put_plainly_nbi(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                         const PutOptions& options) noexcept;
+  Event get_plainly_nb(void* to, GlobalPtr<std::byte> from, std::size_t bytes,
+                       const GetOptions& options) noexcept;
+  Status get_plainly_nbi(void* to, GlobalPtr<std::byte> from, std::size_t bytes,
+                         const GetOptions& options) noexcept;
   Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion, bool immediate,
             Group* group = nullptr, const PartOf& part_of = {}) noexcept;
   /// `part_of`: the operation of a layer above, as PartOf::group.
@@ -159,6 +169,11 @@ class Transfers final : public core::Layer {
                    const PutOptions& options, Op* part_of) noexcept;
   Begun load_word(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
                   bool immediate, Group* group, Op* part_of) noexcept;
+  enum class Looked : bool { no, yes };  ///< yes: nothing hinders (EndpointState::is_plain)
+  template <Looked kLooked>
+  Op* try_put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Op* group) noexcept;
+  template <Looked kLooked>
+  Op* try_get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept;
   template <class Begin>
   Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, Op* group,
               std::uint64_t& counter, const Begin& begin) noexcept;
