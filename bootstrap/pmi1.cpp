@@ -1,6 +1,7 @@
 #include "bootstrap/pmi1.hpp"
 
 #include "bootstrap/key_value.hpp"
+#include "bootstrap/pmi1_beside_mpi.hpp"
 #include "bootstrap/pmi1_wire.hpp"
 #include "bootstrap/stream.hpp"
 
@@ -116,6 +117,10 @@ class Pmi1 final : public KeyValueSpace {
   }
   void leave() noexcept override {
     left_ = true;
+    if (pmi1::mpi_is_here()) {
+      manager_.leave_open();
+      return pmi1::finalize_at_exit(place_.descriptor);
+    }
     // Waits for the acknowledgement: without it, the manager may treat this process as one that died.
     static_cast<void>(manager_.ask("cmd=finalize\n", "finalize_ack", timeout_));
   }

@@ -105,7 +105,9 @@ std::optional<std::uint32_t> node_of(std::string_view mapping, std::uint32_t pro
   return std::nullopt;
 }
 
-Connection::~Connection() { ::close(descriptor_); }
+Connection::~Connection() {
+  if (owns_) ::close(descriptor_);
+}
 
 bool Connection::tell(const std::string& line, std::chrono::milliseconds timeout) {
   switch (send_all(descriptor_, std::as_bytes(std::span(line)), StreamClock::now() + timeout)) {

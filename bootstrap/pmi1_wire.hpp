@@ -38,6 +38,8 @@ class Connection {
   /// Owns the descriptor from here on.
   explicit Connection(int descriptor) noexcept : descriptor_(descriptor) {}
   ~Connection();
+  /// Does not own the descriptor any more.
+  void leave_open() noexcept { owns_ = false; }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -59,6 +61,7 @@ class Connection {
   std::optional<std::string> read_line(std::chrono::steady_clock::time_point deadline);
 
   const int descriptor_;
+  bool owns_ = true;
   std::string arrived_;
   Trouble trouble_ = Trouble::none;
 };

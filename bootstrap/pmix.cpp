@@ -3,36 +3,24 @@
 #include "bootstrap/key_value.hpp"
 #include "bootstrap/pmix_events.hpp"
 #include "bootstrap/pmix_library.hpp"
+#include "bootstrap/pmix_request.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <condition_variable>
-#include <cstdlib>
-#include <cstring>
-#include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
+#include <variant>
 
 namespace aqueduct::bootstrap {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
+using Value = PmixRequest::Value;
 
 constexpr std::string_view kCollect = "collect the values of all processes";
-
-/// Frees a value that PMIx_Get allocated.
-struct FreeValue {
-  void operator()(pmix_value_t* value) const noexcept {
-    if (value->type == PMIX_STRING) std::free(value->data.string);
-    if (value->type == PMIX_BYTE_OBJECT) std::free(value->data.bo.bytes);
-    std::free(value);
-  }
-};
-using Value = std::unique_ptr<pmix_value_t, FreeValue>;
 
 /// PMIx is per process, so this is too: how many jobs this process has joined, and how many it is in now. When the
 /// last job leaves, PMIx is finalized; servers do not accept the same process a second time.
@@ -45,21 +33,6 @@ Users& users() {
   return all;
 }
 
-/// The outcome of an operation. PMIx's thread reports it, perhaps after the caller has given up waiting.
-struct Outcome {
-  std::mutex mutex;
-  std::condition_variable told;
-  std::optional<pmix_status_t> status;
-  pmix_info_t argument{};  // kept here because PMIx may read it as long as the operation runs
-
-  static void tell(pmix_status_t status, void* reference) {
-    const std::unique_ptr<std::shared_ptr<Outcome>> mine(static_cast<std::shared_ptr<Outcome>*>(reference));
-    const std::lock_guard lock((*mine)->mutex);
-    (*mine)->status = status;
-    (*mine)->told.notify_all();
-  }
-};
-
 class Pmix final : public KeyValueSpace {
  public:
   Pmix(std::shared_ptr<const PmixLibrary> pmix, const pmix_proc_t& me, std::chrono::milliseconds timeout,
@@ -69,16 +42,13 @@ class Pmix final : public KeyValueSpace {
   /// Asks PMIx for the size of the job and this process's neighbours. False: PMIx does not say how large the job is.
   bool look_around() {
     const Value size = lookup(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
-    if (size == nullptr || size->type != PMIX_UINT32 || size->data.uint32 <= me_.rank) return false;
-    processes_ = size->data.uint32;
-    if (const Value node = lookup(me_.rank, PMIX_NODEID); node != nullptr && node->type == PMIX_UINT32) {
-      host_ = fmt::format("node {}", node->data.uint32);
-    }
+    if (const auto* const number = std::get_if<std::uint32_t>(&size)) processes_ = *number;
+    if (processes_ <= me_.rank) return false;
+    const Value node = lookup(me_.rank, PMIX_NODEID);
+    if (const auto* const number = std::get_if<std::uint32_t>(&node)) host_ = fmt::format("node {}", *number);
     neighbour_.assign(processes_, false);
-    if (const Value peers = lookup(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
-        peers != nullptr && peers->type == PMIX_STRING && peers->data.string != nullptr) {
-      note_neighbours(peers->data.string);
-    }
+    const Value peers = lookup(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
+    if (const auto* const list = std::get_if<std::string>(&peers)) note_neighbours(*list);
     events_.emplace(pmix_, me_, processes_);
     return true;
   }
@@ -107,42 +77,37 @@ class Pmix final : public KeyValueSpace {
   Status fence() override {
     if (const auto done = pmix_->commit(); done != PMIX_SUCCESS)
       return fail("publish the values of this process", done);
-    auto outcome = std::make_shared<Outcome>();
-    pmix_info_t& collect = outcome->argument = info_of(PMIX_COLLECT_DATA);
+    const auto request = std::make_shared<PmixRequest>();
+    pmix_info_t& collect = request->argument = info_of(PMIX_COLLECT_DATA);
     collect.value.type = PMIX_BOOL;
     collect.value.data.flag = true;
-    auto* const reference = new std::shared_ptr<Outcome>(outcome);
-    const auto begun = pmix_->fence_nb(nullptr, 0, &collect, 1, Outcome::tell, reference);
+    void* const reference = PmixRequest::share(request);
+    const auto begun = pmix_->fence_nb(nullptr, 0, &collect, 1, PmixRequest::ended, reference);
     if (begun != PMIX_SUCCESS) {
-      delete reference;
+      PmixRequest::take_back(reference);
       return begun == PMIX_OPERATION_SUCCEEDED ? Status{} : fail(kCollect, begun);
     }
-    const auto deadline = Clock::now() + timeout_;
-    std::unique_lock lock(outcome->mutex);
-    while (!outcome->status) {
-      // Waits in steps: PMIx may never complete a request after its launcher has ended.
-      outcome->told.wait_until(lock, std::min(deadline, Clock::now() + 100ms));
-      if (outcome->status) break;
-      if (events_->launcher_is_gone()) return fail(ErrorCode::bootstrap_failed, kLauncherEnded);
-      if (Clock::now() >= deadline) {
-        return fail(ErrorCode::timed_out, waited_in_vain(me_.rank, timeout_, others_of(processes_)));
-      }
+    const auto status = await(*request);
+    if (!status) {
+      if (launcher_is_gone()) return fail(ErrorCode::bootstrap_failed, kLauncherEnded);
+      return fail(ErrorCode::timed_out, waited_in_vain(me_.rank, timeout_, others_of(processes_)));
     }
-    if (*outcome->status != PMIX_SUCCESS) return fail(kCollect, *outcome->status);
-    return {};
+    return *status == PMIX_SUCCESS ? Status{} : fail(kCollect, *status);
   }
 
   Result<std::vector<std::byte>> get(std::uint32_t process, std::string_view name) override {
-    const Value value = lookup(process, std::string(name).c_str(), /*wait=*/true);
-    if (value == nullptr || value->type != PMIX_BYTE_OBJECT) {
+    Value value = lookup(process, name, /*wait=*/true);
+    if (auto* const bytes = std::get_if<std::vector<std::byte>>(&value)) return std::move(*bytes);
+    if (last_) {
       return fail(
           ErrorCode::bootstrap_failed,
           fmt::format(
-              "PMIx has no value {} of process {}: {}; do all processes use the same version of Aqueduct?",
-              name, process, pmix_->text(last_)));
+              "PMIx has no value {} of process {}: {}; has it ended already, or has it another version "
+              "of Aqueduct?",
+              name, process, pmix_->text(*last_)));
     }
-    const auto* bytes = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
-    return std::vector<std::byte>(bytes, bytes + value->data.bo.size);
+    if (launcher_is_gone()) return fail(ErrorCode::bootstrap_failed, kLauncherEnded);
+    return fail(ErrorCode::timed_out, waited_in_vain(me_.rank, timeout_, fmt::format("the values of process {}", process)));
   }
 
   void poll_losses(const std::function<void(std::uint32_t)>& lost) noexcept override {
@@ -162,10 +127,14 @@ class Pmix final : public KeyValueSpace {
   }
 
  private:
-  Value lookup(pmix_rank_t process, const char* key, bool wait = false) {
-    pmix_proc_t whom = me_;
-    whom.rank = process;
-    pmix_info_t info = info_of(wait ? PMIX_TIMEOUT : PMIX_OPTIONAL);
+  /// Nothing, with its reason in `last_`, if PMIx has no such value. PMIx_Get itself would wait without a limit for the
+  /// value of a process that has died: servers do not all heed PMIX_TIMEOUT.
+  Value lookup(pmix_rank_t process, std::string_view key, bool wait = false) {
+    const auto request = std::make_shared<PmixRequest>();
+    request->whom = me_;
+    request->whom.rank = process;
+    request->key = key;
+    pmix_info_t& info = request->argument = info_of(wait ? PMIX_TIMEOUT : PMIX_OPTIONAL);
     if (wait) {
       info.value.type = PMIX_INT;
       info.value.data.integer = static_cast<int>(std::max<std::int64_t>(1, timeout_.count() / 1000));
@@ -173,10 +142,20 @@ class Pmix final : public KeyValueSpace {
       info.value.type = PMIX_BOOL;
       info.value.data.flag = true;
     }
-    pmix_value_t* value = nullptr;
-    last_ = pmix_->get(&whom, key, &info, 1, &value);
-    return Value(last_ == PMIX_SUCCESS ? value : nullptr);
+    void* const reference = PmixRequest::share(request);
+    last_ = pmix_->get_nb(&request->whom, request->key.c_str(), &info, 1, PmixRequest::found, reference);
+    if (last_ != PMIX_SUCCESS) {
+      PmixRequest::take_back(reference);
+      return {};
+    }
+    last_ = await(*request);
+    return last_ == PMIX_SUCCESS ? std::move(request->value) : Value{};
   }
+  /// Nothing: the launcher has ended, or the time is over.
+  std::optional<pmix_status_t> await(PmixRequest& request) {
+    return request.wait(PmixRequest::Clock::now() + timeout_, [this] { return launcher_is_gone(); });
+  }
+  bool launcher_is_gone() const { return events_ && events_->launcher_is_gone(); }
 
   /// Parses a list such as "0,1,5".
   void note_neighbours(std::string_view list) {
@@ -211,9 +190,22 @@ class Pmix final : public KeyValueSpace {
   std::string host_;
   std::vector<bool> neighbour_;
   std::optional<PmixEvents> events_;
-  pmix_status_t last_ = PMIX_SUCCESS;
+  std::optional<pmix_status_t> last_;  ///< of `lookup`; nothing: PMIx did not answer
   bool told_of_end_ = false;
 };
+
+/// PMIx_Init has no form that does not wait, so a thread of its own waits for it. Nothing: the time is over. Then that
+/// thread is left to itself, and so is PMIx.
+std::optional<pmix_status_t> init(const std::shared_ptr<const PmixLibrary>& pmix, pmix_proc_t& me,
+                                  std::chrono::milliseconds timeout) {
+  const auto request = std::make_shared<PmixRequest>();
+  std::thread([pmix, request, reference = PmixRequest::share(request)] {
+    PmixRequest::ended(pmix->init(&request->whom, nullptr, 0), reference);
+  }).detach();
+  const auto status = request->wait(PmixRequest::Clock::now() + timeout, [] { return false; });
+  if (status) me = request->whom;
+  return status;
+}
 
 }  // namespace
 
@@ -228,13 +220,21 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
   if (pmix == nullptr) return say("this process was started through PMIx, but " + problem);
   if (users().ever != 0 && users().now == 0) return say(kOneJob);
   pmix_proc_t me{};
-  if (const auto done = pmix->init(&me, nullptr, 0); done != PMIX_SUCCESS) {
+  const auto done = init(pmix, me, timeout);
+  if (!done) {
+    static_cast<void>(say(fmt::format(
+        "the PMIx server of PMIX_NAMESPACE and PMIX_RANK has not answered in {} ms: has the launcher "
+        "ended, or has a process of this job? If it needs longer, set AQUEDUCT_BOOTSTRAP_TIMEOUT higher",
+        timeout.count())));
+    return ErrorCode::timed_out;
+  }
+  if (*done != PMIX_SUCCESS) {
     return say(
         fmt::format("the PMIx server of PMIX_NAMESPACE and PMIX_RANK does not answer: {}. If this program "
                     "inherited the variables of a launcher that did not start it, unset them or set "
                     "AQUEDUCT_LAUNCHER=alone; if the launcher has another version of PMIx than {} ({}), name "
                     "its library with AQUEDUCT_PMIX_LIBRARY",
-                    pmix->text(done), pmix->version(), pmix->file));
+                    pmix->text(*done), pmix->version(), pmix->file));
   }
   auto space = std::make_unique<Pmix>(pmix, me, timeout, report, users().ever);
   if (!space->look_around()) {

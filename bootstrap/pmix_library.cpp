@@ -51,7 +51,7 @@ std::shared_ptr<const PmixLibrary> load_pmix(const std::string& file, std::strin
   find(handle, "PMIx_Put", found->put, missing);
   find(handle, "PMIx_Commit", found->commit, missing);
   find(handle, "PMIx_Fence_nb", found->fence_nb, missing);
-  find(handle, "PMIx_Get", found->get, missing);
+  find(handle, "PMIx_Get_nb", found->get_nb, missing);
   find(handle, "PMIx_Register_event_handler", found->register_event_handler, missing);
   find(handle, "PMIx_Deregister_event_handler", found->deregister_event_handler, missing);
   find(handle, "PMIx_Error_string", found->error_string, missing);

@@ -16,7 +16,7 @@ struct PmixLibrary {
   decltype(&PMIx_Put) put = nullptr;
   decltype(&PMIx_Commit) commit = nullptr;
   decltype(&PMIx_Fence_nb) fence_nb = nullptr;
-  decltype(&PMIx_Get) get = nullptr;
+  decltype(&PMIx_Get_nb) get_nb = nullptr;
   decltype(&PMIx_Register_event_handler) register_event_handler = nullptr;
   decltype(&PMIx_Deregister_event_handler) deregister_event_handler = nullptr;
   decltype(&PMIx_Error_string) error_string = nullptr;

@@ -155,6 +155,16 @@ TEST_P(Launchers, KeepPretendedHostsApart) {
   EXPECT_EQ(job.lines("of 4, 2 on this host").size(), 4u) << job.out();
 }
 
+// MPI would write to a connection that the job has finalized, and die of it.
+TEST_P(Launchers, LeaveTheManagerToAnMpiLibraryInTheSameProgram) {
+  if (how().command != std::string_view("mpiexec.hydra")) return;  // PMIx counts its users by itself
+  for (const char* way : {"uses", "unused"}) {
+    Launch job(command(3, {program("fault_beside_mpi"), way}), environment());
+    EXPECT_EQ(job.status(), 0) << way << '\n' << job.out() << job.err();
+    EXPECT_EQ(job.lines("ended beside MPI").size(), 3u) << way << '\n' << job.out();
+  }
+}
+
 TEST_P(Launchers, EndTheJobThatARankAborts) {
   const Gate gate;
   Launch job(command(3, {program("fault_launched"), "abort", gate.file()}), environment());
