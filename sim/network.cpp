@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
+#include <string>
 
 namespace aqueduct::sim {
 
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t kMostText = std::size_t{4} << 20;  // chosen: as of a tuning file
 
 LinkSpeed read_speed(const json& value, std::string where, const LinkSpeed& usual) {
   NetworkReader reader(value, std::move(where));
@@ -160,9 +162,12 @@ Network load_network(const std::string& name_or_file, Rank ranks, const HostList
     throw BadInput(
         fmt::format("there is no network '{}' and no file of that name; there are: {}", name_or_file, names));
   }
-  std::stringstream text;
-  text << file.rdbuf();
-  return parse_network(text.str(), name_or_file, ranks, hosts);
+  std::string text(kMostText + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMostText)
+    throw BadInput(fmt::format("the network file '{}' has more than {} bytes", name_or_file, kMostText));
+  return parse_network(text, name_or_file, ranks, hosts);
 }
 
 }  // namespace aqueduct::sim

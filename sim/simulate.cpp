@@ -13,6 +13,9 @@ namespace aqueduct::sim {
 
 namespace {
 
+// So that no schedule computes a place or a length above 64 bits.
+constexpr std::uint64_t kMostBytesOfRank = std::uint64_t{1} << 56;
+
 std::uint64_t free_memory() {
   const long pages = sysconf(_SC_AVPHYS_PAGES);
   const long bytes = sysconf(_SC_PAGESIZE);
@@ -53,6 +56,9 @@ const char* word_of(Method method) noexcept {
 Outcome simulate(const Job& job, const Network& network) {
   if (const char* const why = coll::Schedule::refusal(*job.algorithm, job.shape); why != nullptr)
     throw BadInput(fmt::format("{} cannot do this: {}", job.algorithm->name, why));
+  if (job.shape.bytes > kMostBytesOfRank / job.shape.ranks)
+    throw BadInput(fmt::format("{} ranks with blocks of {} bytes: {}", job.shape.ranks, job.shape.bytes,
+                               coll::kTooMuch));
   Outcome out;
   const auto begin = std::chrono::steady_clock::now();
   // Where several hosts have several ranks, what goes between them is counted message by message.
@@ -65,6 +71,7 @@ Outcome simulate(const Job& job, const Network& network) {
             replay_symmetric(*job.algorithm, job.shape, machine, job.calls);
         replayed) {
       out.replayed = std::move(*replayed);
+      if (!out.replayed.problem.empty()) throw BadInput(out.replayed.problem);
       out.method = job.calls.empty() ? Method::one_for_all : Method::by_rounds;
     }
   }

@@ -46,6 +46,7 @@ class Rounds {
 
   bool run() {
     for (const Action& action : actions_) {
+      if (too_much_) return true;
       switch (action.kind) {
         case Action::Kind::wait:
           if (!wait(action)) return false;
@@ -53,6 +54,7 @@ class Rounds {
         case Action::Kind::work:
           busy_ += action.length;
           for (Picoseconds& now : now_) now += action.length;
+          too_much_ |= busy_ >= coll::kMostTime;
           break;
         case Action::Kind::raise: add(action.counter, 1, now_); break;
         case Action::Kind::post:
@@ -82,8 +84,12 @@ class Rounds {
     for (const Action& action : actions_) {
       if (action.kind != Action::Kind::post) continue;
       out.messages += ranks_;
-      out.bytes += ranks_ * action.bytes;
+      std::uint64_t bytes = 0;
+      if (__builtin_mul_overflow(std::uint64_t{ranks_}, action.bytes, &bytes) ||
+          __builtin_add_overflow(out.bytes, bytes, &out.bytes))
+        out.problem = coll::kTooMuch;
     }
+    if (too_much_) out.problem = coll::kTooMuch;
     return out;
   }
 
@@ -116,6 +122,7 @@ class Rounds {
       now_[i] += link_.overhead;
       const Picoseconds entered = std::max(now_[i], sends_free_[i]);
       sends_free_[i] = entered + length + link_.gap;
+      too_much_ |= sends_free_[i] >= coll::kMostTime;
       heads_[i] = entered + link_.latency;
     }
     if (action.bytes > 0) {
@@ -162,6 +169,7 @@ class Rounds {
     last_from_[to] = from;
     const Picoseconds in_place = std::max(head, takes_free_[to]) + length;
     takes_free_[to] = in_place + link_.gap;
+    too_much_ |= takes_free_[to] >= coll::kMostTime;
     state.ready[to] = std::max(state.ready[to], in_place);
     return true;
   }
@@ -172,6 +180,7 @@ class Rounds {
   const std::vector<Action>& actions_;
   Rank count_;  ///< members that are followed: one for all, or each
   Picoseconds busy_ = 0;
+  bool too_much_ = false;  ///< a time has passed kMostTime
   std::vector<Picoseconds> now_;
   std::vector<Picoseconds> sends_free_;
   std::vector<Picoseconds> takes_free_;

@@ -10,6 +10,12 @@ namespace aqueduct::coll {
 // Time in models is a whole number of picoseconds, so all members of a team compute the same.
 using Picoseconds = std::uint64_t;
 
+/// 53 days. A replay in which something takes longer ends with a problem, so that nothing exceeds 64 bits.
+inline constexpr Picoseconds kMostTime = Picoseconds{1} << 62;
+/// That problem.
+inline constexpr const char* kTooMuch =
+    "its times or the sum of its bytes do not fit 64 bits; with fewer ranks or bytes they do";
+
 /// How long a message takes between two ranks: Culler's LogP with a term for bytes.
 ///
 /// Source: Alexandrov, Ionescu, Schauser and Scheiman, LogGP, J. Parallel Distrib. Comput. 44(1), 1997.
@@ -70,9 +76,14 @@ struct LogGP {
   /// G, in femtoseconds for a byte, so that a fast memory still has three digits.
   std::uint64_t femtoseconds_per_byte = 0;
 
-  /// n·G, rounded down to whole picoseconds.
+  /// n·G, rounded down to whole picoseconds; at most kMostTime.
   constexpr Picoseconds bytes_time(std::uint64_t bytes) const noexcept {
-    return bytes * (femtoseconds_per_byte / 1000) + bytes * (femtoseconds_per_byte % 1000) / 1000;
+    const std::uint64_t rest = femtoseconds_per_byte % 1000;
+    Picoseconds time = 0;
+    if (__builtin_mul_overflow(bytes, femtoseconds_per_byte / 1000, &time) || time >= kMostTime)
+      return kMostTime;
+    time += bytes / 1000 * rest + bytes % 1000 * rest / 1000;
+    return time < kMostTime ? time : kMostTime;
   }
 
   friend bool operator==(const LogGP&, const LogGP&) = default;

@@ -35,7 +35,7 @@ class Ports {
     const Picoseconds left = entered + link.bytes_time(bytes);
     port.sends = left + link.gap;
     ++messages_;
-    bytes_ += bytes;
+    too_much_ |= __builtin_add_overflow(bytes_, bytes, &bytes_) || left >= kMostTime;
     if (has_hosts_ && machine_.host_of(from) != machine_.host_of(head.rank)) {
       ++messages_between_hosts_;
       bytes_between_hosts_ += bytes;
@@ -55,6 +55,7 @@ class Ports {
     Picoseconds& free = ports_[head.rank].takes;
     const Picoseconds in_place = std::max(head.time, free) + link.bytes_time(head.carried());
     free = in_place + (head.kind == Event::Kind::part ? 0 : link.gap);
+    too_much_ |= in_place >= kMostTime;
     if (options_.watcher != nullptr) watch(head, in_place, link);
     return in_place;
   }
@@ -69,6 +70,8 @@ class Ports {
   /// Sends the messages that have entered the network in this window over its links.
   void route(std::uint64_t window);
 
+  /// Whether a time or a sum has come near the limit of 64 bits (kMostTime): what follows may be wrong.
+  bool too_much() const noexcept { return too_much_; }
   std::uint64_t messages() const noexcept { return messages_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
   std::uint64_t messages_between_hosts() const noexcept { return messages_between_hosts_; }
@@ -86,8 +89,9 @@ class Ports {
   const Machine& machine_;
   const ReplayOptions& options_;
   const LogGP* only_;  ///< if all messages cost the same
-  bool has_hosts_;     ///< with several ranks, so messages between hosts are counted
-  unsigned shift_;     ///< of windows
+  bool too_much_ = false;
+  bool has_hosts_;  ///< with several ranks, so messages between hosts are counted
+  unsigned shift_;  ///< of windows
   std::vector<Port> ports_;
   Calendar<Event> heads_;
   Calendar<Event> entries_;  ///< with links: messages that enter the network

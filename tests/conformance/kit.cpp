@@ -123,7 +123,11 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
       ->group("");
   app.footer("GoogleTest's own options work too: --gtest_filter=*Put* --gtest_repeat=10 …");
   app.allow_extras();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
 
   selection.limit = std::chrono::seconds(limit);
   if (!selection.plugin.empty() && !conduits::is_path(selection.plugin)) {

@@ -197,6 +197,31 @@ TEST(Simulate, RefusesTooManyMessages) {
               AllOf(HasSubstr("sends 1019000 messages"), HasSubstr("1000 are allowed (--most-messages)")));
 }
 
+TEST(Simulate, RefusesTimesAndSumsThatDoNotFit64Bits) {
+  constexpr std::uint64_t kBytes = std::uint64_t{1} << 40;
+  for (const bool one_by_one : {false, true}) {
+    Job job = job_of(coll::kAllToAllDirect, 512, 8);
+    job.shape.bytes = job.shape.pitch = kBytes / 512;
+    job.one_by_one = one_by_one;
+    Network network = load_network("ideal", 512);
+    EXPECT_EQ(simulate(job, network).replayed.bytes, 512 * 511 * (kBytes / 512)) << one_by_one;
+    network.machine.levels.front().link.femtoseconds_per_byte = std::uint64_t{1} << 50;  // a time
+    EXPECT_THAT(complaint_of([&] { simulate(job, network); }), HasSubstr("do not fit 64 bits")) << one_by_one;
+    network.machine.levels.front().link.femtoseconds_per_byte = 0;
+    job.shape.bytes = job.shape.pitch = kBytes << 7;  // the sum of nearly 2^18 messages
+    EXPECT_THAT(complaint_of([&] { simulate(job, network); }), HasSubstr("do not fit 64 bits")) << one_by_one;
+    job.shape.bytes = job.shape.pitch = kBytes << 8;  // what a member has in all
+    EXPECT_THAT(complaint_of([&] { simulate(job, network); }), HasSubstr("do not fit 64 bits")) << one_by_one;
+  }
+}
+
+TEST(LogGP, RoundsTheTimeOfAnyNumberOfBytesDown) {
+  const coll::LogGP link{.femtoseconds_per_byte = 1234};
+  EXPECT_EQ(link.bytes_time(999), 1232u);                                    // of 1232.766
+  EXPECT_EQ(link.bytes_time(std::uint64_t{1} << 60), 1422705136684849168u);  // of ….384
+  EXPECT_EQ(link.bytes_time(~std::uint64_t{0}), coll::kMostTime);
+}
+
 TEST(Network, ReadsAllThatAFileCanSay) {
   const Network network = parse_network(R"({
     "version": 1, "name": "ours",
@@ -287,6 +312,7 @@ TEST(Network, SaysWhatIsWrongWithAFile) {
       HasSubstr("has 8 for rank 7"));
   EXPECT_THAT(says(R"({"version": 1, "levels": [{}], "placement": "block"})"),
               HasSubstr("without a topology"));
+  EXPECT_THAT(complaint_of([] { load_network("/dev/zero", 4); }), HasSubstr("has more than 4194304 bytes"));
   EXPECT_THAT(complaint_of([] { load_network("nonesuch", 4); }),
               AllOf(HasSubstr("no network 'nonesuch'"), HasSubstr("torus")));
 }
