@@ -62,8 +62,8 @@ struct InTwoPieces {
 };
 
 /// Finds the arguments of a packet, and puts the payload of a long message into its place. Checks every length and the
-/// place first. Returns null, or the reason why the message is dropped. A template, so that a packet in one piece, as
-/// most are, pays for no more than one piece.
+/// place first. Returns null, or the reason why the message is dropped. A template: most packets are in
+/// one piece, and need not be divided to be checked.
 template <class Packet>
 [[gnu::always_inline]] inline const char* find_parts(core::EndpointState& state, const PacketHeader& header,
                                                      const Packet& packet, PacketParts& parts) noexcept {

@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace aqueduct::bootstrap::pmi1 {
 namespace {
@@ -19,6 +20,7 @@ constexpr std::chrono::seconds kLongestEnd{2};  // chosen: how long the manager 
 struct Kept {
   int descriptor;
   struct stat file;
+  pid_t process;
 };
 std::optional<Kept> kept;  // written once, before the process exits
 
@@ -29,6 +31,7 @@ int is_mpi(dl_phdr_info* object, std::size_t, void*) {
 }
 
 void finalize() {
+  if (::getpid() != kept->process) return;  // a forked child exits
   struct stat now;
   if (::fstat(kept->descriptor, &now) != 0 || now.st_dev != kept->file.st_dev ||
       now.st_ino != kept->file.st_ino)
@@ -43,7 +46,7 @@ bool mpi_is_here() noexcept {
 }
 
 void finalize_at_exit(int descriptor) noexcept {
-  Kept keep{descriptor, {}};
+  Kept keep{descriptor, {}, ::getpid()};
   if (::fstat(descriptor, &keep.file) != 0) return;
   const bool again = kept.has_value();
   kept = keep;
