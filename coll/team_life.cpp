@@ -47,6 +47,10 @@ std::uint64_t hash_of(std::span<const Rank> ranks) noexcept {
   return hash;
 }
 
+// Stands between the name and the serial of an id. Otherwise the id of the team of ranks 0 and 1 with serial 2 would be the
+// name of ranks 0, 1 and 2, under which these exchange before they have a team.
+constexpr std::uint64_t kMade = 0x6d616465;  // "made"
+
 /// The id of the team, if all members have said the same order. The first member never proposes a serial twice, so no two
 /// teams of a name have the same id, and no late packet of a team that has ended fits another team.
 Result<std::uint64_t> agreed_id(const TeamState& namesake, const coll::Contributions& all) noexcept {
@@ -57,7 +61,7 @@ Result<std::uint64_t> agreed_id(const TeamState& namesake, const coll::Contribut
     if (all[i].size() != sizeof said) return {ErrorCode::internal, namesake.members[i]};
     std::memcpy(&said, all[i].data(), sizeof said);
     if (i == 0) {
-      id = coll::mixed(namesake.id, said.serial);
+      id = coll::mixed(coll::mixed(namesake.id, kMade), said.serial);
       order = said.order;
     }
     if (said.order != order) return {ErrorCode::invalid_argument, namesake.members[i]};

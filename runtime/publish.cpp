@@ -35,7 +35,7 @@ Result<PartOffer> offer_here(EndpointParts& parts, SegmentId id, const Result<Lo
 /// The offers of all members, by team index. If some members have none, every member gets the error of the first of
 /// them in team order.
 Result<coll::Contributions> exchange_offers(EndpointState& state, TeamState& team, SegmentId id,
-                                          const Result<PartOffer>& mine) noexcept try {
+                                            const Result<PartOffer>& mine) noexcept try {
   BlobWriter out;
   out.number(id);
   if (mine) mine->write(out, /*near=*/true, /*far=*/true);
@@ -116,7 +116,8 @@ Result<SegmentId> publish_part(EndpointParts& parts, TeamState& team,
     if (status && wanted.by_all) status = add(state, team, *local, *all);
     const bool added = status && wanted.by_all;
     // A lost member ends the attempt for all. Of any other failure the members that have succeeded must be told.
-    if (status.code() != ErrorCode::peer_lost) status = state.barriers->exchanges().agree(team, status);
+    const bool ends_for_all = status.code() == ErrorCode::peer_lost && team.find(status.peer()) != kNoRank;
+    if (!ends_for_all) status = state.barriers->exchanges().agree(team, status);
     if (status && added) return id;
     if (added && status.code() == ErrorCode::peer_lost) {
       // A member that learns of the loss later may have the segment. So its number, keys and memory stay in use until

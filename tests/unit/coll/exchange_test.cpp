@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -155,6 +156,24 @@ TEST_F(SetUpExchange, IsNotKeptUpByLeftoversOfOthers) {
   EXPECT_LE(kept, Exchanges::kMostStreamsOfPeer);
   say({world(me()).id, 1, kUp, 0, 0, 64}, 8);  // of an exchange that is over
   EXPECT_EQ(of(me()).kept(), kept);
+}
+
+// Ranks that make a team exchange under the name of their list before the team has an id.
+TEST_F(SetUpExchange, OfRanksThatMakeATeamIsNotTakenForThatOfATeamOfSomeOfThem) {
+  start(2);
+  job_->run_each([](Endpoint& ep) {
+    constexpr std::uint64_t kTag = 5;
+    const std::array<Rank, 2> two{0, 1};
+    for (int i = 0; i < 4; ++i) {
+      auto made = Team::create(ep, two, kTag);
+      ASSERT_TRUE(made);
+      for (Rank third = 0; third < 100; ++third) {
+        const std::array<Rank, 3> three{0, 1, third};
+        EXPECT_NE(made->state().id, TeamNames::of(kTag, three)) << third;
+      }
+      EXPECT_TRUE(made->end());
+    }
+  });
 }
 
 TEST_F(SetUpExchange, WithForgedBytesFailsInsteadOfWaiting) {
