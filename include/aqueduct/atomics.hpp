@@ -96,7 +96,12 @@ template <Atomic T>
   static_assert(std::atomic_ref<T>::is_always_lock_free);
   switch (op) {
     case AtomicOp::load: return cell.load();
-    case AtomicOp::store: cell.store(operand); return operand;
+    case AtomicOp::store:
+      if (!fetched) {
+        cell.store(operand);
+        return T{};
+      }
+      [[fallthrough]];
     case AtomicOp::swap: return cell.exchange(operand);
     case AtomicOp::add: return cell.fetch_add(operand);
     default: break;
