@@ -122,8 +122,11 @@ class OverKeyValues final : public Bootstrap {
       BlobWriter together;
       for (const std::uint32_t p : part.given_by) {
         const auto blob = space_->get(p, part.name);
-        if (!blob && gathered) gathered = blob.status();
-        if (blob) together.bytes(*blob);
+        if (!blob) {
+          if (gathered) gathered = blob.status();
+          break;  // each further process that has ended would cost the time limit again
+        }
+        together.bytes(*blob);
       }
       // After a failure it puts an unreadable value, because the others would wait for the name.
       const Blob& value = gathered ? together.blob() : unreadable;

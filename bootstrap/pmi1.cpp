@@ -29,6 +29,10 @@ class Pmi1 final : public KeyValueSpace {
   Pmi1(const Pmi1Place& place, std::chrono::milliseconds timeout, Report report)
       : place_(place), timeout_(timeout), report_(std::move(report)), manager_(place.descriptor) {}
 
+  ~Pmi1() override {
+    if (pmi1::mpi_is_here()) manager_.leave_open();
+  }
+
   /// The opening dialogue: protocol version, longest value, name of the key-value space, the processes' nodes.
   Status greet() {
     if (!ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init")) return failure_;
@@ -117,10 +121,7 @@ class Pmi1 final : public KeyValueSpace {
   }
   void leave() noexcept override {
     left_ = true;
-    if (pmi1::mpi_is_here()) {
-      manager_.leave_open();
-      return pmi1::finalize_at_exit(place_.descriptor);
-    }
+    if (pmi1::mpi_is_here()) return pmi1::finalize_at_exit(manager_.file());
     // Waits for the acknowledgement: without it, the manager may treat this process as one that died.
     static_cast<void>(manager_.ask("cmd=finalize\n", "finalize_ack", timeout_));
   }

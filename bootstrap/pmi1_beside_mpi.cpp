@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include <dlfcn.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace aqueduct::bootstrap::pmi1 {
@@ -18,11 +17,10 @@ namespace {
 constexpr std::chrono::seconds kLongestEnd{2};  // chosen: how long the manager may take to acknowledge
 
 struct Kept {
-  int descriptor;
-  struct stat file;
+  OpenFile manager;
   pid_t process;
 };
-std::optional<Kept> kept;  // written once, before the process exits
+std::optional<Kept> kept;
 
 int is_mpi(dl_phdr_info* object, std::size_t, void*) {
   const std::string_view path(object->dlpi_name);
@@ -30,13 +28,10 @@ int is_mpi(dl_phdr_info* object, std::size_t, void*) {
   return name.starts_with("libmpi.") || name.starts_with("libmpich") ? 1 : 0;
 }
 
-void finalize() {
-  if (::getpid() != kept->process) return;  // a forked child exits
-  struct stat now;
-  if (::fstat(kept->descriptor, &now) != 0 || now.st_dev != kept->file.st_dev ||
-      now.st_ino != kept->file.st_ino)
-    return;  // MPI has closed it, and perhaps something else has that number now
-  static_cast<void>(Connection(kept->descriptor).ask("cmd=finalize\n", "finalize_ack", kLongestEnd));
+/// Runs after all functions of atexit and the destructors of all static objects, which may call MPI_Finalize.
+[[gnu::destructor]] void finalize() {
+  if (!kept || ::getpid() != kept->process) return;  // a forked child exits
+  static_cast<void>(Connection(kept->manager).ask("cmd=finalize\n", "finalize_ack", kLongestEnd));
 }
 
 }  // namespace
@@ -45,12 +40,6 @@ bool mpi_is_here() noexcept {
   return ::dlsym(RTLD_DEFAULT, "MPI_Finalized") != nullptr || ::dl_iterate_phdr(is_mpi, nullptr) != 0;
 }
 
-void finalize_at_exit(int descriptor) noexcept {
-  Kept keep{descriptor, {}, ::getpid()};
-  if (::fstat(descriptor, &keep.file) != 0) return;
-  const bool again = kept.has_value();
-  kept = keep;
-  if (!again) static_cast<void>(std::atexit(finalize));
-}
+void finalize_at_exit(const OpenFile& manager) noexcept { kept = {manager, ::getpid()}; }
 
 }  // namespace aqueduct::bootstrap::pmi1

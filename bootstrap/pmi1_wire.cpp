@@ -10,6 +10,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace aqueduct::bootstrap::pmi1 {
@@ -105,11 +106,26 @@ std::optional<std::uint32_t> node_of(std::string_view mapping, std::uint32_t pro
   return std::nullopt;
 }
 
+OpenFile OpenFile::of(int descriptor) noexcept {
+  struct stat file {};
+  if (::fstat(descriptor, &file) != 0) return {descriptor};
+  return {descriptor, file.st_dev, file.st_ino};
+}
+
+bool OpenFile::is_still_open() const noexcept {
+  const OpenFile now = of(descriptor);
+  return inode != 0 && now.device == device && now.inode == inode;
+}
+
 Connection::~Connection() {
-  if (owns_) ::close(descriptor_);
+  if (owns_ && file_.is_still_open()) ::close(descriptor_);
 }
 
 bool Connection::tell(const std::string& line, std::chrono::milliseconds timeout) {
+  if (!file_.is_still_open()) {
+    trouble_ = Trouble::closed;
+    return false;
+  }
   switch (send_all(descriptor_, std::as_bytes(std::span(line)), StreamClock::now() + timeout)) {
     case Sent::all: return true;
     case Sent::late: trouble_ = Trouble::late; break;
@@ -163,7 +179,7 @@ void Connection::wait_until_closed(StreamClock::time_point deadline) const noexc
 
 bool Connection::is_closed() noexcept {
   char byte;
-  return ::recv(descriptor_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  return file_.is_still_open() && ::recv(descriptor_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 }  // namespace aqueduct::bootstrap::pmi1

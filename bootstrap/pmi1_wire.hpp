@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/types.h>
+
 /// The wire protocol of PMI-1, as MPICH's process managers speak it: lines of "cmd=get key=… value=…".
 namespace aqueduct::bootstrap::pmi1 {
 
@@ -32,12 +34,26 @@ std::optional<std::vector<std::byte>> from_letters(std::string_view letters);
 /// The node of a process, by the manager's mapping "(vector,(first node,nodes,processes each),…)".
 std::optional<std::uint32_t> node_of(std::string_view mapping, std::uint32_t process);
 
-/// The connection to the process manager. One line is sent, then one line is received.
+/// A descriptor together with the file that it stood for, since somebody else in the process may close it, and the number
+/// may then stand for another file.
+struct OpenFile {
+  int descriptor;
+  dev_t device = 0;
+  ino_t inode = 0;
+
+  static OpenFile of(int descriptor) noexcept;
+  bool is_still_open() const noexcept;
+};
+
+/// The connection to the process manager. One line is sent, then one line is received. If somebody else has closed the
+/// descriptor, the connection counts as closed.
 class Connection {
  public:
   /// Owns the descriptor from here on.
-  explicit Connection(int descriptor) noexcept : descriptor_(descriptor) {}
+  explicit Connection(const OpenFile& file) noexcept : file_(file), descriptor_(file.descriptor) {}
+  explicit Connection(int descriptor) noexcept : Connection(OpenFile::of(descriptor)) {}
   ~Connection();
+  const OpenFile& file() const noexcept { return file_; }
   /// Does not own the descriptor any more.
   void leave_open() noexcept { owns_ = false; }
   Connection(const Connection&) = delete;
@@ -50,7 +66,7 @@ class Connection {
                           std::chrono::milliseconds timeout);
   /// Why there was no answer.
   Trouble trouble() const noexcept { return trouble_; }
-  /// Whether the manager has closed its end. Never blocks.
+  /// Whether the manager has closed its end. Never blocks. False if somebody else has closed this end.
   bool is_closed() noexcept;
   /// Waits until the manager has closed its end, or until the deadline. Other threads may use the connection.
   void wait_until_closed(std::chrono::steady_clock::time_point deadline) const noexcept;
@@ -60,6 +76,7 @@ class Connection {
  private:
   std::optional<std::string> read_line(std::chrono::steady_clock::time_point deadline);
 
+  const OpenFile file_;
   const int descriptor_;
   bool owns_ = true;
   std::string arrived_;

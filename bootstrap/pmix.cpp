@@ -11,6 +11,7 @@
 #include <atomic>
 #include <charconv>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -52,6 +53,9 @@ class Pmix final : public KeyValueSpace {
     events_.emplace(pmix_, me_, processes_);
     return true;
   }
+
+  /// Whether PMIx has answered the latest question.
+  bool has_answered() const noexcept { return last_.has_value(); }
 
   std::string_view launcher() const noexcept override { return "pmix"; }
   std::uint32_t process() const noexcept override { return me_.rank; }
@@ -107,7 +111,8 @@ class Pmix final : public KeyValueSpace {
               name, process, pmix_->text(*last_)));
     }
     if (launcher_is_gone()) return fail(ErrorCode::bootstrap_failed, kLauncherEnded);
-    return fail(ErrorCode::timed_out, waited_in_vain(me_.rank, timeout_, fmt::format("the values of process {}", process)));
+    return fail(ErrorCode::timed_out,
+                waited_in_vain(me_.rank, timeout_, fmt::format("the values of process {}", process)));
   }
 
   void poll_losses(const std::function<void(std::uint32_t)>& lost) noexcept override {
@@ -137,7 +142,7 @@ class Pmix final : public KeyValueSpace {
     pmix_info_t& info = request->argument = info_of(wait ? PMIX_TIMEOUT : PMIX_OPTIONAL);
     if (wait) {
       info.value.type = PMIX_INT;
-      info.value.data.integer = static_cast<int>(std::max<std::int64_t>(1, timeout_.count() / 1000));
+      info.value.data.integer = static_cast<int>(timeout_.count() / 1000 + 1);  // later than this end
     } else {
       info.value.type = PMIX_BOOL;
       info.value.data.flag = true;
@@ -149,6 +154,7 @@ class Pmix final : public KeyValueSpace {
       return {};
     }
     last_ = await(*request);
+    if (last_ == PMIX_ERR_TIMEOUT) last_.reset();
     return last_ == PMIX_SUCCESS ? std::move(request->value) : Value{};
   }
   /// Nothing: the launcher has ended, or the time is over.
@@ -194,14 +200,19 @@ class Pmix final : public KeyValueSpace {
   bool told_of_end_ = false;
 };
 
-/// PMIx_Init has no form that does not wait, so a thread of its own waits for it. Nothing: the time is over. Then that
-/// thread is left to itself, and so is PMIx.
+/// PMIx_Init has no form that does not wait, so a thread of its own waits for it. Nothing: the time is over. If it
+/// succeeds later, that thread undoes it.
 std::optional<pmix_status_t> init(const std::shared_ptr<const PmixLibrary>& pmix, pmix_proc_t& me,
                                   std::chrono::milliseconds timeout) {
   const auto request = std::make_shared<PmixRequest>();
-  std::thread([pmix, request, reference = PmixRequest::share(request)] {
-    PmixRequest::ended(pmix->init(&request->whom, nullptr, 0), reference);
-  }).detach();
+  try {
+    std::thread([pmix, request] {
+      const auto done = pmix->init(&request->whom, nullptr, 0);
+      if (!request->tell(done) && done == PMIX_SUCCESS) pmix->finalize(nullptr, 0);
+    }).detach();
+  } catch (const std::system_error&) {
+    return PMIX_ERR_OUT_OF_RESOURCE;
+  }
   const auto status = request->wait(PmixRequest::Clock::now() + timeout, [] { return false; });
   if (status) me = request->whom;
   return status;
@@ -215,6 +226,13 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
     if (report) report(why);
     return ErrorCode::bootstrap_failed;
   };
+  const auto no_answer = [&] {
+    static_cast<void>(say(fmt::format(
+        "the PMIx server of PMIX_NAMESPACE and PMIX_RANK has not answered in {} ms: has the launcher "
+        "ended, or has a process of this job? If it needs longer, set AQUEDUCT_BOOTSTRAP_TIMEOUT higher",
+        timeout.count())));
+    return ErrorCode::timed_out;
+  };
   std::string problem;
   auto pmix = load_pmix(library, problem);
   if (pmix == nullptr) return say("this process was started through PMIx, but " + problem);
@@ -222,11 +240,7 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
   pmix_proc_t me{};
   const auto done = init(pmix, me, timeout);
   if (!done) {
-    static_cast<void>(say(fmt::format(
-        "the PMIx server of PMIX_NAMESPACE and PMIX_RANK has not answered in {} ms: has the launcher "
-        "ended, or has a process of this job? If it needs longer, set AQUEDUCT_BOOTSTRAP_TIMEOUT higher",
-        timeout.count())));
-    return ErrorCode::timed_out;
+    return no_answer();
   }
   if (*done != PMIX_SUCCESS) {
     return say(
@@ -238,6 +252,7 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
   }
   auto space = std::make_unique<Pmix>(pmix, me, timeout, report, users().ever);
   if (!space->look_around()) {
+    if (!space->has_answered()) return no_answer();  // nor would it answer `finalize`
     pmix->finalize(nullptr, 0);
     return say("the PMIx server does not say how many processes this job has (PMIX_JOB_SIZE)");
   }

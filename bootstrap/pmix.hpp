@@ -12,9 +12,9 @@ namespace aqueduct::bootstrap {
 /// Joins the job of a launcher that serves PMIx: Open MPI's mpirun, prterun, srun --mpi=pmix.
 ///
 /// `library` is the file of libpmix; empty: the one that the loader finds. It is loaded only here, so that a
-/// site without it can run everything else. What waits for PMIx waits at most `timeout`
+/// site without it can run everything else. Each wait for PMIx takes at most `timeout`
 /// (AQUEDUCT_BOOTSTRAP_TIMEOUT).
-/// Errors:  not_supported (this build has no PMIx), bootstrap_failed (libpmix is missing or unusable, or the server
+/// Errors:  timed_out; not_supported (this build has no PMIx), bootstrap_failed (libpmix is missing or unusable, or the server
 ///          does not answer).
 Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::chrono::milliseconds timeout,
                                              Report report);

@@ -32,23 +32,24 @@ PmixRequest::Value copy_of(const pmix_value_t& value) {
   }
 }
 
-void tell(PmixRequest& request, pmix_status_t status, PmixRequest::Value value) {
-  const std::lock_guard lock(request.mutex);
-  request.status = status;
-  request.value = std::move(value);
-  request.told.notify_all();
-}
-
 }  // namespace
+
+bool PmixRequest::tell(pmix_status_t outcome, Value found_value) {
+  const std::lock_guard lock(mutex);
+  status = outcome;
+  value = std::move(found_value);
+  told.notify_all();
+  return !given_up;
+}
 
 void PmixRequest::take_back(void* reference) noexcept {
   delete static_cast<std::shared_ptr<PmixRequest>*>(reference);
 }
 
-void PmixRequest::ended(pmix_status_t status, void* reference) { tell(*share_of(reference), status, {}); }
+void PmixRequest::ended(pmix_status_t status, void* reference) { share_of(reference)->tell(status); }
 
 void PmixRequest::found(pmix_status_t status, pmix_value_t* value, void* reference) {
-  tell(*share_of(reference), status, value != nullptr ? copy_of(*value) : Value{});
+  share_of(reference)->tell(status, value != nullptr ? copy_of(*value) : Value{});
 }
 
 std::optional<pmix_status_t> PmixRequest::wait(Clock::time_point deadline,
@@ -57,7 +58,9 @@ std::optional<pmix_status_t> PmixRequest::wait(Clock::time_point deadline,
   while (!status) {
     told.wait_until(lock, std::min(deadline, Clock::now() + kStep));
     if (status) break;
-    if (Clock::now() >= deadline || is_vain()) return std::nullopt;
+    if (Clock::now() < deadline && !is_vain()) continue;
+    given_up = true;
+    return std::nullopt;
   }
   return status;
 }

@@ -30,8 +30,11 @@ struct PmixRequest {
   std::mutex mutex;
   std::condition_variable told;
   std::optional<pmix_status_t> status;
-  Value value;  ///< of a request for one
+  Value value;            ///< of a request for one
+  bool given_up = false;  ///< by `wait`
 
+  /// Notes the outcome. False: the caller has given up waiting.
+  bool tell(pmix_status_t outcome, Value found_value = {});
   /// The share that PMIx gets, as its callbacks' argument. Whoever calls `ended` or `found` gives it back.
   static void* share(const std::shared_ptr<PmixRequest>& request) {
     return new std::shared_ptr<PmixRequest>(request);

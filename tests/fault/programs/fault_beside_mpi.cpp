@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include <poll.h>
 #include <unistd.h>
 
 extern "C" int MPI_Finalized(int* flag) {
@@ -29,6 +30,8 @@ int main(int argc, char** argv) {
     constexpr std::string_view kEnd = "cmd=finalize\n";
     std::string answer(200, '\0');
     if (::write(manager, kEnd.data(), kEnd.size()) != static_cast<ssize_t>(kEnd.size())) return 3;
+    pollfd answered{manager, POLLIN, 0};
+    if (::poll(&answered, 1, 10'000) != 1) return 5;
     const ssize_t got = ::read(manager, answer.data(), answer.size());
     if (got <= 0 || answer.find("finalize_ack") == std::string::npos) return 4;
     ::close(manager);

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdlib>
 
-extern "C" [[gnu::weak]] void __lsan_disable();  // of the address sanitizer; null without it
+// Of the address sanitizer; null without it.
+extern "C" [[gnu::weak]] void __lsan_disable();
+extern "C" [[gnu::weak]] void __lsan_enable();
 
 namespace aqueduct::bootstrap {
 namespace {
@@ -24,7 +26,10 @@ class SilentPmix : public testing::Test {
   SilentPmix() {
     if (__lsan_disable != nullptr) __lsan_disable();
   }
-  ~SilentPmix() override { ::unsetenv("SILENT_PMIX"); }
+  ~SilentPmix() override {
+    if (__lsan_enable != nullptr) __lsan_enable();
+    ::unsetenv("SILENT_PMIX");
+  }
 
   Result<std::unique_ptr<Bootstrap>> join() {
     return from_pmix(AQUEDUCT_SILENT_PMIX, kTimeout, [this](std::string_view text) { said_ += text; });
