@@ -19,7 +19,8 @@ using aqueduct::detail::TeamState;
 
 }  // namespace
 
-Exchanges::Exchanges(aqueduct::detail::EndpointState& state) : state_(state), streams_of_(state.ranks) {
+Exchanges::Exchanges(aqueduct::detail::EndpointState& state)
+    : state_(state), streams_of_(state.ranks), dropped_of_(state.ranks) {
   auto take = [](void* self, Incoming& in, const std::byte* args, core::MutableBytes payload) {
     ExchangePiece piece;
     std::memcpy(&piece, args, sizeof piece);
@@ -33,7 +34,7 @@ Exchanges::Exchanges(aqueduct::detail::EndpointState& state) : state_(state), st
 void Exchanges::take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept try {
   keep(from, piece, payload);
 } catch (const std::bad_alloc&) {
-  out_of_memory_ = true;
+  dropped_of_[from] = true;
 }
 
 void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload) {
@@ -116,14 +117,14 @@ Status Exchanges::receive(const RoundId& id, Rank from, Blob& out) noexcept try 
   const auto over = [&] {
     const auto at = streams_.find(key);
     if (at != streams_.end() && (at->second.pieces.whole() || !at->second.problem)) return true;
-    return out_of_memory_ || id.team.lost_member() != kNoRank;
+    return dropped_of_[from] || id.team.lost_member() != kNoRank;
   };
   const Status status = core::wait_until(state_, over, from, [&] { return waits_for(id, from); });
   if (!status) return status;
   const auto at = streams_.find(key);
   if (at == streams_.end() || !(at->second.pieces.whole() || !at->second.problem)) {
     if (const Rank gone = id.team.lost_member(); gone != kNoRank) return {ErrorCode::peer_lost, gone};
-    out_of_memory_ = false;
+    dropped_of_[from] = false;
     return {ErrorCode::no_memory, state_.rank};
   }
   const Status problem = at->second.problem;

@@ -104,7 +104,8 @@ class Exchanges {
   std::vector<std::uint16_t> streams_of_;  ///< [sender]
   std::uint64_t begun_ = 0;
   UnderWay* under_way_ = nullptr;
-  bool out_of_memory_ = false;  ///< a message was dropped for lack of memory, so a wait for it must end
+  /// [sender] a message of it was dropped for lack of memory, so a wait for it must end.
+  std::vector<bool> dropped_of_;
 };
 
 }  // namespace aqueduct::coll
