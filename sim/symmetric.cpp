@@ -53,8 +53,10 @@ class Rounds {
           break;
         case Action::Kind::work:
           busy_ += action.length;
-          for (Picoseconds& now : now_) now += action.length;
-          too_much_ |= busy_ >= coll::kMostTime;
+          for (Picoseconds& now : now_) {
+            now += action.length;
+            too_much_ |= now >= coll::kMostTime;
+          }
           break;
         case Action::Kind::raise: add(action.counter, 1, now_); break;
         case Action::Kind::post:

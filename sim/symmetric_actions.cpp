@@ -23,7 +23,7 @@ bool list_actions(const coll::Algorithm& algorithm, const coll::Shape& shape, co
         LogGP{.femtoseconds_per_byte = femtoseconds}.bytes_time(step.bytes * step.runs);
     if (length == 0) return;
     if (out.empty() || out.back().kind != Action::Kind::work) out.push_back({});
-    out.back().length += length;
+    out.back().length = std::min(out.back().length + length, coll::kMostTime);
   };
   for (std::uint32_t i = 0; i < lengths.all; ++i) {
     const Step step = schedule.step(0, i, lengths);

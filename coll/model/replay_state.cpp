@@ -70,7 +70,7 @@ Picoseconds ReplayState::wait_for_core(Rank rank, Picoseconds ready, Picoseconds
 bool ReplayState::goes_on() {
   if (options.most_messages != 0 && ports.messages() > options.most_messages)
     fail("it sends more than " + std::to_string(options.most_messages) + " messages");
-  if (ports.too_much()) fail(kTooMuch);
+  if (too_much_ || ports.too_much()) fail(kTooMuch);
   return out.problem.empty();
 }
 
@@ -79,7 +79,7 @@ void ReplayState::finish() {
   out.bytes = ports.bytes();
   out.messages_between_hosts = ports.messages_between_hosts();
   out.bytes_between_hosts = ports.bytes_between_hosts();
-  if (ports.too_much()) fail(kTooMuch);
+  if (too_much_ || ports.too_much()) fail(kTooMuch);
   if (!out.problem.empty()) return;
   Picoseconds first = kNever;
   Picoseconds last = 0;

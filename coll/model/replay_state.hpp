@@ -89,6 +89,7 @@ class ReplayState {
     const Picoseconds end =
         options.detours.period == 0 ? begin + length : options.detours.end_of(rank, begin, length);
     busy += end - begin;
+    too_much_ |= end >= kMostTime || busy >= kMostTime;
     if (options.watcher != nullptr && end != begin)
       options.watcher->busy(rank, what, begin, end, peer, bytes);
     return end;
@@ -116,6 +117,7 @@ class ReplayState {
   };
   Picoseconds wait_for_core(Rank rank, Picoseconds ready, Picoseconds& length) noexcept;
 
+  bool too_much_ = false;                     ///< work has come near the limit of 64 bits (kMostTime)
   std::vector<TeamSchedule> schedules_;       // [call]
   std::vector<std::uint32_t> first_counter_;  // [call]
   std::uint32_t counters_of_ = 0;             ///< of each member, of all calls

@@ -215,6 +215,17 @@ TEST(Simulate, RefusesTimesAndSumsThatDoNotFit64Bits) {
   }
 }
 
+// Four reductions with no message between them: each fits, their sum does not.
+TEST(Simulate, RefusesLocalWorkThatDoesNotFit64Bits) {
+  Network network = load_network("ideal", 5);
+  network.machine.reduce_femtoseconds_per_byte = std::uint64_t{1} << 50;
+  for (const bool one_by_one : {false, true}) {
+    Job job = job_of(coll::kAllReduceDirect, 5, std::uint64_t{1} << 21);
+    job.one_by_one = one_by_one;
+    EXPECT_THAT(complaint_of([&] { simulate(job, network); }), HasSubstr("do not fit 64 bits")) << one_by_one;
+  }
+}
+
 TEST(LogGP, RoundsTheTimeOfAnyNumberOfBytesDown) {
   const coll::LogGP link{.femtoseconds_per_byte = 1234};
   EXPECT_EQ(link.bytes_time(999), 1232u);                                    // of 1232.766
