@@ -18,7 +18,7 @@ class TimedOut {
   bool any_before(std::uint64_t number) const noexcept;
   /// Holds back the end of a call's operation. May throw std::bad_alloc.
   void hold(std::uint64_t number, core::Op& op) { held_.push_back({number, &op}); }
-  /// Takes out an operation that may end now. Null: there is none.
+  /// Removes an operation that may end now, and returns it; null if none may.
   core::Op* take_free() noexcept;
   bool empty() const noexcept { return running_.empty() && held_.empty(); }
 
