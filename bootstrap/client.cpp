@@ -11,7 +11,11 @@
 #include <cerrno>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -27,7 +31,9 @@ using Clock = StreamClock;
 class Client final : public Bootstrap {
  public:
   Client(const Description& about, std::chrono::milliseconds timeout, Report report)
-      : about_(about), timeout_(timeout), report_(std::move(report)), told_lost_(about.processes, false) {}
+      : about_(about), timeout_(timeout), report_(std::move(report)), told_lost_(about.processes, false) {
+    losses_.reserve(about.processes);
+  }
   ~Client() override { ::close(about_.descriptor); }
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -45,7 +51,8 @@ class Client final : public Bootstrap {
                               mine.size(), wire::kMostFrame / 2));
     }
     const auto deadline = Clock::now() + timeout_;
-    if (failure_ == ErrorCode::ok) say(wire::Exchange{round_, {mine.begin(), mine.end()}}, deadline);
+    if (failure_ == ErrorCode::ok)
+      say(wire::encode(wire::Exchange{round_, {mine.begin(), mine.end()}}), deadline);
     while (failure_ == ErrorCode::ok && !result_) {
       if (wait_for(about_.descriptor, POLLIN, deadline)) {
         receive();
@@ -67,15 +74,17 @@ class Client final : public Bootstrap {
       // A thread in an exchange also receives losses; the next call reports those.
       const std::unique_lock turn(receiving_, std::try_to_lock);
       if (!turn) return;
-      if (!closed_) receive();
+      if (!closed_) receive_now();
       news.swap(losses_);
     }
     for (const std::uint32_t process : news) lost(process);
   }
 
-  void leave() noexcept override { say(wire::Leave{}, Clock::now() + timeout_); }
-  void abort(int exit_code, std::string_view why) noexcept override {
-    say(wire::Abort{exit_code, std::string(why)}, Clock::now() + timeout_);
+  void leave() noexcept override { say(wire::encode_leave(), Clock::now() + timeout_); }
+  void abort(int exit_code, std::string_view why) noexcept override try {
+    say(wire::encode(wire::Abort{exit_code, std::string(why)}), Clock::now() + timeout_);
+  } catch (const std::bad_alloc&) {
+    exit_from_signal(exit_code);  // it ends the job too, and does not say why
   }
 
   void exit(int code) noexcept override {
@@ -87,7 +96,7 @@ class Client final : public Bootstrap {
       const std::unique_lock turn(receiving_, std::try_to_lock);
       if (!turn) continue;  // another thread receives
       if (closed_) return;
-      receive();
+      receive_now();
     }
     if (about_.processes > 1) ::poll(nullptr, 0, static_cast<int>(kOthersNotice.count()));
   }
@@ -105,8 +114,7 @@ class Client final : public Bootstrap {
   }
 
   /// Sends a whole frame. A failure shows at the next receive.
-  void say(const wire::Message& message, Clock::time_point deadline) noexcept {
-    const wire::Blob frame = wire::encode(message);
+  void say(std::span<const std::byte> frame, Clock::time_point deadline) noexcept {
     while (sending_.test_and_set()) {
       if (!nap(deadline)) return;
     }
@@ -147,10 +155,15 @@ class Client final : public Bootstrap {
     return code;
   }
 
-  /// Receives everything that has arrived.
+  /// As `receive`. What there is no memory for is left to a later call.
+  void receive_now() noexcept try { receive(); } catch (const std::bad_alloc&) {
+  }
+
+  /// Receives everything that has arrived. If it throws std::bad_alloc, nothing is lost.
   void receive() {
-    for (;;) {
+    while (take_whole()) {
       std::array<std::byte, 16384> piece;
+      frames_.make_room(piece.size());
       const auto got = ::recv(about_.descriptor, piece.data(), piece.size(), MSG_DONTWAIT);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && errno == EAGAIN) return;
@@ -160,18 +173,22 @@ class Client final : public Bootstrap {
         return;
       }
       frames_.append(std::span(piece).first(static_cast<std::size_t>(got)));
-      for (;;) {
-        auto message = frames_.next();
-        if (!message) {
-          closed_ = true;
-          fail(ErrorCode::bootstrap_failed,
-               "the launcher sent an invalid message; do it and this program use the same version of "
-               "Aqueduct?");
-          return;
-        }
-        if (!*message) break;
-        std::visit([this](auto& m) { take(m); }, **message);
+    }
+  }
+
+  /// Takes the messages that have arrived whole. Returns whether more may come.
+  bool take_whole() {
+    for (;;) {
+      auto message = frames_.next();
+      if (!message) {
+        closed_ = true;
+        fail(ErrorCode::bootstrap_failed,
+             "the launcher sent an invalid message; do it and this program use the same version of "
+             "Aqueduct?");
+        return false;
       }
+      if (!*message) return true;
+      std::visit([this](auto& m) { take(m); }, **message);
     }
   }
 
@@ -242,7 +259,7 @@ Result<std::unique_ptr<Bootstrap>> from_launcher(std::string_view description,
   }
   ::fcntl(about->descriptor, F_SETFD, FD_CLOEXEC);
   auto client = std::make_unique<Client>(*about, timeout, std::move(report));
-  client->say(wire::Hello{wire::kProtocol, library, about->process}, Clock::now() + timeout);
+  client->say(wire::encode(wire::Hello{wire::kProtocol, library, about->process}), Clock::now() + timeout);
   return std::unique_ptr<Bootstrap>(std::move(client));
 }
 

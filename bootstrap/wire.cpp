@@ -1,5 +1,6 @@
 #include "bootstrap/wire.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -198,11 +199,22 @@ std::array<std::byte, 13> encode_exit(const Exit& exit) noexcept {
   return frame;
 }
 
+std::array<std::byte, 5> encode_leave() noexcept {
+  constexpr std::size_t kKind = 5;
+  static_assert(std::is_same_v<std::variant_alternative_t<kKind - 1, Message>, Leave>);
+  return {std::byte{1}, {}, {}, {}, std::byte{kKind}};  // the length counts the kind
+}
+
 Result<Message> decode(std::span<const std::byte> frame) {
   Reader in(frame);
   const std::size_t kind = in.number(1);
   if (!in.good() || kind == 0) return ErrorCode::bootstrap_failed;
   return decode_kind(kind - 1, in, std::make_index_sequence<std::variant_size_v<Message>>{});
+}
+
+void Frames::make_room(std::size_t bytes) {
+  const std::size_t needed = bytes_.size() + bytes;
+  if (needed > bytes_.capacity()) bytes_.reserve(std::max(needed, 2 * bytes_.capacity()));
 }
 
 void Frames::append(std::span<const std::byte> arrived) {

@@ -82,6 +82,8 @@ using Message = std::variant<Hello, Exchange, ExchangeResult, Lost, Leave, Abort
 Blob encode(const Message& message);
 /// As `encode`, without allocation. Async-signal-safe.
 std::array<std::byte, 13> encode_exit(const Exit& exit) noexcept;
+/// As `encode` of a Leave, without allocation.
+std::array<std::byte, 5> encode_leave() noexcept;
 /// How long the frame of a result of these blobs would be, in bytes.
 std::size_t frame_bytes(std::span<const Blob> blobs) noexcept;
 
@@ -91,6 +93,8 @@ Result<Message> decode(std::span<const std::byte> frame);
 /// Splits the bytes of a stream into messages. Memory grows with what has arrived, never with an announced length.
 class Frames {
  public:
+  /// Takes memory for so many more bytes, so that `append` needs none.
+  void make_room(std::size_t bytes);
   void append(std::span<const std::byte> arrived);
   /// The next whole message, if there is one. Errors: bootstrap_failed; the stream cannot be used afterwards.
   Result<std::optional<Message>> next();

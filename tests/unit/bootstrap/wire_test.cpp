@@ -51,6 +51,11 @@ TEST(Wire, AnExitIsTheSameWithoutAllocation) {
   }
 }
 
+TEST(Wire, ALeaveIsTheSameWithoutAllocation) {
+  const auto frame = encode_leave();
+  EXPECT_EQ(Blob(frame.begin(), frame.end()), encode(Leave{}));
+}
+
 TEST(Wire, EveryTruncationIsAnError) {
   for (const Message& message : one_of_each()) {
     const Blob frame = without_length(encode(message));
