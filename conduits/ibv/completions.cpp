@@ -81,7 +81,9 @@ int Completions::tell(OutstandingRequest::Kind kind, core::Token token, Status s
 void Completions::explain(const Connection& connection, const OutstandingRequest& entry,
                           const ibv_wc& completion) noexcept {
   const char* const text = env_.verbs.wc_status_str(completion.status);
-  if (code_of(completion.status) != ErrorCode::peer_lost) {
+  // So siw reports a connection that the peer's end has broken.
+  const bool broken = !env_.sizes().confirms && completion.status == IBV_WC_LOC_QP_OP_ERR;
+  if (!broken && code_of(completion.status) != ErrorCode::peer_lost) {
     if (entry.kind >= OutstandingRequest::Kind::part) {
       const Key& key = memory_.remote(entry.key);
       env_.log.error(

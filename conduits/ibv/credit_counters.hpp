@@ -11,8 +11,11 @@
 namespace aqueduct::conduits::ibv {
 
 /// One counter of 8 bytes for each peer, into which the peer's adapter writes how many of my messages it has taken. On
-/// devices whose writes complete before they have arrived there are 8 more bytes for each peer, as the target of
-/// confirming reads; their contents are not used.
+/// devices whose writes complete before they have arrived there are 64 more bytes for each peer, as the target of
+/// confirming reads; their contents are not used. Peers read as many from the counters on.
+///
+/// siw breaks the connection if it answers a read of 32 bytes or fewer while this process is in a call that posts
+/// (docs/conduits/ibv.md). So confirming reads are longer.
 class CreditCounters {
  public:
   /// Registers the counters. Returns 0, or an errno.
@@ -20,9 +23,9 @@ class CreditCounters {
     ranks_ = env.ranks;
     errno = 0;
     const bool confirms = env.sizes().confirms;
-    const std::size_t counters = (confirms ? 1 : 2) * std::max<std::size_t>(ranks_, 1);
+    const std::size_t bytes = kBytes + (confirms ? 0 : kReadBack);
     pages_ = RegisteredPages(
-        env.verbs, *env.objects.domain, counters * kBytes,
+        env.verbs, *env.objects.domain, bytes * std::max<std::size_t>(ranks_, 1),
         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | (confirms ? 0 : IBV_ACCESS_REMOTE_READ));
     if (!pages_) return errno != 0 ? errno : ENOMEM;
     std::memset(pages_.data(), 0, ranks_ * kBytes);
@@ -40,11 +43,12 @@ class CreditCounters {
   std::uint32_t remote_key() const noexcept { return pages_.region().rkey; }
   /// Local target of a confirming read.
   ibv_sge read_to(Rank peer) const noexcept {
-    return {address_for(ranks_ + peer), kBytes, pages_.region().lkey};
+    return {address_for(ranks_) + std::uint64_t{peer} * kReadBack, kReadBack, pages_.region().lkey};
   }
 
  private:
   static constexpr std::uint32_t kBytes = sizeof(std::uint64_t);
+  static constexpr std::uint32_t kReadBack = 64;
 
   RegisteredPages pages_;
   Rank ranks_ = 0;

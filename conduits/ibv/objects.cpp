@@ -16,6 +16,9 @@ constexpr std::uint32_t kPieces = 8;
 // siw's MAX_HDR_INLINE: it copies payloads of at most this length into the packet, and makes a mistake if they cross a
 // page (docs/conduits/ibv.md).
 constexpr std::uint32_t kGarbledBySiw = 32;
+// siw's SIW_MAX_ORD_QP. If a queue pair has as many reads under way as were asked for, siw answers the peer's no more. If that
+// holds at both ends, nothing moves any more. So no more requests are under way than reads may be.
+constexpr int kReadsOfSiw = 128;
 
 // iWARP gets no shared receive queue: a message that finds no receive would end the connection, since adapters do not
 // retry.
@@ -45,6 +48,9 @@ Sizes sizes_of(const Port& port, const IbvOptions& options, Rank ranks) {
   if (port.iwarp()) {
     sizes.atomics = sizes.immediate = sizes.confirms = sizes.in_order = sizes.read_anywhere = false;
     sizes.read_pieces = std::min(sizes.pieces, positive(limits.max_sge_rd));
+    sizes.reads = static_cast<std::uint8_t>(std::clamp(limits.max_qp_init_rd_atom, 1, kReadsOfSiw));
+    sizes.answers = static_cast<std::uint8_t>(std::clamp(limits.max_qp_rd_atom, 1, kReadsOfSiw));
+    sizes.depth = std::min<std::uint32_t>(sizes.depth, kReadsOfSiw);
     sizes.garbled = kGarbledBySiw;  // on every iWARP device: the peer's may be siw
   }
   return sizes;
