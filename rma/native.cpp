@@ -161,7 +161,11 @@ Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byt
   core::Conduit& conduit = state_.conduit(to.rank());
   const std::size_t most = conduit.properties().max_transfer;
   Operation& operation = Operation::of(op);
-  ++state_.statistics.native_puts;
+  // An immediate attempt that finds no room does not count.
+  const auto counted = [&](Status status) {
+    state_.statistics.native_puts += status.ok() ? 1 : 0;
+    return status;
+  };
   core::NativeSignal* const announced =
       operation.follows == Operation::Follows::nothing ? nullptr : conduit.signal();
   const bool is_word = operation.follows == Operation::Follows::word;
@@ -171,7 +175,7 @@ Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byt
       (!inject || from.size() <= conduit.properties().max_inject_signal)) {
     op.ended = nullptr;  // the network delivers the signal with the bytes, so nothing follows them
     operation.begun = from.size();
-    return post(op, immediate, [&] {
+    return counted(post(op, immediate, [&] {
       const core::Token token = core::OpPool::token(op);
       if (!is_word && operation.unwaited) {
         return announced->put_signal_unwaited(to.rank(), part.key, to.offset(), from, operation.signal,
@@ -183,7 +187,7 @@ Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byt
       const core::RemoteWord word{word_part->key, operation.word.offset, operation.word.value,
                                   operation.word.op};
       return announced->put_signal_word(to.rank(), part.key, to.offset(), from, word, token);
-    });
+    }));
   }
   for (std::size_t at = 0; at < from.size(); at += most) {
     const core::Bytes piece = from.subspan(at, std::min(most, from.size() - at));
@@ -194,14 +198,13 @@ Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byt
     if (!status) return status;
     Operation::of(op).begun = at + piece.size();
   }
-  return {};
+  return counted({});
 }
 
 Status Transfers::get_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> from,
                              core::MutableBytes to, bool immediate) noexcept {
   core::Conduit& conduit = state_.conduit(from.rank());
   const std::size_t most = conduit.properties().max_transfer;
-  ++state_.statistics.native_gets;
   for (std::size_t at = 0; at < to.size(); at += most) {
     const core::MutableBytes piece = to.subspan(at, std::min(most, to.size() - at));
     const Status status = post(op, immediate, [&] {
@@ -210,15 +213,17 @@ Status Transfers::get_native(Op& op, const SegmentPart& part, GlobalPtr<std::byt
     if (!status) return status;
     Operation::of(op).begun = at + piece.size();
   }
+  ++state_.statistics.native_gets;
   return {};
 }
 
 Status Transfers::atomic_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> at,
                                 const AtomicCall& call, bool immediate) noexcept {
-  ++state_.statistics.native_atomics;
-  return post(op, immediate, [&] {
+  const Status status = post(op, immediate, [&] {
     return state_.far->atomics()->atomic(at.rank(), part.key, at.offset(), call, core::OpPool::token(op));
   });
+  state_.statistics.native_atomics += status.ok() ? 1 : 0;
+  return status;
 }
 
 }  // namespace aqueduct::rma
