@@ -5,6 +5,7 @@ using namespace aqueduct;
 static_assert(sizeof(HandlerSpace) == sizeof(aq_space) && std::is_trivially_copyable_v<HandlerSpace>);
 
 aq_status aq_space_create(aq_endpoint* ep, const char* name, aq_space* space) {
+  if (name == nullptr) return c::plain(ErrorCode::invalid_argument);
   const auto made = HandlerSpace::create(c::whole(ep), name);
   if (made) *space = std::bit_cast<aq_space>(*made);
   return c::plain(made.status());

@@ -21,9 +21,10 @@ aq_config* made_by(F make) noexcept {
 }
 
 /// Null if there is no such setting.
-const SettingInfo* find_setting(const Config& config, std::string_view name) noexcept {
+const SettingInfo* find_setting(const Config& config, const char* name) noexcept {
+  if (name == nullptr) return nullptr;
   for (const SettingInfo& info : config.settings()) {
-    if (info.name == name) return &info;
+    if (info.name == std::string_view(name)) return &info;
   }
   return nullptr;
 }
@@ -40,6 +41,7 @@ aq_config* aq_config_from_environment(void) {
 void aq_config_destroy(aq_config* config) { delete reinterpret_cast<Config*>(config); }
 
 aq_status aq_config_set(aq_config* config, const char* name, const char* value) {
+  if (name == nullptr || value == nullptr) return c::plain(ErrorCode::bad_setting);
   return c::guarded([&] { return reinterpret_cast<Config*>(config)->set(name, value); });
 }
 aq_status aq_config_set_threads(aq_config* config, int threads) {

@@ -49,6 +49,7 @@ size_t aq_statistics(const aq_endpoint* ep, aq_statistic* rows, size_t most) {
   return all.size();
 }
 uint64_t aq_statistic_value(const aq_endpoint* ep, const char* name) {
+  if (name == nullptr) return 0;
   for (const StatisticsRow& row : c::whole(ep).statistics_rows()) {
     if (row.name == name) return *row.counter;
   }

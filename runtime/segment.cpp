@@ -5,6 +5,9 @@
 #include "runtime/parts.hpp"
 #include "team/team_state.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <new>
 
 namespace aqueduct {
@@ -37,6 +40,18 @@ Result<runtime::LocalPart> allocate_here(EndpointState& state, std::size_t bytes
   return ErrorCode::no_memory;
 }
 
+/// Memory of the caller, if such memory can be: a peer's transfer would end this process otherwise.
+Result<runtime::LocalPart> attach_here(EndpointState& state, std::span<std::byte> memory) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
+  const bool wraps = memory.size() > std::numeric_limits<std::uintptr_t>::max() - at;
+  if (!memory.empty() && (at == 0 || wraps || memory.size() > std::numeric_limits<std::ptrdiff_t>::max())) {
+    state.log.error("there is no memory of {} bytes at address {:#x}: a segment cannot be attached to it",
+                    memory.size(), at);
+    return {ErrorCode::invalid_argument, state.rank};
+  }
+  return runtime::LocalPart{memory, true};
+}
+
 }  // namespace
 
 Segment::Segment(SegmentId id, std::span<std::byte> mine, Team& team, Members ranks)
@@ -62,8 +77,7 @@ Result<Segment> Segment::attach(Team& team, std::span<std::byte> memory) {
   EndpointState& state = team.state().endpoint;
   if (const Status status = may_begin(state); !status) return status;
   auto ranks = ranks_of(team.state());
-  const Result<runtime::LocalPart> part =
-      ranks ? Result<runtime::LocalPart>(runtime::LocalPart{memory, true}) : ranks.status();
+  const auto part = ranks ? attach_here(state, memory) : ranks.status();
   const auto id = runtime::publish_part(*state.owner, team.state(), part);
   if (!id) return id.status();
   return Segment(*id, memory, team, *std::move(ranks));

@@ -81,7 +81,8 @@ class Segment {
   ///
   /// Lifetime:           the memory until `release` has returned ok. After any other end, such as peer_lost, until the
   ///                     job ends.
-  /// Completion, Errors: as `create`.
+  /// Completion, Errors: as `create`; invalid_argument, on all members, if there can be no such memory (null, or past the end
+  ///                     of all addresses).
   static Result<Segment> attach(Team& team, std::span<std::byte> memory);
   static Result<Segment> attach(Endpoint& ep, std::span<std::byte> memory) {
     return attach(ep.world(), memory);

@@ -85,6 +85,7 @@ static void check_numbers(aq_endpoint* ep) {
   FAILS(AQ_WRONG_HANDLER, aq_request_short(ep, next_of(ep), &no_handler, NULL));
   aq_space space;
   FAILS(AQ_INVALID_ARGUMENT, aq_space_create(ep, "", &space));
+  FAILS(AQ_INVALID_ARGUMENT, aq_space_create(ep, NULL, &space));
   OK(aq_space_create(ep, "wrong", &space));
   FAILS(AQ_INVALID_ARGUMENT, aq_space_create(ep, "wrong", &space));
   FAILS(AQ_INVALID_ARGUMENT, aq_space_add(&space, 0, NULL, NULL, NULL));
@@ -116,6 +117,30 @@ static void check_shapes(aq_endpoint* ep) {
   FAILS(AQ_OUT_OF_RANGE, aq_put_pieces(ep, aq_at(aq_ranks(ep), 0, 0), &whole, words, &whole));
 }
 
+static void check_memory_that_cannot_be(aq_endpoint* ep) {
+  aq_segment* segment = NULL;
+  FAILS(AQ_INVALID_ARGUMENT, aq_segment_attach(aq_world(ep), NULL, 64, &segment));
+  FAILS(AQ_INVALID_ARGUMENT, aq_segment_attach(aq_world(ep), (void*)(UINTPTR_MAX - 50), 100, &segment));
+  FAILS(AQ_INVALID_ARGUMENT, aq_segment_attach(aq_world(ep), &segment, (size_t)1 << 63, &segment));
+  // What one member cannot give, none gets.
+  void* const mine = aq_rank(ep) == 0 ? NULL : (void*)&segment;
+  FAILS(AQ_INVALID_ARGUMENT, aq_segment_attach(aq_world(ep), mine, sizeof segment, &segment));
+  OK(aq_segment_attach(aq_world(ep), NULL, 0, &segment));
+  OK(aq_segment_release(segment));
+  aq_segment_destroy(segment);
+}
+
+static void check_missing_texts(aq_endpoint* ep) {
+  aq_config* const config = aq_config_create();
+  int64_t number = 0;
+  FAILS(AQ_BAD_SETTING, aq_config_set(config, NULL, "1"));
+  FAILS(AQ_BAD_SETTING, aq_config_set(config, "operations", NULL));
+  FAILS(AQ_BAD_SETTING, aq_config_number(config, NULL, &number));
+  HOLDS(aq_config_text(config, NULL, NULL, 0) == 0);
+  aq_config_destroy(config);
+  HOLDS(aq_statistic_value(ep, NULL) == 0);
+}
+
 static void check_rank_lists(void) {
   const uint32_t twice[] = {3, 5, 3}, no_rank[] = {0, AQ_NO_RANK}, three[] = {4, 5, 6};
   const aq_rank_range still = {0, 5, 0}, away = {0, 5, -1}, beyond = {0, 3, 1};
@@ -142,6 +167,8 @@ static void run(aq_endpoint* ep, void* context) {
   check_options(ep);
   check_numbers(ep);
   check_shapes(ep);
+  check_memory_that_cannot_be(ep);
+  check_missing_texts(ep);
   check_rank_lists();
   aq_team* made = NULL;
   FAILS(AQ_INVALID_ARGUMENT,

@@ -31,7 +31,7 @@ aq_status aq_job_run_each(aq_job* job, void (*body)(aq_endpoint* ep, void* conte
 aq_status aq_job_finish(aq_job* job) AQ_MUST_USE;
 /// Leaves the job abruptly: the other ranks see AQ_PEER_LOST. `job` may be null.
 void aq_job_destroy(aq_job* job);
-/// Reports to the launcher that the job has failed; the launcher ends all ranks.
+/// Reports to the launcher that the job has failed; the launcher ends all ranks. `why` may be null.
 void aq_job_abort(aq_job* job, int exit_code, const char* why);
 /// Ends the whole job, this process included, with `code`. From any thread or handler, not from a signal handler.
 void aq_job_leave(aq_job* job, int code) __attribute__((__noreturn__));

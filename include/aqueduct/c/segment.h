@@ -17,6 +17,7 @@ typedef struct aq_segment_memory aq_segment_memory;
 /// member has no memory, not even for a handle, all get AQ_NO_MEMORY.
 aq_status aq_segment_create(aq_team* team, size_t bytes, aq_segment** made) AQ_MUST_USE;
 /// The same with the caller's own memory as this rank's part. It must live until the release.
+/// All members get AQ_INVALID_ARGUMENT if one gives NULL with bytes > 0, or more bytes than there are addresses.
 aq_status aq_segment_attach(aq_team* team, void* memory, size_t bytes, aq_segment** made) AQ_MUST_USE;
 /// The two halves of a create: a local one, after which the address is known, and a collective one.
 ///
