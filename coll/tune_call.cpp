@@ -20,7 +20,6 @@ Result<TuneReport> tune(Team& team, std::span<const Collective> operations,
     if (const Status status = coll::may_wait(state); !status) return status;
     if (coll::Collectives::engine_of(state) == nullptr) return ErrorCode::closed;
   }
-  if (team.size() == 1) return TuneReport{{}, operations.size() * bytes.size(), false};
   try {
     return coll::TuningRun(team, options).run(operations, bytes);
   } catch (const std::bad_alloc&) {

@@ -118,6 +118,10 @@ Result<TuneReport> TuningRun::run(std::span<const Collective> operations,
   memory_ = std::make_shared<Memory>();
   if (const Status status = agree_on_arguments(operations, bytes); !status) return status;
   std::size_t keys_left = operations.size() * bytes.size();
+  if (team_.size() == 1) {  // nothing to choose
+    report.left_out = keys_left;
+    return report;
+  }
   for (const Collective operation : operations) {
     for (const std::uint64_t size : bytes) {
       if (const Status status = find(operation, size, keys_left--, report); !status) return status;

@@ -5,7 +5,13 @@
 
 #include <fmt/core.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <string>
+#include <system_error>
+
+#include <unistd.h>
 
 namespace aqueduct::perf {
 namespace {
@@ -17,10 +23,26 @@ std::string file_for(const Session& session, const Calibration& calibration) {
   return core::profile_file(out, calibration.conduit);
 }
 
+/// Makes the folder of the profile, before minutes of measuring. Throws Failure if nothing can be written there.
+void prepare_folder(const std::string& out) {
+  std::error_code error;
+  const bool is_folder = out.ends_with('/') || std::filesystem::is_directory(out, error);
+  std::filesystem::path folder =
+      is_folder ? std::filesystem::path(out) : std::filesystem::path(out).parent_path();
+  if (folder.empty()) folder = ".";
+  std::filesystem::create_directories(folder, error);
+  if (error || ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw Failure(fmt::format("{} cannot be written to: {}; give a file in a folder of yours by --profile",
+                              folder.string(), error ? error.message() : std::strerror(errno)),
+                  1);
+  }
+}
+
 }  // namespace
 
 void calibrate_network(Session& session, Reporter&) {
   if (session.ranks() < 2) throw Failure("calibrate needs two ranks", kUsageError);
+  if (session.rank() == 0) prepare_folder(session.options().profile);
   const Calibration found = calibrate(session);
   if (session.rank() != 0) return;
   const std::string file = file_for(session, found);
