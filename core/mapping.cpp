@@ -4,9 +4,20 @@
 
 #include "core/entry.hpp"
 
+#include <new>
+
 namespace aqueduct {
 
 namespace core {
+namespace {
+
+Result<std::byte*> mapped_without_throw(CrossMap& map, Rank rank, const SegmentPart& part) noexcept try {
+  return map.map(rank, part.map_key, part.bytes);
+} catch (const std::bad_alloc&) {
+  return {ErrorCode::no_memory, rank};
+}
+
+}  // namespace
 
 std::byte* map_and_find(EndpointState& state, GlobalPtr<std::byte> place, std::uint64_t bytes) noexcept {
   auto checked = state.segments.check(place, bytes);
@@ -18,7 +29,7 @@ std::byte* map_and_find(EndpointState& state, GlobalPtr<std::byte> place, std::u
   if (part.reach != SegmentPart::Reach::unknown || part.map_key.empty() || state.lost[rank]) return nullptr;
   CrossMap* map = state.conduit_of[rank]->cross_map();
   if (map == nullptr) return nullptr;
-  auto base = map->map(rank, part.map_key, part.bytes);
+  const auto base = mapped_without_throw(*map, rank, part);
   part.map_key.clear();  // one attempt: a part that cannot be mapped is reached over the wire from now on
   if (!base) return nullptr;
   part.mapped_at = *base;

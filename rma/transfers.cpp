@@ -5,6 +5,8 @@
 #include "core/wait.hpp"
 #include "rma/operation.hpp"
 
+#include <new>
+
 namespace aqueduct::rma {
 
 Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
@@ -28,7 +30,13 @@ Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& con
   part.asked_for_key = true;
   core::NativeRma* const rma = conduit.rma();
   if (rma == nullptr || part.rma_key.empty()) return false;
-  auto key = rma->import_key(rank, part.rma_key);
+  const auto key = [&]() -> Result<std::uint64_t> {
+    try {
+      return rma->import_key(rank, part.rma_key);
+    } catch (const std::bad_alloc&) {
+      return {ErrorCode::no_memory, state_.rank};
+    }
+  }();
   if (!key && key.status().code() != ErrorCode::not_supported) return key.status();
   part.has_key = key.ok();
   if (key) part.key = *key;

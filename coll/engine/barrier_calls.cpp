@@ -82,13 +82,13 @@ void TeamEngine::prepare_barriers() {
   has_barriers_ = set_barrier(made);
 }
 
-bool TeamEngine::make_barrier_call() noexcept try {
+Status TeamEngine::make_barrier_call() noexcept try {
   auto made = std::make_unique<BarrierCall>();
-  if (!set_barrier(*made)) return false;
+  if (!set_barrier(*made)) return ErrorCode::refused;
   barrier_ = std::move(made);
-  return true;
+  return {};
 } catch (const std::bad_alloc&) {
-  return false;
+  return ErrorCode::no_memory;
 }
 
 std::string TeamEngine::explain_barrier() const {
@@ -101,7 +101,9 @@ std::string TeamEngine::explain_barrier() const {
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {
   if (!broken_.ok()) return broken_;
-  if (barrier_ == nullptr && !make_barrier_call()) return ErrorCode::refused;
+  if (barrier_ == nullptr) {
+    if (const Status made = make_barrier_call(); !made) return made;
+  }
   KnownCall& call = barrier_->call;
   auto* const votes = reinterpret_cast<std::byte*>(&vote);
   const CallMemory memory{votes, votes};

@@ -357,7 +357,7 @@ class TeamEngine {
   struct BarrierCall;
   void prepare_barriers();
   bool set_barrier(BarrierCall& made) const;
-  bool make_barrier_call() noexcept;
+  Status make_barrier_call() noexcept;
   Choice choice_of_barriers() const noexcept;
   TeamTraits traits_of_barriers() const noexcept {
     TeamTraits traits = traits_;

@@ -45,6 +45,7 @@ struct Choice {
   /// The operation runs in pieces of this many bytes of each block; a multiple of the element. At least shape.bytes: in one.
   std::uint64_t piece = 0;
   std::string_view why;
+  bool no_memory = false;  ///< whether `algorithm` is null only because this process has no memory to choose
   ChosenBy by = ChosenBy::rules;
 };
 

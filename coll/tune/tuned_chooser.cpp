@@ -100,6 +100,7 @@ Choice TunedChooser::choose(const Shape& shape, const TeamTraits& team,
   Choice none;
   none.shape = shape;
   none.why = "there is no memory to rank the algorithms";
+  none.no_memory = true;
   return none;
 }
 

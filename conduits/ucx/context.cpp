@@ -144,9 +144,11 @@ bool Context::has_hardware() const noexcept {
 
 bool Context::maps_memory() const noexcept { return has("sysv") && !is_set("UCX_ALLOC_PRIO"); }
 
-void Context::keep(ucp_mem_h memory) {
+void Context::keep(ucp_mem_h memory) noexcept try {
   const std::lock_guard lock(mutex_);
   kept_.push_back(memory);
+} catch (const std::bad_alloc&) {
+  leaked_ = true;  // the memory is never unmapped, so UCX must stay too
 }
 
 bool Context::shares_memory() const noexcept {

@@ -43,7 +43,7 @@ class Context {
   /// Whether UCX allocates memory that other processes of this host can map.
   bool maps_memory() const noexcept;
   /// Takes over memory that UCX allocated, and frees it at the end: other endpoints of this process may have mapped it.
-  void keep(ucp_mem_h memory);
+  void keep(ucp_mem_h memory) noexcept;
   /// Never closes the context, because one of its workers could not be destroyed.
   void leak() noexcept { leaked_ = true; }
   /// Whether UCX may connect processes of one host by shared memory.

@@ -5,10 +5,21 @@
 #include "conduits/ucx/wire.hpp"
 
 #include <cstring>
+#include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace aqueduct::conduits::ucx {
+namespace {
+
+/// What UCX has given, and `release` gives back unless it is kept.
+template <class Handle, class Release>
+auto owned(Handle handle, Release release) {
+  return std::unique_ptr<std::remove_pointer_t<Handle>, Release>(handle, release);
+}
+
+}  // namespace
 
 Result<std::vector<std::byte>> Segments::add(SegmentId id, core::MutableBytes memory) {
   if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
@@ -30,12 +41,9 @@ Result<std::vector<std::byte>> Segments::add(SegmentId id, core::MutableBytes me
         me_, id, memory.size(), ucp_.status_string(status));
     return ErrorCode::not_supported;
   }
+  auto mapped = owned(handle, [this](ucp_mem_h one) { ucp_.mem_unmap(context_.handle(), one); });
   auto key = packed(id, memory, handle);
-  if (key) {
-    segments_[id] = {memory, handle};
-  } else {
-    ucp_.mem_unmap(context_.handle(), handle);
-  }
+  if (key) segments_[id] = {memory, mapped.release()};
   return key;
 }
 
@@ -49,11 +57,11 @@ Result<std::vector<std::byte>> Segments::packed(SegmentId id, core::MutableBytes
               me_, id, ucp_.status_string(status));
     return ErrorCode::not_supported;
   }
+  const auto packed_by_ucx = owned(form, ucp_.rkey_buffer_release);
   const KeyHead head{reinterpret_cast<std::uint64_t>(memory.data()), id, this_process()};
   std::vector<std::byte> key(sizeof head + bytes);
   std::memcpy(key.data(), &head, sizeof head);
   std::memcpy(key.data() + sizeof head, form, bytes);
-  ucp_.rkey_buffer_release(form);
   return key;
 }
 
@@ -67,13 +75,14 @@ Result<std::uint64_t> Segments::import(Rank rank, core::Bytes key) {
   KeyHead head;
   if (rank >= peers_.size() || key.size() <= sizeof head) return {ErrorCode::not_supported, rank};
   std::memcpy(&head, key.data(), sizeof head);
-  ucp_rkey_h rkey = nullptr;
+  auto unpacked = owned(ucp_rkey_h{}, ucp_.rkey_destroy);
   bool by_network = false;
   if (rank != me_) {
     if (has_lost_memory(head.owner)) return {ErrorCode::peer_lost, rank};
     const core::Post way = peers_.reach(peers_[rank]);
     if (way.kind == core::Post::Kind::retry) return {ErrorCode::no_memory, rank};
     if (way.kind == core::Post::Kind::failed) return {way.why, rank};
+    ucp_rkey_h rkey = nullptr;
     const ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);
     if (status != UCS_OK) {
       log_.warn(
@@ -82,10 +91,14 @@ Result<std::uint64_t> Segments::import(Rank rank, core::Bytes key) {
           me_, rank, ucp_.status_string(status));
       return {ErrorCode::not_supported, rank};
     }
+    unpacked.reset(rkey);
     by_network =
         put_by_ == "network" || (put_by_ == "auto" && has_rma(peers_[rank], key.subspan(sizeof head)));
   }
-  return remote_.add({head.address, rkey, static_cast<SegmentId>(head.segment), by_network});
+  const std::uint64_t handle =
+      remote_.add({head.address, unpacked.get(), static_cast<SegmentId>(head.segment), by_network});
+  static_cast<void>(unpacked.release());  // `forget` destroys it
+  return handle;
 }
 
 void Segments::forget(std::uint64_t handle) noexcept {
@@ -160,6 +173,7 @@ Result<std::byte*> Segments::map(Rank rank, core::Bytes key) {
   ucp_rkey_h rkey = nullptr;
   void* place = nullptr;
   ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);
+  auto unpacked = owned(rkey, ucp_.rkey_destroy);
   if (status == UCS_OK) status = ucp_.rkey_ptr(rkey, head.address, &place);
   if (status != UCS_OK) {
     log_.warn(
@@ -167,12 +181,18 @@ Result<std::byte*> Segments::map(Rank rank, core::Bytes key) {
         "is slower; "
         "the limits of System V shared memory (ipcs -lm) may be reached",
         me_, head.segment, rank, ucp_.status_string(status));
-    if (rkey != nullptr) ucp_.rkey_destroy(rkey);
     return {ErrorCode::not_supported, rank};
   }
   // The mapping ends with the key.
   auto* const at = static_cast<std::byte*>(place);
-  mapped_[at] = remote_.add({head.address, rkey, static_cast<SegmentId>(head.segment), false});
+  const std::uint64_t handle = remote_.add({head.address, rkey, static_cast<SegmentId>(head.segment), false});
+  try {
+    mapped_[at] = handle;
+  } catch (const std::bad_alloc&) {
+    remote_.remove(handle);
+    throw;
+  }
+  static_cast<void>(unpacked.release());
   return at;
 }
 
