@@ -32,6 +32,8 @@ enum LayerHandler : HandlerId {
   kCollAsk = 17,
   kCollTell = 18,
   kCollFarewell = 19,
+  kCollAbsent = 20,
+  kCollLoss = 21,
 };
 /// From here to kFirstUserHandler - 1: numbers for handlers without a fixed one, in the order in which layers register
 /// them. All ranks of a job build the same layers in the same order, so they deal alike.
@@ -42,10 +44,11 @@ inline constexpr HandlerId kFirstUserHandler = 32;
 inline constexpr std::uint32_t kMostUserHandlers =
     std::numeric_limits<HandlerId>::max() + 1u - kFirstUserHandler;
 
-inline constexpr std::array kLayerHandlers{
-    kRmaPut,       kRmaPutAck,     kRmaGet,       kRmaGetData, kRmaAtomic,       kRmaAtomicResult,
-    kRmaSignal,    kCollArrive,    kCollExchange, kRmaPutWord, kAmReturnCredits, kVisPackedPut,
-    kVisPackedGet, kVisPackedData, kCollAbort,    kCollAsk,    kCollTell,        kCollFarewell};
+inline constexpr std::array kLayerHandlers{kRmaPut,       kRmaPutAck,       kRmaGet,          kRmaGetData,
+                                           kRmaAtomic,    kRmaAtomicResult, kRmaSignal,       kCollArrive,
+                                           kCollExchange, kRmaPutWord,      kAmReturnCredits, kVisPackedPut,
+                                           kVisPackedGet, kVisPackedData,   kCollAbort,       kCollAsk,
+                                           kCollTell,     kCollFarewell,    kCollAbsent,      kCollLoss};
 
 /// Whether no number occurs twice, and all are from 1 to
 /// kFirstDealtHandler - 1. Requires that the array is in rising order.

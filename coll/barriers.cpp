@@ -32,6 +32,7 @@ Barriers::Barriers(EndpointState& state)
     : state_(state),
       exchanges_(state),
       farewells_(state),
+      loss_news_(state),
       most_rounds_(static_cast<std::uint32_t>(std::bit_width(state.ranks - 1))),
       busy_(state.busy) {
   state.messages->add_internal(kArrive, AmCategory::short_request, sizeof(Arrival),
@@ -39,6 +40,13 @@ Barriers::Barriers(EndpointState& state)
                                   Arrival arrival;
                                   std::memcpy(&arrival, args, sizeof arrival);
                                   in.state.barriers->arrived(in.source, arrival);
+                                },
+                                nullptr});
+  state.messages->add_internal(kAbsent, AmCategory::short_request, sizeof(Absence),
+                               {[](void*, Incoming& in, const std::byte* args, core::MutableBytes) {
+                                  Absence absence;
+                                  std::memcpy(&absence, args, sizeof absence);
+                                  in.state.barriers->is_absent(in.source, absence);
                                 },
                                 nullptr});
 }
@@ -178,7 +186,8 @@ Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVot
     return {};
   op->ended = nullptr;
   land(barrier, *op);
-  if (!split || status.code() == ErrorCode::refused) return status;
+  const bool nothing_has_begun = status.code() == ErrorCode::refused || status.code() == ErrorCode::no_memory;
+  if (!split || nothing_has_begun) return status;
   barrier.split_over = true;
   barrier.split_outcome = status;
   return {};
@@ -260,7 +269,7 @@ bool Barriers::reached(BarrierState& barrier) noexcept {
 void Barriers::settle(BarrierState& barrier) noexcept {
   while (barrier.under_way) {
     if (barrier.too_late) [[unlikely]] {
-      end_phase(barrier, {ErrorCode::peer_lost, barrier.team->lost_member()});
+      end_phase(barrier, barrier.team->loss());
     } else if (reached(barrier)) {
       if (barrier.native) barrier.vote = barrier.native->result(barrier.phase);
       end_phase(barrier, barrier.vote.is_mismatch() ? ErrorCode::mismatch : ErrorCode::ok);
@@ -289,7 +298,7 @@ void Barriers::end_phase(BarrierState& barrier, Status outcome) noexcept {
 // A member is lost: ends all phases, although their arrivals may still come in.
 void Barriers::give_up(BarrierState& barrier) noexcept {
   settle(barrier);  // what all members have reached counts
-  if (barrier.under_way) end_phase(barrier, {ErrorCode::peer_lost, barrier.team->lost_member()});
+  if (barrier.under_way) end_phase(barrier, barrier.team->loss());
   settle(barrier);  // all further phases are too late
 }
 
@@ -361,6 +370,30 @@ void Barriers::arrived(Rank from, const Arrival& arrival) noexcept {
   settle(*barrier);
 }
 
+// Runs inside a handler. The team is here already: its members make it before any of them says that it can.
+void Barriers::is_absent(Rank from, const Absence& absence) noexcept {
+  TeamState* const team = find(absence.team);
+  if (team == nullptr || team->find(from) == kNoRank || !team->absent) return;
+  const ErrorCode why = code_from(absence.code);
+  team->absent = {why != ErrorCode::ok ? why : ErrorCode::internal, from};
+  state_.layer<Collectives>()->fail(*team, team->absent);
+  BarrierState& barrier = *barrier_of(*team);
+  if (barrier.ops != 0) give_up(barrier);
+  state_.guard.changed();  // waits of other threads end too
+}
+
+Status Barriers::tell_absence(const TeamState& team, ErrorCode why) noexcept {
+  const Absence absence{team.id, static_cast<std::uint32_t>(why), 0};
+  Status first;
+  for (Rank i = 0; i < team.size(); ++i) {
+    if (i == team.index) continue;
+    const Status told = state_.messages->request(team.members[i], AmCategory::short_request, kAbsent,
+                                                 {&absence, sizeof absence, 0}, nullptr, {}, {});
+    if (first) first = told;
+  }
+  return first;
+}
+
 // The barrier of a team. If this rank has not made the team yet,
 // the arrivals are remembered. Null: there is no room for that.
 BarrierState* Barriers::heard_of(std::uint64_t team) noexcept try {
@@ -428,6 +461,7 @@ void Barriers::advance() noexcept {
 
 // Only operations end here. The phase of a `notify` may still be reached until the program waits for it.
 void Barriers::peer_lost(Rank peer) noexcept {
+  if (state_.lost_by_conduit) loss_news_.add(peer);
   for (auto& [id, barrier] : barriers_) {
     if (barrier.team != nullptr && barrier.ops != 0 && barrier.team->find(peer) != kNoRank) give_up(barrier);
   }

@@ -5,6 +5,7 @@
 #include "am/messages.hpp"
 #include "coll/exchange.hpp"
 #include "coll/farewells.hpp"
+#include "coll/loss_news.hpp"
 #include "coll/team_names.hpp"
 #include "coll/wire.hpp"
 #include "core/barrier_vote.hpp"
@@ -111,6 +112,8 @@ class Barriers final : public core::Layer {
   /// allocated, so that no other failure ends a team on some members only. Afterwards the barrier is used no more, but for `leave`.
   /// Requires: no phase is under way or notified.
   Status agree_to_end(TeamState& team, bool well) noexcept;
+  /// Tells the other members that this one does not have the team, which they may have: it counts as lost there.
+  Status tell_absence(const TeamState& team, ErrorCode why) noexcept;
   /// Whether this rank's conduit has a barrier for a team that was just made. The other members may have had no memory for
   /// it, or may still use it for a team that ended only here.
   static bool has_native(TeamState& made) noexcept;
@@ -124,7 +127,7 @@ class Barriers final : public core::Layer {
 
   /// Begins the team's next barrier. `op`: an operation of the endpoint, with one part, which ends with the barrier; null
   /// for the barrier of notify and wait. Requires: has_room().
-  /// Errors: refused (no memory; nothing has happened). With `op` also why the barrier cannot end well: then `op` has not
+  /// Errors: refused, no_memory (nothing has happened). With `op` also why the barrier cannot end well: then `op` has not
   ///         ended. Without, `wait` returns that.
   Status ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
   /// Begins a barrier of Job::finish; Team::wait waits for it. By the conduit or by messages: what the program has left in
@@ -140,6 +143,7 @@ class Barriers final : public core::Layer {
   std::string missing(const BarrierState& barrier) const;
   Exchanges& exchanges() noexcept { return exchanges_; }
   Farewells& farewells() noexcept { return farewells_; }
+  LossNews& loss_news() noexcept { return loss_news_; }
   TeamNames& names() noexcept { return names_; }
   /// The number of teams of which this rank knows, or has heard.
   std::size_t kept() const noexcept { return barriers_.size(); }
@@ -150,6 +154,7 @@ class Barriers final : public core::Layer {
 
  private:
   void arrived(Rank from, const Arrival& arrival) noexcept;
+  void is_absent(Rank from, const Absence& absence) noexcept;
   BarrierState* heard_of(std::uint64_t team) noexcept;
   Status fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
   static void land(BarrierState& barrier, const core::Op& op) noexcept;
@@ -167,6 +172,7 @@ class Barriers final : public core::Layer {
   EndpointState& state_;
   Exchanges exchanges_;
   Farewells farewells_;
+  LossNews loss_news_;
   TeamNames names_;
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
   /// Operations of `notify` in flight, for which nobody waits any more: the engine ends them when their votes are in use no more.

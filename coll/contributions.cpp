@@ -42,6 +42,11 @@ bool Contributions::add(std::span<const std::byte> stream, Rank members) {
   return find_from(at, members);
 }
 
+bool Contributions::add_nothing(Rank members) {
+  for (; members > 0; --members) add({}, Status());
+  return true;
+}
+
 bool Contributions::take(Blob stream, Rank members) {
   stream_ = std::move(stream);
   begins_.clear();

@@ -20,6 +20,8 @@ class Contributions {
   /// Adds the contributions of `members` members, which another rank has sent. False: the lengths in them do not add up, and this
   /// object is of no more use. May throw std::bad_alloc.
   bool add(std::span<const std::byte> stream, Rank members);
+  /// Adds those of `members` members that give no bytes. Returns true. May throw std::bad_alloc.
+  bool add_nothing(Rank members);
   /// Replaces all contributions by those that another rank has sent. False: as for `add`.
   bool take(Blob stream, Rank members);
 

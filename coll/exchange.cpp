@@ -17,6 +17,16 @@ namespace {
 using aqueduct::detail::Incoming;
 using aqueduct::detail::TeamState;
 
+Tree tree_of(const TeamState& team) noexcept {
+  const Rank size = team.size();
+  return size <= Exchanges::kFlat ? Tree::flat(size) : Tree{Tree::Kind::k_nomial, Exchanges::kRadix, size};
+}
+
+/// Whether it is the loss of a member, of which all members learn.
+bool tells_loss(const TeamState& team, Status status) noexcept {
+  return status.code() == ErrorCode::peer_lost && team.find(status.peer()) != kNoRank;
+}
+
 }  // namespace
 
 Exchanges::Exchanges(aqueduct::detail::EndpointState& state)
@@ -39,17 +49,17 @@ void Exchanges::take(Rank from, const ExchangePiece& piece, core::Bytes payload)
 
 void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload) {
   const StreamKey key{piece.team, piece.number, piece.round, from};
-  auto found = streams_.find(key);
-  if (found == streams_.end()) {
+  if (!streams_.contains(key)) {
     if (is_late(piece)) return;
     if (streams_of_[from] == kMostStreamsOfPeer) drop_one_of(from);
-    found = streams_.emplace(key, Stream{}).first;
-    found->second.begun = ++begun_;
-    ++streams_of_[from];
   }
-  Stream& stream = found->second;
+  Stream& stream = stream_of(key);
   if (piece.code != 0) {
     stream.problem = {code_from(piece.code), static_cast<Rank>(piece.at)};
+    return;
+  }
+  if (piece.total == 0) {
+    stream.agrees = true;
     return;
   }
   const std::uint64_t most = std::uint64_t{state_.ranks} * (kMostOfOne + Contributions::kHead);
@@ -57,6 +67,15 @@ void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload)
     ++state_.statistics.rejected;
     stream.problem = {ErrorCode::internal, from};
   }
+}
+
+Exchanges::Stream& Exchanges::stream_of(const StreamKey& key) {
+  const auto [at, is_new] = streams_.try_emplace(key);
+  if (is_new) {
+    at->second.begun = ++begun_;
+    ++streams_of_[std::get<3>(key)];
+  }
+  return at->second;
 }
 
 bool Exchanges::is_under_way(std::uint64_t team, std::uint64_t number) const noexcept {
@@ -94,44 +113,56 @@ void Exchanges::forget(std::uint64_t team, std::uint64_t number) noexcept {
 }
 
 Status Exchanges::send(const RoundId& id, Rank to, core::Bytes stream, Status problem) noexcept {
+  if (!problem) return tell(id, to, problem);
   ExchangePiece piece{id.team.id, id.number, id.round, 0, 0, stream.size()};
-  const auto request = [&](core::Bytes part) {
-    return state_.messages->request(to, AmCategory::medium_request, kExchange, {&piece, sizeof piece, 0},
-                                    nullptr, part, {});
-  };
-  if (!problem) {
-    piece.code = static_cast<std::uint32_t>(problem.code());
-    piece.at = problem.peer();
-    return request({});
-  }
   const std::size_t room = state_.messages->room(to, false, sizeof piece);
   for (; piece.at < stream.size(); piece.at += room) {
-    const Status status = request(stream.subspan(piece.at, std::min(room, stream.size() - piece.at)));
+    const core::Bytes part = stream.subspan(piece.at, std::min(room, stream.size() - piece.at));
+    const Status status = state_.messages->request(to, AmCategory::medium_request, kExchange,
+                                                   {&piece, sizeof piece, 0}, nullptr, part, {});
     if (!status) return status;
   }
   return {};
 }
 
-Status Exchanges::receive(const RoundId& id, Rank from, Blob& out) noexcept try {
+Status Exchanges::tell(const RoundId& id, Rank to, Status problem) noexcept {
+  const ExchangePiece piece{id.team.id,     id.number, id.round, static_cast<std::uint32_t>(problem.code()),
+                            problem.peer(), 0};
+  return state_.messages->request(to, AmCategory::medium_request, kExchange, {&piece, sizeof piece, 0},
+                                  nullptr, {}, {});
+}
+
+Result<Exchanges::Stream*> Exchanges::wait_for(const RoundId& id, Rank from) noexcept {
   const StreamKey key{id.team.id, id.number, id.round, from};
-  const auto over = [&] {
+  const auto found = [&]() -> Stream* {
     const auto at = streams_.find(key);
-    if (at != streams_.end() && (at->second.pieces.whole() || !at->second.problem)) return true;
-    return dropped_of_[from] || id.team.lost_member() != kNoRank;
+    return at != streams_.end() && at->second.is_over() ? &at->second : nullptr;
+  };
+  const auto over = [&] {
+    return found() != nullptr || dropped_of_[from] || id.team.lost_member() != kNoRank;
   };
   const Status status = core::wait_until(state_, over, from, [&] { return waits_for(id, from); });
   if (!status) return status;
-  const auto at = streams_.find(key);
-  if (at == streams_.end() || !(at->second.pieces.whole() || !at->second.problem)) {
-    if (const Rank gone = id.team.lost_member(); gone != kNoRank) return {ErrorCode::peer_lost, gone};
-    dropped_of_[from] = false;
-    return {ErrorCode::no_memory, state_.rank};
-  }
-  const Status problem = at->second.problem;
-  if (problem) out = at->second.pieces.take();
-  return problem;
+  if (Stream* const stream = found()) return stream;
+  if (const Status loss = id.team.loss(); !loss) return loss;
+  dropped_of_[from] = false;
+  return {ErrorCode::no_memory, state_.rank};
+}
+
+Status Exchanges::receive(const RoundId& id, Rank from, Blob& out) noexcept try {
+  const auto stream = wait_for(id, from);
+  if (!stream) return stream.status();
+  if ((*stream)->problem && !(*stream)->agrees) out = (*stream)->pieces.take();
+  return (*stream)->problem;
 } catch (const std::bad_alloc&) {
   return {ErrorCode::no_memory, state_.rank};
+}
+
+Status Exchanges::hear(const RoundId& id, Rank from) noexcept {
+  const auto stream = wait_for(id, from);
+  if (!stream) return stream.status();
+  if (!(*stream)->problem || (*stream)->agrees) return (*stream)->problem;
+  return {ErrorCode::mismatch, from};
 }
 
 std::string Exchanges::waits_for(const RoundId& id, Rank from) const {
@@ -153,31 +184,45 @@ Result<Contributions> Exchanges::exchange(TeamState& team, std::span<const std::
   return exchange(team, barrier_of(team)->exchanges, mine, problem);
 }
 
-Result<Contributions> Exchanges::exchange(TeamState& team, std::uint64_t& exchanges,
-                                          std::span<const std::byte> mine, Status problem) noexcept {
+template <class What>
+Status Exchanges::as_exchange(TeamState& team, std::uint64_t& exchanges, const What& what) noexcept {
   if (state_.in_child()) return ErrorCode::invalid_argument;
   if (state_.must_not_wait()) return ErrorCode::in_handler;
   const std::uint64_t number = ++exchanges;
-  if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};
-  if (!problem && problem.peer() == kNoRank) problem = {problem.code(), state_.rank};
-  Contributions all;
   UnderWay here{team.id, number, under_way_};
   under_way_ = &here;
-  const Status broken = gather(team, number, all, mine, problem);
+  const Status status = what(number);
   // Others may have begun meanwhile, by other threads.
   UnderWay** at = &under_way_;
   while (*at != &here) at = &(*at)->next;
   *at = here.next;
   forget(team.id, number);
+  return status;
+}
+
+Result<Contributions> Exchanges::exchange(TeamState& team, std::uint64_t& exchanges,
+                                          std::span<const std::byte> mine, Status problem) noexcept {
+  if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};
+  if (!problem && problem.peer() == kNoRank) problem = {problem.code(), state_.rank};
+  Contributions all;
+  const Status broken = as_exchange(
+      team, exchanges, [&](std::uint64_t number) { return gather(team, number, all, mine, problem); });
   if (!broken) return broken;
   if (const Status first = all.first_problem(); !first) return first;
   return all;
 }
 
+Status Exchanges::agree(TeamState& team, Status mine) noexcept {
+  BarrierState* const barrier = barrier_of(team);
+  if (barrier == nullptr) return ErrorCode::closed;
+  if (!mine && mine.peer() == kNoRank) mine = {mine.code(), state_.rank};
+  return as_exchange(team, barrier->exchanges,
+                     [&](std::uint64_t number) { return gather_problems(team, number, mine); });
+}
+
 Status Exchanges::gather(TeamState& team, std::uint64_t number, Contributions& all,
                          std::span<const std::byte> mine, Status problem) noexcept {
-  const Rank size = team.size();
-  const Tree tree = size <= kFlat ? Tree::flat(size) : Tree{Tree::Kind::k_nomial, kRadix, size};
+  const Tree tree = tree_of(team);
   const Rank me = team.index;
   const std::uint32_t children = tree.children(me);
   // In rising order: what comes from the children in turn is in team order.
@@ -186,10 +231,10 @@ Status Exchanges::gather(TeamState& team, std::uint64_t number, Contributions& a
   // messages. After a loss it waits for nobody: the rank that it would wait for may be lost, too.
   Status broken;
   const auto carefully = [&](const auto& step) noexcept {
-    if (broken.code() == ErrorCode::peer_lost) return;
+    if (tells_loss(team, broken)) return;
     try {
       const Status status = step();
-      if (broken || status.code() == ErrorCode::peer_lost) broken = status;
+      if (broken || tells_loss(team, status)) broken = status;
     } catch (const std::bad_alloc&) {
       if (broken) broken = {ErrorCode::no_memory, state_.rank};
     }
@@ -207,12 +252,19 @@ Status Exchanges::gather(TeamState& team, std::uint64_t number, Contributions& a
     return {};
   });
   for (std::uint32_t i = 0; i < children; ++i)
-    receive_from(child(i), kUp, [&](Blob& stream) { return all.add(stream, tree.subtree(child(i))); });
+    receive_from(child(i), kUp, [&](Blob& stream) {
+      const Rank members = tree.subtree(child(i));
+      return stream.empty() ? all.add_nothing(members) : all.add(stream, members);
+    });
   if (me != 0) {
     const Rank parent = tree.parent(me);
     const Status sent = send({team, number, kUp}, team.members[parent], all.stream(), broken);
     if (!sent && broken) broken = sent;
-    receive_from(parent, kDown, [&](Blob& stream) { return all.take(std::move(stream), team.size()); });
+    receive_from(parent, kDown, [&](Blob& stream) {
+      if (!stream.empty()) return all.take(std::move(stream), team.size());
+      all = {};
+      return all.add_nothing(team.size());
+    });
   }
   const Status down = broken;
   for (std::uint32_t i = 0; i < children; ++i) {
@@ -222,6 +274,39 @@ Status Exchanges::gather(TeamState& team, std::uint64_t number, Contributions& a
   return broken;
 }
 
-Status Exchanges::agree(TeamState& team, Status mine) noexcept { return exchange(team, {}, mine).status(); }
+Status Exchanges::gather_problems(TeamState& team, std::uint64_t number, Status mine) noexcept {
+  const Tree tree = tree_of(team);
+  const Rank me = team.index;
+  const std::uint32_t children = tree.children(me);
+  const auto child = [&](std::uint32_t i) { return team.members[tree.child(me, children - 1 - i)]; };
+  Status first = mine;
+  bool lost = false;
+  const auto note = [&](Status status) {
+    const bool is_loss = tells_loss(team, status);
+    if (first || (is_loss && !lost)) first = status;
+    lost = lost || is_loss;
+  };
+  if (me != 0) {
+    try {  // afterwards the answer needs no memory
+      stream_of({team.id, number, kDown, team.members[tree.parent(me)]});
+    } catch (const std::bad_alloc&) {
+      note({ErrorCode::no_memory, state_.rank});
+    }
+  }
+  for (std::uint32_t i = 0; i < children && !lost; ++i) note(hear({team, number, kUp}, child(i)));
+  if (me != 0) {
+    const Rank parent = team.members[tree.parent(me)];
+    if (const Status told = tell({team, number, kUp}, parent, first); !told) note(told);
+    if (!lost) first = hear({team, number, kDown}, parent);
+  }
+  const Status answer = first;
+  for (std::uint32_t i = 0; i < children; ++i) {
+    const auto up = streams_.find({team.id, number, kUp, child(i)});
+    const bool exchanges = up != streams_.end() && up->second.pieces.whole();
+    const Status told = tell({team, number, kDown}, child(i), exchanges ? Status() : answer);
+    if (!told) note(told);
+  }
+  return first;
+}
 
 }  // namespace aqueduct::coll

@@ -37,8 +37,9 @@ class Exchanges {
   Result<Contributions> exchange(aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
                                  std::span<const std::byte> mine, Status problem = {}) noexcept;
 
-  /// Tells whether all members have succeeded so far: every member gets ok, or every member gets the same failure. The
-  /// callers then keep or undo what they have begun.
+  /// Tells whether all members have succeeded so far: every member gets ok, or every member gets the same failure, the
+  /// first one in team order. The callers then keep or undo what they have begun. A member takes the memory for the answer
+  /// before it says anything itself, so it cannot be the only one that fails.
   Status agree(aqueduct::detail::TeamState& team, Status mine) noexcept;
 
   /// The most bytes of one member's contribution. Chosen: the keys of several rails are far smaller.
@@ -64,8 +65,10 @@ class Exchanges {
   /// What one member has sent in one round.
   struct Stream {
     PieceStream pieces;
+    bool agrees = false;      ///< it has sent no bytes, as it is in `agree`
     Status problem;           ///< the sender has failed, or has sent a wrong message
     std::uint64_t begun = 0;  ///< when the first piece came, counted in streams
+    bool is_over() const noexcept { return pieces.whole() || agrees || !problem; }
   };
   using StreamKey =
       std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, Rank>;  // team, number, round, sender
@@ -81,8 +84,21 @@ class Exchanges {
                 std::span<const std::byte> mine, Status problem) noexcept;
   void take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept;
   void keep(Rank from, const ExchangePiece& piece, core::Bytes payload);
+  /// As gather, for `agree`. Returns the first problem.
+  Status gather_problems(aqueduct::detail::TeamState& team, std::uint64_t number, Status mine) noexcept;
+  Stream& stream_of(const StreamKey& key);
   Status send(const RoundId& id, Rank to, core::Bytes stream, Status problem) noexcept;
+  /// Sends a problem, or that there is none.
+  Status tell(const RoundId& id, Rank to, Status problem) noexcept;
+  /// Waits for what a member sends in a round, and returns it. Errors: a loss, no_memory.
+  Result<Stream*> wait_for(const RoundId& id, Rank from) noexcept;
+  /// The bytes that a member has sent. None: it is in `agree`, so it gives nothing.
   Status receive(const RoundId& id, Rank from, Blob& out) noexcept;
+  /// Returns what the other end has given to `tell`. Errors: also mismatch, if it is in `exchange`.
+  Status hear(const RoundId& id, Rank from) noexcept;
+  /// Runs `what` with the number of a new exchange.
+  template <class What>
+  Status as_exchange(aqueduct::detail::TeamState& team, std::uint64_t& exchanges, const What& what) noexcept;
   /// An exchange that this rank takes part in.
   struct UnderWay {
     std::uint64_t team;

@@ -62,14 +62,13 @@ bool Farewells::is_told(Rank rank, Told whom) const noexcept {
 }
 
 bool Farewells::all_told(Told whom) noexcept {
-  const auto some_lost =
-      static_cast<Rank>(std::find(state_.lost.begin(), state_.lost.end(), true) - state_.lost.begin());
+  const Rank first_lost = state_.lost_count != 0 ? state_.first_lost.front() : kNoRank;
   // A rank that has left in good order may have no room for ever (a conduit connects to it again and again), and must not
   // keep the others from hearing: one of them may wait for nothing else.
   bool all = true;
   for (Rank rank = 0; rank < state_.ranks; ++rank) {
     if (told_[rank] || !is_told(rank, whom)) continue;
-    const Farewell farewell{some_lost, leaves_ ? 1u : 0u};
+    const Farewell farewell{first_lost, leaves_ ? 1u : 0u};
     const core::Post post = state_.messages->try_request(rank, AmCategory::short_request, kFarewell,
                                                          {&farewell, sizeof farewell, 0}, nullptr, {}, 0);
     told_[rank] = post.kind != core::Post::Kind::retry;

@@ -67,6 +67,7 @@ void leave_unsettled(TeamState& made, Status why, bool nobody) noexcept {
   const bool lost = made.lost_member() != kNoRank ||
                     (why.code() == ErrorCode::peer_lost && made.find(why.peer()) != kNoRank);
   Collectives* const collectives = made.endpoint.layer<Collectives>();
+  if (!nobody && !lost) static_cast<void>(made.endpoint.barriers->tell_absence(made, why.code()));
   if (!nobody && collectives != nullptr && !lost) collectives->refuse(made, refused_call({}, why.code()));
   leave_collectives(made, nobody);
   made.endpoint.barriers->leave(made, nobody);
@@ -88,7 +89,7 @@ Status settle_team(TeamState* made, TeamState& over, std::uint64_t& exchanges, T
   Status status = here;
   bool nobody = false;
   // A lost member ends the creation for all, without an agreement.
-  if (here.code() != ErrorCode::peer_lost) {
+  if (here.code() != ErrorCode::peer_lost || over.find(here.peer()) == kNoRank) {
     if (!here) {
       terms.code = static_cast<std::uint32_t>(here.code());
       terms.rank = here.peer() != kNoRank ? here.peer() : over.endpoint.rank;

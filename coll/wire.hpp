@@ -11,6 +11,8 @@ enum CollectiveHandler : HandlerId {
   kArrive = am::kCollArrive,
   kExchange = am::kCollExchange,
   kFarewell = am::kCollFarewell,
+  kAbsent = am::kCollAbsent,
+  kLoss = am::kCollLoss,
 };
 
 /// The sender has reached this round of this phase of the team's barrier.
@@ -35,6 +37,19 @@ struct ExchangePiece {
   std::uint32_t code;  ///< an ErrorCode: the exchange has failed at rank `at`; ok: the payload is a piece
   std::uint64_t at;
   std::uint64_t total;
+};
+
+/// The sender does not have a team of which it is a member, and which others may have.
+struct Absence {
+  std::uint64_t team;
+  std::uint32_t code;  ///< an ErrorCode: why it could not make the team
+  std::uint32_t unused;
+};
+
+/// The sender has lost a rank by its network, or is lost to the others itself.
+struct LossMessage {
+  std::uint32_t lost;
+  std::uint32_t unused;
 };
 
 /// The sender is in Job::finish, after a loss.

@@ -3,6 +3,8 @@
 #include "core/endpoint_state.hpp"
 #include "core/signals.hpp"
 
+#include <utility>
+
 namespace aqueduct::core {
 
 void EndpointInbox::completed(Token token, Status status) noexcept {
@@ -26,6 +28,10 @@ void EndpointInbox::source_free(Token token) noexcept {
 
 void EndpointInbox::signalled(Rank, Signal signal) noexcept { raise(state_, signal); }
 
-void EndpointInbox::lost(Rank peer) noexcept { state_.peer_lost(peer); }
+void EndpointInbox::lost(Rank peer) noexcept {
+  const bool before = std::exchange(state_.lost_by_conduit, true);
+  state_.peer_lost(peer);
+  state_.lost_by_conduit = before;
+}
 
 }  // namespace aqueduct::core

@@ -84,6 +84,7 @@ void EndpointState::show_segments() noexcept {
 void EndpointState::peer_lost(Rank peer) noexcept {
   if (peer >= ranks || peer == rank || lost[peer]) return;
   lost[peer] = true;
+  if (lost_count < first_lost.size()) first_lost[lost_count] = peer;
   ++lost_count;
   segments.forget(peer);
   if (conduit_of[peer] != nullptr) conduit_of[peer]->forget(peer);

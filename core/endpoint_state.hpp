@@ -21,6 +21,7 @@
 #include "core/stand_in.hpp"
 #include "core/wiped_memory.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -73,6 +74,9 @@ struct EndpointState {
   std::vector<std::string> cpus_of;
   std::vector<bool> lost;  // [rank]
   Rank lost_count = 0;
+  /// The first lost ranks, as this one has learned of them. Others may have left only because of these.
+  std::array<Rank, 8> first_lost{};
+  bool lost_by_conduit = false;  ///< within `peer_lost`: a conduit of this endpoint has found the loss
 
   std::uint32_t busy = 0;  ///< number of layers with queued work: see core::Busy
   /// Number of layers that wait for memory which others change. They too go on in progress, but a sleep need not be

@@ -34,8 +34,12 @@ void watch_losses(Job::Impl& job) {
       end_if_asked(job);
       for (; seen < job.losses.size(); ++seen) {
         if (job.losses[seen] >= job.ranks_of.size()) continue;
-        for (Rank rank : job.ranks_of[job.losses[seen]]) state.peer_lost(rank);
+        for (Rank rank : job.ranks_of[job.losses[seen]]) {
+          state.peer_lost(rank);
+          state.barriers->loss_news().confirm(rank);
+        }
       }
+      state.barriers->loss_news().pass_on();
     };
   }
 }

@@ -28,6 +28,8 @@ struct TeamState {
   std::uint64_t tag = 0;     ///< of such a team: the caller's
   /// Of a team that `without_lost` has made, the tag of all attempts at it; else 0. See coll/survivors.cpp.
   std::uint64_t survivors_tag = 0;
+  /// A member that could not make the team, though this one has it, and why: it counts as lost. ok: there is none.
+  Status absent;
   /// Checked builds: the thread in a collective call of this team (coll/one_caller.hpp); null: none.
   std::atomic<const void*> caller{nullptr};
 
@@ -39,8 +41,11 @@ struct TeamState {
   /// The members' ranks, listed at the first call. Empty if there is no memory for the list.
   std::span<const Rank> list() noexcept;
   void*& slot(TeamSlot which) noexcept { return slots_[static_cast<std::size_t>(which)]; }
-  /// A member that is lost, or kNoRank.
+  /// A member that is lost or absent, or kNoRank. Of several the one of which this rank has learned first: others that are in
+  /// Job::finish leave because of it, and count as lost too.
   Rank lost_member() const noexcept;
+  /// Why no call of the team can succeed: a member is lost, or does not have the team. ok: all are there.
+  Status loss() const noexcept;
 
  private:
   std::array<void*, static_cast<std::size_t>(TeamSlot::count)> slots_{};

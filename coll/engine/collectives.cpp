@@ -135,8 +135,7 @@ Status Collectives::settle(TeamState& team, std::span<const Offer> all) noexcept
   if (sizes && board.slots != 0) one.engine->have_board(board, all);
   if (one.engine->scratch_) one.engine->prepare_barriers();
   // The member may have been lost while the team was made: nobody tells the engine again.
-  if (const Rank lost = team.lost_member(); lost != kNoRank)
-    one.engine->fail({ErrorCode::peer_lost, lost}, 0);
+  if (const Status loss = team.loss(); !loss) one.engine->fail(loss, 0);
   return {};
 } catch (const std::bad_alloc&) {
   return {ErrorCode::no_memory, state_.rank};
@@ -352,18 +351,28 @@ void Collectives::advance() noexcept {
   set_busy(soon);
 }
 
+void Collectives::fail(TeamState& team, Status why) noexcept {
+  TeamEngine* const engine = engine_of(team);
+  if (engine == nullptr) return;
+  engine->fail(why, 0);
+  look_busy(*engine);
+}
+
+bool Collectives::knows_of_loss(Rank peer) const noexcept {
+  return state_.lost[peer] || std::find(newly_lost_.begin(), newly_lost_.end(), peer) != newly_lost_.end();
+}
+
 bool Collectives::learns_of_loss(Rank peer) noexcept {
   if (peer >= state_.ranks || peer == state_.rank || state_.lost[peer]) return false;
-  if (std::find(newly_lost_.begin(), newly_lost_.end(), peer) == newly_lost_.end())
-    newly_lost_.push_back(peer);
+  if (!knows_of_loss(peer)) newly_lost_.push_back(peer);
   busy_.set(true);
   return true;
 }
 
 void Collectives::tell_losses() noexcept {
   while (!newly_lost_.empty()) {
-    const Rank peer = newly_lost_.back();
-    newly_lost_.pop_back();
+    const Rank peer = newly_lost_.front();  // in order: errors name the first one
+    newly_lost_.erase(newly_lost_.begin());
     state_.peer_lost(peer);
   }
 }

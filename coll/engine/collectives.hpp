@@ -144,6 +144,10 @@ class Collectives final : public core::Layer {
   /// next progress of the program makes it known to all layers, after what the peer has sent. Otherwise a program would be
   /// told of a loss by a call, but not by is_lost.
   bool learns_of_loss(Rank peer) noexcept;
+  /// No call of the team can end well any more. The next progress ends those in flight.
+  void fail(TeamState& team, Status why) noexcept;
+  /// Whether the peer is lost, or will be with the next progress of the program.
+  bool knows_of_loss(Rank peer) const noexcept;
   /// Tells all other members of this one's call.
   void tell(const TeamEngine& team, std::uint64_t number, const CallDescription& call) noexcept;
   /// The call that ends this operation has timed out.

@@ -368,6 +368,8 @@ bool TeamEngine::advance() noexcept {
 /// once. Earlier operations go on: members that are behind may still need this one for them.
 void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
   quiet_ = short_way_ = false;
+  // A member that does not have the team refuses its calls too.
+  if (why.code() == ErrorCode::mismatch && !team_.absent) why = team_.absent;
   if (broken_.ok()) {
     broken_ = why;
     first_broken_ = from;

@@ -61,7 +61,9 @@ class Team {
   /// team. A member that passes no colour gets an empty optional. Keys may be negative.
   ///
   /// Errors: peer_lost, in_handler (returned to the caller only), no_memory; mismatch (a member calls another form below).
-  ///         If one member gets no_memory or mismatch, all do.
+  ///         If one member gets mismatch, all do, and mostly also with no_memory. But the last step is each member's own: if
+  ///         memory runs out there, that member alone gets no_memory, and all calls of the new team fail with no_memory and
+  ///         its rank on those that have the team.
   Result<std::optional<Team>> split(std::optional<std::uint32_t> colour, std::int64_t key);
   /// Makes a team of the listed members of this team, in the list's order. Collective over this team; the other members
   /// get an empty optional, and with an empty list all do.
@@ -88,8 +90,8 @@ class Team {
   /// Completion: all members know of the team, and may use it.
   /// Errors:     invalid_argument (the list is empty, names a rank twice, or lacks this rank; a team of that tag and
   ///             these ranks exists here; members give the same ranks in different orders, and then all get the error),
-  ///             out_of_range, peer_lost, no_memory (if one member gets it, all do, unless it cannot even list the
-  ///             ranks), in_handler. Members that give different sets of ranks or different tags wait for each other,
+  ///             out_of_range, peer_lost, no_memory (as for split; a member that cannot even list the ranks takes no
+  ///             part), in_handler. Members that give different sets of ranks or different tags wait for each other,
   ///             because each may be about to make the other's team too. Their stall reports name the rank for which they
   ///             wait, and say if it uses a team that is unknown here.
   /// Cost:       two exchanges of 2 (P - 1) messages for P members.
@@ -105,7 +107,8 @@ class Team {
   /// Completion: every member has called it. Afterwards size, index and members remain, and calls that communicate
   ///             return `closed`.
   /// Errors:     invalid_argument (a barrier is in flight, or this is the team of all ranks; nothing has happened),
-  ///             peer_lost (this rank's side ends nevertheless), closed (it has ended), in_handler.
+  ///             peer_lost and no_memory (a member is lost, or could not make the team; this rank's side ends
+  ///             nevertheless), closed (it has ended), in_handler.
   /// Cost:       ceil(log2 P) rounds of one message each, for P members.
   Status end() noexcept;
 
@@ -123,7 +126,7 @@ class Team {
   /// Cost:   one message deep with 2 to 8 members, otherwise about log P: an all-reduce of 8 bytes; shared memory only,
   ///         with a barrier of smp.
   /// Errors: in_handler; invalid_argument if the previous notify has not been waited for; refused if kMostBarriers
-  ///         barriers are in flight; closed.
+  ///         barriers are in flight; no_memory; closed. Nothing has happened.
   Status notify() noexcept;
   /// As notify, with a value. If two members give different values, all members get `mismatch` from `wait`. A member that
   /// gives none agrees with every value. The team can be used after such a mismatch.
@@ -151,8 +154,8 @@ class Team {
   ///
   /// Completion: remote; like `wait`. Puts are not completed, as for notify.
   /// Errors:     mismatch, peer_lost, closed (the team ended first); of the call itself: refused (kMostBarriers are in
-  ///             flight, or AQUEDUCT_OPERATIONS events are held; nothing has happened), in_handler, invalid_argument (in
-  ///             a forked child).
+  ///             flight, or AQUEDUCT_OPERATIONS events are held; nothing has happened), no_memory (likewise), in_handler,
+  ///             invalid_argument (in a forked child).
   Event barrier_nb() noexcept;
   Event barrier_nb(std::uint32_t value) noexcept;
   /// The most barriers of one team in flight on a member, with that of notify. Chosen.

@@ -232,7 +232,7 @@ TEST_F(TeamLives, AFailureThatOthersMayNotKnowKeepsThePlace) {
       ASSERT_TRUE(team) << team.status().text();
       // The other one has said that it has none, so nobody waits for it.
       std::uint64_t word = 1;
-      EXPECT_EQ(all_reduce(*team, std::span(&word, 1), ReduceOp::sum), Status(ErrorCode::mismatch, 1));
+      EXPECT_EQ(all_reduce(*team, std::span(&word, 1), ReduceOp::sum), Status(ErrorCode::no_memory, 1));
     }
     EXPECT_EQ(memory.places(), 1u);
     ASSERT_TRUE(ep.barrier());
@@ -266,15 +266,43 @@ TEST_F(TeamLives, ASplitThatMeetsAnotherExchangeIsAMismatch) {
   start(2);
   job_->run_each([](Endpoint& ep) {
     TeamState& world = ep.state().world->state();
-    for (int round = 0; round < 3; ++round) {
-      if (ep.rank() == 0) {
-        EXPECT_EQ(ep.world().split(0, 0).status(), Status(ErrorCode::mismatch, 1));
+    for (const Rank splits : {Rank{0}, Rank{1}, Rank{0}}) {
+      if (ep.rank() == splits) {
+        // Rank 0 has heard of nothing that rank 1 gives, or rank 1 of nothing that anybody gives.
+        EXPECT_EQ(ep.world().split(0, 0).status(), Status(ErrorCode::mismatch, 1 - splits));
       } else {
-        EXPECT_TRUE(ep.state().barriers->exchanges().agree(world, {}));
+        EXPECT_EQ(ep.state().barriers->exchanges().agree(world, {}), Status(ErrorCode::mismatch, splits));
       }
       ASSERT_TRUE(ep.barrier());
     }
   });
+}
+
+// It made the team, but had no memory for the last step. What others say and wait for ends with its reason.
+TEST_F(TeamLives, AMemberThatDoesNotHaveTheTeamCountsAsLost) {
+  start(3);
+  job_->run_each([](Endpoint& ep) {
+    auto made = ep.world().dup();
+    ASSERT_TRUE(made && ep.barrier());
+    if (ep.rank() == 1) {
+      EXPECT_TRUE(ep.state().barriers->tell_absence(made->state(), ErrorCode::no_memory));
+    } else {
+      const Status absent(ErrorCode::no_memory, 1);
+      EXPECT_EQ(made->barrier(), absent);
+      EXPECT_EQ(Segment::create(*made, 64).status(), absent);
+      EXPECT_EQ(made->end(), absent);
+    }
+    EXPECT_TRUE(ep.barrier());
+  });
+}
+
+// Others may leave only because of the first loss.
+TEST_F(TeamLives, ALossIsThatOfTheFirstLostMember) {
+  start(4);
+  aqueduct::detail::EndpointState& state = job_->endpoint(1).state();
+  state.peer_lost(2);
+  state.peer_lost(0);
+  EXPECT_EQ(state.world->state().loss(), Status(ErrorCode::peer_lost, 2));
 }
 
 TEST_F(TeamLives, AnArrivalInARoundThatNoTeamHasIsRejected) {

@@ -1,0 +1,174 @@
+// Two ranks do all kinds of calls again and again. In the n-th round of a call the n-th allocation that rank 1 makes in it
+// fails, until a round has fewer allocations. Each call must succeed or return an error on both ranks, and the segment and
+// the team of all ranks must work afterwards. Prints how many allocations failed for each kind of call.
+
+#include <aqueduct/aqueduct.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <string_view>
+#include <vector>
+
+#include <unistd.h>
+
+using namespace aqueduct;
+
+namespace {
+
+thread_local std::uint64_t until_failure = 0;  ///< 1: the next allocation fails
+thread_local std::uint64_t failed = 0;
+
+}  // namespace
+
+// All pairs of operator new and delete except the aligned ones, as in conduits/loop/tests/allocation_count.cpp. Not inline: gcc
+// would take them for a mistake where it sees both.
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  if (until_failure != 0 && --until_failure == 0) {
+    ++failed;
+    return nullptr;
+  }
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  if (void* memory = operator new(bytes, std::nothrow)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new[](std::size_t bytes) { return operator new(bytes); }
+[[gnu::noinline]] void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return operator new(bytes, std::nothrow);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+
+namespace {
+
+constexpr std::size_t kBytes = 200'000;
+constexpr std::uint64_t kMostRounds = 2000;
+constexpr unsigned kSeconds = 15;  ///< for one round; it takes milliseconds
+
+/// What a round works on. All of it is new in each round.
+struct Things {
+  Endpoint& me;
+  Rank other;
+  Segment& segment;
+  std::vector<std::byte>& memory;  ///< this rank's part of the segment
+  Team& team;
+  std::vector<double> sums = std::vector<double>(10'000, 1.0);
+  std::vector<std::byte> data = std::vector<std::byte>(kBytes / 2, std::byte{5});
+};
+using Call = std::function<Status(Things&)>;
+
+[[noreturn]] void fail(std::string_view name, std::uint64_t round, std::string_view what) {
+  std::printf("wrong: %.*s, allocation %llu: %.*s\n", static_cast<int>(name.size()), name.data(),
+              static_cast<unsigned long long>(round), static_cast<int>(what.size()), what.data());
+  std::fflush(stdout);
+  std::_Exit(1);
+}
+
+bool is_fair(Status status) {
+  return status.ok() || status.code() == ErrorCode::no_memory || status.code() == ErrorCode::mismatch;
+}
+
+/// Barriers that return no_memory have not begun, and the other rank waits for them.
+template <class Barrier>
+Status again(const Barrier& barrier) {
+  Status status = barrier();
+  while (status.code() == ErrorCode::no_memory) status = barrier();
+  return status;
+}
+
+/// Returns whether an allocation of rank 1 has failed.
+bool round_of(Endpoint& me, std::string_view name, std::uint64_t round, const Call& call) {
+  std::vector<std::byte> memory(kBytes);
+  auto segment = Segment::attach(me, memory);
+  auto team = me.world().dup();
+  if (!segment || !team) fail(name, round, "the things for a round cannot be made");
+  Things things{me, 1 - me.rank(), *segment, memory, *team};
+  ::alarm(kSeconds);
+  failed = 0;
+  until_failure = me.rank() == 1 ? round : 0;
+  const Status status = call(things);
+  until_failure = 0;
+  if (!is_fair(status)) fail(name, round, status.text());
+  if (failed == 0 && me.rank() == 1 && status.code() == ErrorCode::no_memory)
+    fail(name, round, "no_memory without cause");
+  // What is left works.
+  if (!me.barrier()) fail(name, round, "the barrier afterwards");
+  std::vector<std::byte> sent(1000, std::byte(me.rank() + 1));
+  if (const Status put_status = put(me, segment->at<std::byte>(things.other, 64), sent); !put_status)
+    fail(name, round, "the put afterwards: " + put_status.text());
+  std::vector<std::byte> got(sent.size());
+  if (!get(me, got, segment->at<std::byte>(things.other, 64)) || got != sent)
+    fail(name, round, "the get afterwards");
+  std::vector<std::uint64_t> sum{failed};
+  if (const Status summed = all_reduce(me.world(), sum, ReduceOp::sum); !summed)
+    fail(name, round, "the collective call afterwards: " + summed.text());
+  static_cast<void>(team->end());
+  if (!segment->release()) fail(name, round, "the release");
+  return sum.front() != 0;
+}
+
+}  // namespace
+
+int main() {
+  auto job = Job::start();
+  if (!job) return job.status().exit_code();
+  Endpoint& me = job->endpoint();
+  auto handler = on_medium_request<std::uint64_t>(me, [](auto&, std::uint64_t, auto) {});
+  if (!handler || !me.barrier()) return 2;
+  const auto first_of = [](const Things& with) { return with.segment.at<std::uint64_t>(with.other, 0); };
+
+  const std::pair<const char*, Call> calls[] = {
+      {"put", [](Things& with) { return put(with.me, with.segment.at<std::byte>(with.other), with.data); }},
+      {"get", [](Things& with) { return get(with.me, with.data, with.segment.at<std::byte>(with.other)); }},
+      {"put_value", [&](Things& with) { return put_value(with.me, first_of(with), 7); }},
+      {"atomic", [&](Things& with) { return fetch_add(with.me, first_of(with), 1).status(); }},
+      {"strided put",
+       [](Things& with) {
+         return put(with.me, pieces(with.segment.at<std::byte>(with.other), Strided(100, {{50, 300}})),
+                    pieces(with.data.data(), Strided(100, {{50, 100}})));
+       }},
+      {"message",
+       [&](Things& with) {
+         return request(with.me, with.other, *handler, 1, std::span(with.data).first(500));
+       }},
+      {"segment",
+       [](Things& with) {
+         auto made = Segment::create(with.team, 10'000);
+         return made ? made->release() : made.status();
+       }},
+      {"dup",
+       [](Things& with) {
+         auto made = with.team.dup();
+         return made ? made->end() : made.status();
+       }},
+      {"split",
+       [](Things& with) {
+         auto made = with.team.split(0, 0);
+         return made ? (*made)->end() : made.status();
+       }},
+      {"barrier", [](Things& with) { return again([&] { return with.team.barrier(); }); }},
+      {"barrier_nb",
+       [](Things& with) { return again([&] { return with.me.wait(with.team.barrier_nb()); }); }},
+      {"broadcast", [](Things& with) { return broadcast(with.team, with.data, 1); }},
+      {"all_reduce", [](Things& with) { return all_reduce(with.team, with.sums, ReduceOp::sum); }},
+      {"plan",
+       [](Things& with) {
+         auto plan = all_reduce_plan(with.team, std::span(with.sums).first(10), ReduceOp::sum);
+         return plan ? plan->run() : plan.status();
+       }},
+  };
+  for (const auto& [name, call] : calls) {
+    std::uint64_t round = 1;
+    while (round < kMostRounds && round_of(me, name, round, call)) ++round;
+    if (round == kMostRounds) fail(name, round, "there is no end to the allocations");
+    if (me.rank() == 1) std::printf("%s: %llu\n", name, static_cast<unsigned long long>(round - 1));
+  }
+  return job->finish().exit_code();
+}

@@ -1,0 +1,82 @@
+// Ranks that live lose each other: those that do not notice must not wait for them for ever.
+
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/coll.hpp>
+
+#include "coll/barriers.hpp"
+#include "core/endpoint_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace aqueduct::coll {
+namespace {
+
+class LossNewsOfThree : public testing::Test {
+ protected:
+  void SetUp() override {
+    Config config;
+    for (const auto& [name, value] : {std::pair{"conduit", "loop"}, {"near", "off"}, {"log", "off"}})
+      ASSERT_TRUE(config.set(name, value));
+    auto made = Job::in_process(3, config);
+    ASSERT_TRUE(made) << made.status().text();
+    job_.emplace(*std::move(made));
+  }
+  EndpointState& state(Rank rank) { return job_->endpoint(rank).state(); }
+  static Status sum(Endpoint& ep) {
+    std::uint64_t word = 1;
+    CollOptions options;
+    options.limit = std::chrono::seconds(30);
+    return all_reduce(ep.world(), std::span(&word, 1), ReduceOp::sum, options);
+  }
+
+  std::optional<Job> job_;  // is not finished: two ranks are lost to each other
+};
+
+TEST_F(LossNewsOfThree, EndWhatWaitsForTwoThatHaveLostEachOther) {
+  state(0).inbox->lost(1);
+  state(1).inbox->lost(0);
+  std::array<Rank, 3> sizes{};
+  job_->run_each([&sizes](Endpoint& ep) {
+    EXPECT_EQ(sum(ep).code(), ErrorCode::peer_lost) << ep.rank();
+    auto left = ep.world().without_lost();
+    ASSERT_TRUE(left) << left.status().text();
+    EXPECT_TRUE(left->barrier());
+    sizes[ep.rank()] = left->size();
+  });
+  // One of the two goes on with the third, and the other one alone. Which one, chance decides.
+  EXPECT_EQ(sizes[2], 2u);
+  EXPECT_EQ(sizes[0] + sizes[1], 3u);
+}
+
+TEST_F(LossNewsOfThree, AreNotPassedOnIfTheLauncherConfirmsThem) {
+  state(0).inbox->lost(1);
+  state(0).barriers->loss_news().confirm(1);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(2500);
+  while (std::chrono::steady_clock::now() < until) {
+    for (Rank rank : {0u, 2u})
+      EXPECT_EQ(job_->endpoint(rank).progress_for(std::chrono::milliseconds(20)).code(),
+                ErrorCode::timed_out);
+  }
+  EXPECT_FALSE(job_->endpoint(2).is_lost(1));
+}
+
+TEST_F(LossNewsOfThree, OfOneThatLivesTellItToGoOnAlone) {
+  state(0).inbox->lost(1);
+  job_->run_each([](Endpoint& ep) {
+    EXPECT_EQ(sum(ep).code(), ErrorCode::peer_lost) << ep.rank();
+    auto left = ep.world().without_lost();
+    ASSERT_TRUE(left) << left.status().text();
+    EXPECT_EQ(left->size(), ep.rank() == 1 ? 1u : 2u);
+    EXPECT_TRUE(left->barrier());
+  });
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
