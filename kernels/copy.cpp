@@ -37,22 +37,79 @@ namespace {
   _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to + bytes - kVector), last);
 }
 
-/// The most bytes that are copied by vectors.
-std::size_t most_by_vectors() noexcept {
+// With vectors of a whole line, which begin where the target's lines do. Measured on Zen 5 with both blocks in the first cache:
+// 16 ns for 4 KiB (22 with vectors of half a line, 29 with the C library), 62 for 16 KiB (98 and 102). In the second cache
+// all take about as long. Requires: bytes >= 64.
+[[gnu::target("avx512f")]] void copy_by_lines(std::byte* to, const std::byte* from,
+                                              std::size_t bytes) noexcept {
+  constexpr std::size_t kLine = sizeof(__m512i);
+  // As above: `to` may equal `from`.
+  const __m512i first = _mm512_loadu_si512(from);
+  const __m512i last = _mm512_loadu_si512(from + bytes - kLine);
+  const std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(to)) % kLine;
+  const std::byte* in = from + head;
+  std::byte* out = to + head;
+  std::size_t left = (bytes - head) / kLine;
+  for (; left >= 4; left -= 4, in += 4 * kLine, out += 4 * kLine) {
+    const __m512i a = _mm512_loadu_si512(in);
+    const __m512i b = _mm512_loadu_si512(in + kLine);
+    const __m512i c = _mm512_loadu_si512(in + 2 * kLine);
+    const __m512i d = _mm512_loadu_si512(in + 3 * kLine);
+    _mm512_store_si512(out, a);
+    _mm512_store_si512(out + kLine, b);
+    _mm512_store_si512(out + 2 * kLine, c);
+    _mm512_store_si512(out + 3 * kLine, d);
+  }
+  for (; left != 0; --left, in += kLine, out += kLine) _mm512_store_si512(out, _mm512_loadu_si512(in));
+  _mm512_storeu_si512(to, first);
+  _mm512_storeu_si512(to + bytes - kLine, last);
+}
+
+// From the size of the second cache on the C library uses vectors again. Measured on Zen 5, 1 MiB: 18 us, and this 15.5; 2 MiB: 40
+// and 35; 4 MiB: 69 and 66.
+void copy_by_rep(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSeesAll = true;
+#else
+constexpr bool kSeesAll = kThreadSanitizer;  ///< a sanitizer must see what is copied
+#endif
+
+/// How this processor copies best.
+struct Ways {
+  std::size_t most_by_vectors = 0;
+  bool by_lines = false;  ///< those; of a whole line each
+  bool by_rep = false;    ///< more than kLeastByRep bytes
+};
+constexpr std::size_t kLeastByRep = 524288;
+
+Ways ways_here() noexcept {
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") == 0) return 0;
+  if (__builtin_cpu_supports("avx2") == 0) return {};
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool has_fast_short_rep = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & 1u << 4) != 0;
-  return has_fast_short_rep ? 12288 : kMostMiddling;
+  if (!has_fast_short_rep) return {262144, false, false};
+  // The family is the sum of two fields if the first one is full. Zen 5 is 26.
+  const bool is_amd = __builtin_cpu_is("amd") != 0;
+  const bool has_signature = __get_cpuid(1, &a, &b, &c, &d) != 0;
+  const unsigned family = (a >> 8 & 15u) == 15 ? 15 + (a >> 20 & 255u) : a >> 8 & 15u;
+  if (is_amd && has_signature && family >= 26 && __builtin_cpu_supports("avx512f") != 0)
+    return {16384, true, !kSeesAll};
+  return {12288, false, false};
 }
-const std::size_t kMostByVectors = most_by_vectors();  // 0 until the library is loaded
+const Ways kWays = ways_here();  // none until the library is loaded
 #endif
 
 }  // namespace
 
 void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
-  if (bytes <= kMostByVectors) return copy_by_vectors(to, static_cast<const std::byte*>(from), bytes);
+  const auto* const in = static_cast<const std::byte*>(from);
+  if (bytes <= kWays.most_by_vectors)
+    return kWays.by_lines ? copy_by_lines(to, in, bytes) : copy_by_vectors(to, in, bytes);
+  if (kWays.by_rep && bytes > kLeastByRep && bytes <= kMostMiddling) return copy_by_rep(to, in, bytes);
 #endif
   std::memcpy(to, from, bytes);
 }

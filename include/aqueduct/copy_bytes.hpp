@@ -9,7 +9,7 @@ namespace aqueduct::detail {
 /// memcpy for the sizes at which that of the C library may not be the fastest.
 void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
 // Measured, see kernels/copy.cpp.
-inline constexpr std::size_t kMostMiddling = 262144;
+inline constexpr std::size_t kMostMiddling = 4194304;
 inline constexpr std::size_t kLeastMiddling = 1024;
 // Of a larger constant number of bytes g++ makes `rep movsq`. Measured on Zen 4: 1 KiB takes twice as long with it.
 inline constexpr std::size_t kMostUnrolled = 256;

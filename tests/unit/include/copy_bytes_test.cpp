@@ -67,16 +67,17 @@ TEST(CopyBytes, AnyNumberAtAnyAddress) {
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 7 + 1);
   std::vector<std::size_t> sizes(600);
   std::iota(sizes.begin(), sizes.end(), 0);
-  sizes.insert(sizes.end(), {2047, 2048, 2111, 2112, 12288, 12289, 65541, kMostMiddling, kMostMiddling + 1});
+  sizes.insert(sizes.end(), {2047, 2048, 2111, 2112, 12288, 12289, 16384, 16385, 65541, 524289, kMostMiddling,
+                             kMostMiddling + 1});
   for (const std::size_t bytes : sizes) {
     for (const std::size_t shift : {0, 1, 3}) {
-      std::vector<unsigned char> to(from.size(), 0);
+      std::vector<unsigned char> to(bytes + 100, 0);
       copy_bytes(to.data() + shift, from.data() + 2 * shift, bytes);
-      std::vector<unsigned char> wanted(from.size(), 0);
+      std::vector<unsigned char> wanted(to.size(), 0);
       std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(2 * shift), bytes,
                   wanted.begin() + static_cast<std::ptrdiff_t>(shift));
       EXPECT_EQ(to, wanted) << bytes << " bytes, shifted by " << shift;
-      std::vector<unsigned char> within = from;
+      std::vector<unsigned char> within(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(bytes + 1));
       move_bytes(within.data() + 1, within.data(), bytes);
       EXPECT_TRUE(
           std::equal(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(bytes), within.begin() + 1))
