@@ -38,7 +38,7 @@ LossNews::LossNews(core::EndpointState& state) : state_(state) {
 void LossNews::add(Rank peer) noexcept try {
   losses_.push_back({peer, state_.clock.now(), std::vector<bool>(state_.ranks)});
 } catch (const std::bad_alloc&) {
-  // The others learn of the loss later, or by themselves.
+  // Then the others are not told.
 }
 
 void LossNews::confirm(Rank peer) noexcept {
@@ -58,8 +58,8 @@ void LossNews::pass_on() noexcept {
     if (!std::exchange(loss.reported, true)) {
       state_.log.warn(
           "rank {} cannot be reached from here any more, and the launcher has not said that it has ended: "
-          "all ranks go on "
-          "without it. If it lives, the network between the two has failed",
+          "all "
+          "ranks go on without it. If it lives, the network between the two has failed",
           loss.peer);
     }
     return tell(loss) || age > kLongest;
@@ -99,8 +99,8 @@ void LossNews::go_on_alone(Rank source) noexcept {
   alone_ = true;
   state_.log.error(
       "rank {} says that this rank is lost: another rank cannot reach it, and all others go on without it. "
-      "This rank goes on "
-      "alone. Has the network between two hosts failed, or was this process stopped?",
+      "This "
+      "rank goes on alone. Has the network between two hosts failed, or was this process stopped?",
       source);
   const LossMessage message{state_.rank, 0};
   for (Rank rank = 0; rank < state_.ranks; ++rank) {
