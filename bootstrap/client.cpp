@@ -32,7 +32,7 @@ class Client final : public Bootstrap {
  public:
   Client(const Description& about, std::chrono::milliseconds timeout, Report report)
       : about_(about), timeout_(timeout), report_(std::move(report)), told_lost_(about.processes, false) {
-    losses_.reserve(about.processes);
+    losses_.reserve(about.processes);  // so that a loss needs no memory
   }
   ~Client() override { ::close(about_.descriptor); }
   Client(const Client&) = delete;
@@ -69,15 +69,17 @@ class Client final : public Bootstrap {
   }
 
   void poll_losses(const std::function<void(std::uint32_t)>& lost) noexcept override {
-    std::vector<std::uint32_t> news;
+    std::size_t from = 0;
+    std::size_t to = 0;
     {
       // A thread in an exchange also receives losses; the next call reports those.
       const std::unique_lock turn(receiving_, std::try_to_lock);
       if (!turn) return;
       if (!closed_) receive_now();
-      news.swap(losses_);
+      to = losses_.size();
+      from = std::exchange(told_, to);
     }
-    for (const std::uint32_t process : news) lost(process);
+    for (; from < to; ++from) lost(losses_[from]);  // it never moves: see the constructor
   }
 
   void leave() noexcept override { say(wire::encode_leave(), Clock::now() + timeout_); }
@@ -149,13 +151,13 @@ class Client final : public Bootstrap {
   }
 
   ErrorCode fail(ErrorCode code, std::string_view why) {
-    if (report_) report_(why);
     // too_large fails this call only: nothing was sent, so later exchanges may succeed.
     if (code != ErrorCode::too_large) failure_ = code;
+    if (report_) report_(why);
     return code;
   }
 
-  /// As `receive`. What there is no memory for is left to a later call.
+  /// As `receive`. Without memory it leaves the rest to a later call.
   void receive_now() noexcept try { receive(); } catch (const std::bad_alloc&) {
   }
 
@@ -233,7 +235,8 @@ class Client final : public Bootstrap {
   ErrorCode failure_ = ErrorCode::ok;  // once set, no later exchange can succeed
   bool closed_ = false;
   std::vector<bool> told_lost_;
-  std::vector<std::uint32_t> losses_;
+  std::vector<std::uint32_t> losses_;  ///< in the order in which they came; each process once
+  std::size_t told_ = 0;               ///< of these, to the caller of `poll_losses`
 };
 
 }  // namespace

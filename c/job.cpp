@@ -46,7 +46,9 @@ aq_status aq_job_finish(aq_job* job) {
   return status;
 }
 void aq_job_destroy(aq_job* job) { delete reinterpret_cast<Job*>(job); }
-void aq_job_abort(aq_job* job, int exit_code, const char* why) { c::whole_job(job).abort(exit_code, why != nullptr ? why : ""); }
+void aq_job_abort(aq_job* job, int exit_code, const char* why) {
+  c::whole_job(job).abort(exit_code, why != nullptr ? why : "");
+}
 void aq_job_leave(aq_job* job, int code) { c::whole_job(job).leave(code); }
 void aq_job_request_leave(aq_job* job, int code) { c::whole_job(job).request_leave(code); }
 

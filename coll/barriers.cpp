@@ -186,7 +186,9 @@ Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVot
     return {};
   op->ended = nullptr;
   land(barrier, *op);
-  const bool nothing_has_begun = status.code() == ErrorCode::refused || status.code() == ErrorCode::no_memory;
+  // With a rank it is why the team is of no use.
+  const bool nothing_has_begun = status.code() == ErrorCode::refused ||
+                                 (status.code() == ErrorCode::no_memory && status.peer() == kNoRank);
   if (!split || nothing_has_begun) return status;
   barrier.split_over = true;
   barrier.split_outcome = status;
@@ -461,7 +463,7 @@ void Barriers::advance() noexcept {
 
 // Only operations end here. The phase of a `notify` may still be reached until the program waits for it.
 void Barriers::peer_lost(Rank peer) noexcept {
-  if (state_.lost_by_conduit) loss_news_.add(peer);
+  if (state_.lost_by_conduit && !farewells_.has_left(peer)) loss_news_.add(peer);
   for (auto& [id, barrier] : barriers_) {
     if (barrier.team != nullptr && barrier.ops != 0 && barrier.team->find(peer) != kNoRank) give_up(barrier);
   }

@@ -44,14 +44,18 @@ Exchanges::Exchanges(aqueduct::detail::EndpointState& state)
 void Exchanges::take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept try {
   keep(from, piece, payload);
 } catch (const std::bad_alloc&) {
-  dropped_of_[from] = true;
+  const auto stream = streams_.find({piece.team, piece.number, piece.round, from});
+  if (stream != streams_.end())
+    stream->second.problem = {ErrorCode::no_memory, state_.rank};
+  else
+    dropped_of_[from] = true;
 }
 
 void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload) {
   const StreamKey key{piece.team, piece.number, piece.round, from};
   if (!streams_.contains(key)) {
     if (is_late(piece)) return;
-    if (streams_of_[from] == kMostStreamsOfPeer) drop_one_of(from);
+    if (streams_of_[from] >= kMostStreamsOfPeer) drop_one_of(from);
   }
   Stream& stream = stream_of(key);
   if (piece.code != 0) {
@@ -139,7 +143,8 @@ Result<Exchanges::Stream*> Exchanges::wait_for(const RoundId& id, Rank from) noe
     return at != streams_.end() && at->second.is_over() ? &at->second : nullptr;
   };
   const auto over = [&] {
-    return found() != nullptr || dropped_of_[from] || id.team.lost_member() != kNoRank;
+    const bool dropped = dropped_of_[from] && !streams_.contains(key);
+    return found() != nullptr || dropped || id.team.lost_member() != kNoRank;
   };
   const Status status = core::wait_until(state_, over, from, [&] { return waits_for(id, from); });
   if (!status) return status;

@@ -38,8 +38,8 @@ class Exchanges {
                                  std::span<const std::byte> mine, Status problem = {}) noexcept;
 
   /// Tells whether all members have succeeded so far: every member gets ok, or every member gets the same failure, the
-  /// first one in team order. The callers then keep or undo what they have begun. A member takes the memory for the answer
-  /// before it says anything itself, so it cannot be the only one that fails.
+  /// first one in team order (or mismatch, if members are in `exchange`). The callers then keep or undo what they have begun. A
+  /// member takes the memory for the answer before it says anything itself, so it cannot be the only one that fails.
   Status agree(aqueduct::detail::TeamState& team, Status mine) noexcept;
 
   /// The most bytes of one member's contribution. Chosen: the keys of several rails are far smaller.

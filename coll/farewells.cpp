@@ -14,7 +14,8 @@ namespace aqueduct::coll {
 
 using aqueduct::detail::Incoming;
 
-Farewells::Farewells(core::EndpointState& state) : state_(state), heard_(state.ranks), told_(state.ranks) {
+Farewells::Farewells(core::EndpointState& state)
+    : state_(state), heard_(state.ranks), told_(state.ranks), gone_(state.ranks) {
   heard_[state.rank] = true;
   const auto take = [](void* self, Incoming& in, const std::byte* args, core::MutableBytes) {
     Farewell farewell;
@@ -24,7 +25,10 @@ Farewells::Farewells(core::EndpointState& state) : state_(state), heard_(state.r
     // A rank that has nothing to do with the lost one may not notice by itself, and wait for its farewell in vain.
     static_cast<void>(collectives.learns_of_loss(farewell.lost));
     // Nor may a conduit notice that a rank leaves in good order.
-    if (farewell.leaves != 0) static_cast<void>(collectives.learns_of_loss(in.source));
+    if (farewell.leaves == 0) return;
+    static_cast<Farewells*>(self)->gone_[in.source] = true;
+    in.state.barriers->loss_news().confirm(in.source);
+    static_cast<void>(collectives.learns_of_loss(in.source));
   };
   state.messages->add_internal(kFarewell, AmCategory::short_request, sizeof(Farewell),
                                {take, std::shared_ptr<void>(std::shared_ptr<void>(), this)});

@@ -20,8 +20,9 @@ using aqueduct::detail::Incoming;
 
 /// Chosen: launchers report an end within milliseconds, also on hosts with far more ranks than processors within a second.
 constexpr std::chrono::seconds kPatience{2};
-/// Chosen: a peer that has had no room for so long is lost itself, or in a long computation.
-constexpr std::chrono::seconds kLongest{60};
+/// Chosen: how long a rank that hears of a loss still treats the peer as alive, so that it can tell it, and a network that
+/// loses packets can repeat them.
+constexpr std::chrono::seconds kToTell{1};
 
 }  // namespace
 
@@ -35,35 +36,61 @@ LossNews::LossNews(core::EndpointState& state) : state_(state) {
                                {take, std::shared_ptr<void>(std::shared_ptr<void>(), this)});
 }
 
-void LossNews::add(Rank peer) noexcept try {
-  losses_.push_back({peer, state_.clock.now(), std::vector<bool>(state_.ranks)});
+void LossNews::add(Rank peer) noexcept {
+  if (!alone_) remember(Loss::Kind::own, peer);
+}
+
+void LossNews::remember(Loss::Kind kind, Rank peer) noexcept try {
+  std::vector<bool> told(state_.ranks, kind == Loss::Kind::heard);
+  if (kind == Loss::Kind::heard) told[peer] = false;
+  losses_.push_back({kind, peer, state_.clock.now(), std::move(told)});
 } catch (const std::bad_alloc&) {
-  // Then the others are not told.
+  // Then nobody is told. What is heard counts at once.
+  auto& collectives = *state_.layer<Collectives>();
+  if (kind == Loss::Kind::heard) static_cast<void>(collectives.learns_of_loss(peer));
+  for (Rank rank = 0; kind == Loss::Kind::alone && rank < state_.ranks; ++rank)
+    static_cast<void>(collectives.learns_of_loss(rank));
 }
 
 void LossNews::confirm(Rank peer) noexcept {
-  std::erase_if(losses_, [peer](const Loss& loss) { return loss.peer == peer; });
+  std::erase_if(losses_,
+                [peer](const Loss& loss) { return loss.kind == Loss::Kind::own && loss.peer == peer; });
+}
+
+bool LossNews::knows_of(Rank peer) const noexcept {
+  return state_.layer<Collectives>()->knows_of_loss(peer) ||
+         std::ranges::any_of(losses_, [peer](const Loss& loss) { return loss.peer == peer; });
 }
 
 void LossNews::pass_on() noexcept {
   if (losses_.empty()) [[likely]]
     return;
   const BarrierState* const world = barrier_of(state_.world->state());
-  if (world == nullptr || world->finishing)
-    return losses_.clear();  // ranks that leave count as lost: see Farewells
-  const auto now = state_.clock.now();
-  std::erase_if(losses_, [&](Loss& loss) {
-    const auto age = now - loss.since;
+  const bool finishing = world == nullptr || world->finishing;
+  std::erase_if(losses_, [&](Loss& loss) { return go_on(loss, finishing); });
+}
+
+bool LossNews::go_on(Loss& loss, bool finishing) noexcept {
+  const auto age = state_.clock.now() - loss.since;
+  if (loss.kind == Loss::Kind::own) {
+    if (finishing) return true;  // ranks that leave count as lost: see Farewells
     if (age < kPatience) return false;
     if (!std::exchange(loss.reported, true)) {
       state_.log.warn(
           "rank {} cannot be reached from here any more, and the launcher has not said that it has ended: "
-          "all "
-          "ranks go on without it. If it lives, the network between the two has failed",
+          "all ranks go on without it. If it lives, the network between the two has failed",
           loss.peer);
     }
-    return tell(loss) || age > kLongest;
-  });
+    return tell(loss);
+  }
+  static_cast<void>(tell(loss));
+  if (age < kToTell) return false;
+  auto& collectives = *state_.layer<Collectives>();
+  for (Rank rank = 0; rank < state_.ranks; ++rank) {
+    if (loss.kind == Loss::Kind::alone || rank == loss.peer)
+      static_cast<void>(collectives.learns_of_loss(rank));
+  }
+  return true;
 }
 
 bool LossNews::tell(Loss& loss) noexcept {
@@ -83,32 +110,23 @@ bool LossNews::tell(Loss& loss) noexcept {
 void LossNews::take(Rank source, const LossMessage& message) noexcept {
   const Rank lost = message.lost;
   if (lost == state_.rank) return go_on_alone(source);
-  auto& collectives = *state_.layer<Collectives>();
   // Of two ranks that lose each other, the first one that is heard goes on with this one.
-  if (lost >= state_.ranks || collectives.knows_of_loss(source) || collectives.knows_of_loss(lost)) return;
-  // If there is no room, the peer learns of it by others, or by what it waits for in vain.
-  if (lost != source) {
-    static_cast<void>(state_.messages->try_request(lost, AmCategory::short_request, kLoss,
-                                                   {&message, sizeof message, 0}, nullptr, {}, 0));
-  }
-  static_cast<void>(collectives.learns_of_loss(lost));
+  if (lost >= state_.ranks || alone_ || knows_of(source) || knows_of(lost)) return;
+  if (lost == source)  // it goes on alone
+    static_cast<void>(state_.layer<Collectives>()->learns_of_loss(lost));
+  else
+    remember(Loss::Kind::heard, lost);
 }
 
 void LossNews::go_on_alone(Rank source) noexcept {
-  if (alone_) return;
-  alone_ = true;
+  if (std::exchange(alone_, true)) return;
   state_.log.error(
       "rank {} says that this rank is lost: another rank cannot reach it, and all others go on without it. "
       "This "
       "rank goes on alone. Has the network between two hosts failed, or was this process stopped?",
       source);
-  const LossMessage message{state_.rank, 0};
-  for (Rank rank = 0; rank < state_.ranks; ++rank) {
-    if (rank == state_.rank || state_.lost[rank]) continue;
-    static_cast<void>(state_.messages->try_request(rank, AmCategory::short_request, kLoss,
-                                                   {&message, sizeof message, 0}, nullptr, {}, 0));
-    static_cast<void>(state_.layer<Collectives>()->learns_of_loss(rank));
-  }
+  losses_.clear();
+  remember(Loss::Kind::alone, state_.rank);
 }
 
 }  // namespace aqueduct::coll

@@ -4,19 +4,20 @@
 
 #include "core/endpoint_state.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace aqueduct::coll {
 
 struct LossMessage;
 
-/// Losses of which only the network tells. Two ranks that live may lose each other, as when a link between them breaks. A
-/// third one notices nothing, and would wait for what they do not do any more.
+/// Losses that only a conduit reports. Two ranks that live may lose each other, as when a link between them breaks. A third one
+/// notices nothing, and would wait for what they do not do any more.
 ///
 /// A rank whose conduit has lost a peer waits a while for the launcher to confirm that the peer has ended, since then all
 /// ranks learn of it. If it does not, the rank tells the others, for which the peer is lost too from then on. They tell
-/// the peer itself. If it lives, it takes all others for lost, and says so to them: it goes on alone, and nobody waits
-/// for it, nor it for anybody.
+/// the peer itself. If it lives, it treats all others as lost, tells them so, and goes on alone: nobody waits for it, nor it
+/// for anybody.
 ///
 /// Cost: a message for each other rank, only after such a loss.
 class LossNews {
@@ -33,7 +34,14 @@ class LossNews {
   void pass_on() noexcept;
 
  private:
+  /// Something to tell.
   struct Loss {
+    enum class Kind : std::uint8_t {
+      own,    ///< this rank's conduit has lost the peer: all are told
+      heard,  ///< another rank has: the peer is told, then it is lost to this rank
+      alone   ///< the others have lost this rank: all are told, then they are lost to this rank
+    };
+    Kind kind;
     Rank peer;
     core::Clock::time_point since;
     std::vector<bool> told;  ///< [rank]
@@ -41,7 +49,12 @@ class LossNews {
   };
   void take(Rank source, const LossMessage& message) noexcept;
   void go_on_alone(Rank source) noexcept;
-  /// Tells all who are not told, as far as there is room. Returns whether all are.
+  /// Whether the peer is lost, or will soon be.
+  bool knows_of(Rank peer) const noexcept;
+  void remember(Loss::Kind kind, Rank peer) noexcept;
+  /// Goes on with it. Returns whether it is over.
+  bool go_on(Loss& loss, bool finishing) noexcept;
+  /// Tells those who are not told, as far as there is room. Returns whether all are.
   bool tell(Loss& loss) noexcept;
 
   core::EndpointState& state_;

@@ -45,7 +45,7 @@ Result<Team> Team::without_lost() try {
   std::vector<Rank> left(team.size());
   for (Rank i = 0; i < team.size(); ++i) left[i] = team.members[i];
   for (;;) {
-    std::erase_if(left, [&](Rank rank) { return team.endpoint.lost[rank]; });
+    std::erase_if(left, [&](Rank rank) { return team.endpoint.lost[rank] || rank == team.absent.peer(); });
     const bool whole = left.size() == team.size();
     auto made = create(team.endpoint.face, left, whole ? whole_tag(team) : tag);
     if (made) made->state().survivors_tag = tag;

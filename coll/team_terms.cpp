@@ -67,7 +67,9 @@ void leave_unsettled(TeamState& made, Status why, bool nobody) noexcept {
   const bool lost = made.lost_member() != kNoRank ||
                     (why.code() == ErrorCode::peer_lost && made.find(why.peer()) != kNoRank);
   Collectives* const collectives = made.endpoint.layer<Collectives>();
-  if (!nobody && !lost) static_cast<void>(made.endpoint.barriers->tell_absence(made, why.code()));
+  // What another member has told, all know; but a loss in the team that is split some may have noticed too late.
+  const bool own = why.peer() == made.endpoint.rank || why.code() == ErrorCode::peer_lost;
+  if (!nobody && !lost && own) static_cast<void>(made.endpoint.barriers->tell_absence(made, why.code()));
   if (!nobody && collectives != nullptr && !lost) collectives->refuse(made, refused_call({}, why.code()));
   leave_collectives(made, nobody);
   made.endpoint.barriers->leave(made, nobody);

@@ -54,7 +54,7 @@ struct LossMessage {
 
 /// The sender is in Job::finish, after a loss.
 struct Farewell {
-  std::uint32_t lost;    ///< one of the lost ranks
+  std::uint32_t lost;    ///< the first loss of which the sender has learned
   std::uint32_t leaves;  ///< 1: it waits no longer; 0: it stays until it has heard of the others
 };
 

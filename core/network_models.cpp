@@ -25,8 +25,7 @@ NetworkProfile load_profile(Log& log, const std::string& named, const std::strin
     // A folder need not have a profile of each conduit.
     constexpr auto kWhy = FMT_STRING(
         "AQUEDUCT_NETWORK_PROFILE: {} cannot be read, so the defaults of conduit {} are used; `aqperf "
-        "calibrate "
-        "--conduit {} --out {}` writes it");
+        "calibrate --conduit {} --profile {}` writes it");
     is_folder ? log.info(kWhy, file, conduit, conduit, file) : log.warn(kWhy, file, conduit, conduit, file);
     return {};
   }

@@ -27,6 +27,7 @@ void end_if_asked(Job::Impl& job) {
 
 /// Makes each endpoint take the launcher's reports of lost processes, on the endpoint's own thread.
 void watch_losses(Job::Impl& job) {
+  job.losses.reserve(job.bootstrap->processes());  // so that a report needs no memory
   for (auto& parts : job.endpoints) {
     parts->state.poll_losses = [&job, &state = parts->state, seen = std::size_t{0}]() mutable {
       const std::lock_guard lock(job.losses_mutex);

@@ -40,7 +40,7 @@ Result<runtime::LocalPart> allocate_here(EndpointState& state, std::size_t bytes
   return ErrorCode::no_memory;
 }
 
-/// Memory of the caller, if such memory can be: a peer's transfer would end this process otherwise.
+/// The caller's memory. Refuses null and what goes past the end of all addresses: a peer's transfer there would end this process.
 Result<runtime::LocalPart> attach_here(EndpointState& state, std::span<std::byte> memory) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
   const bool wraps = memory.size() > std::numeric_limits<std::uintptr_t>::max() - at;

@@ -12,7 +12,7 @@ namespace aqueduct::conduits::ibv {
 
 /// One counter of 8 bytes for each peer, into which the peer's adapter writes how many of my messages it has taken. On
 /// devices whose writes complete before they have arrived there are 64 more bytes for each peer, as the target of
-/// confirming reads; their contents are not used. Peers read as many from the counters on.
+/// confirming reads; their contents are not used. A peer's confirming read takes 64 bytes, beginning at its counter.
 ///
 /// siw breaks the connection if it answers a read of 32 bytes or fewer while this process is in a call that posts
 /// (docs/conduits/ibv.md). So confirming reads are longer.

@@ -16,8 +16,9 @@ constexpr std::uint32_t kPieces = 8;
 // siw's MAX_HDR_INLINE: it copies payloads of at most this length into the packet, and makes a mistake if they cross a
 // page (docs/conduits/ibv.md).
 constexpr std::uint32_t kGarbledBySiw = 32;
-// siw's SIW_MAX_ORD_QP. If a queue pair has as many reads under way as were asked for, siw answers the peer's no more. If that
-// holds at both ends, nothing moves any more. So no more requests are under way than reads may be.
+// siw's SIW_MAX_ORD_QP. A queue pair of siw that has as many reads under way as were asked for, and one more to begin, answers
+// the peer's reads no more. If that holds at both ends, nothing moves any more. So on siw no more requests are under way than
+// reads may be.
 constexpr int kReadsOfSiw = 128;
 
 // iWARP gets no shared receive queue: a message that finds no receive would end the connection, since adapters do not

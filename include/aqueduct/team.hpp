@@ -63,7 +63,7 @@ class Team {
   /// Errors: peer_lost, in_handler (returned to the caller only), no_memory; mismatch (a member calls another form below).
   ///         If one member gets mismatch, all do, and mostly also with no_memory. But the last step is each member's own: if
   ///         memory runs out there, that member alone gets no_memory, and all calls of the new team fail with no_memory and
-  ///         its rank on those that have the team.
+  ///         its rank on those that have the team; likewise if it alone hears in time of a loss among the other members of this team.
   Result<std::optional<Team>> split(std::optional<std::uint32_t> colour, std::int64_t key);
   /// Makes a team of the listed members of this team, in the list's order. Collective over this team; the other members
   /// get an empty optional, and with an empty list all do.
@@ -126,7 +126,8 @@ class Team {
   /// Cost:   one message deep with 2 to 8 members, otherwise about log P: an all-reduce of 8 bytes; shared memory only,
   ///         with a barrier of smp.
   /// Errors: in_handler; invalid_argument if the previous notify has not been waited for; refused if kMostBarriers
-  ///         barriers are in flight; no_memory; closed. Nothing has happened.
+  ///         barriers are in flight; no_memory without a rank; closed. Nothing has happened. no_memory with the
+  ///         rank of a member that could not make the team.
   Status notify() noexcept;
   /// As notify, with a value. If two members give different values, all members get `mismatch` from `wait`. A member that
   /// gives none agrees with every value. The team can be used after such a mismatch.
@@ -154,7 +155,7 @@ class Team {
   ///
   /// Completion: remote; like `wait`. Puts are not completed, as for notify.
   /// Errors:     mismatch, peer_lost, closed (the team ended first); of the call itself: refused (kMostBarriers are in
-  ///             flight, or AQUEDUCT_OPERATIONS events are held; nothing has happened), no_memory (likewise), in_handler,
+  ///             flight, or AQUEDUCT_OPERATIONS events are held; nothing has happened), no_memory (without a rank: likewise), in_handler,
   ///             invalid_argument (in a forked child).
   Event barrier_nb() noexcept;
   Event barrier_nb(std::uint32_t value) noexcept;

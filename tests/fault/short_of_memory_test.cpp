@@ -14,7 +14,7 @@ TEST_P(ShortOfMemory, EachAllocationMayFail) {
   const std::string conduit = GetParam();
   if (conduits::find(conduit) == nullptr) GTEST_SKIP() << "this build has no " << conduit;
   const std::vector<std::string> far{"-e", "AQUEDUCT_NEAR=off"};
-  std::vector<std::string> arguments{"-n", "2", "--timeout", "60", "--conduit", conduit};
+  std::vector<std::string> arguments{"-n", "2", "--timeout", "300", "--conduit", conduit};
   if (conduit != "smp") arguments.insert(arguments.end(), far.begin(), far.end());
   arguments.push_back(program("fault_short_of_memory"));
   Launch job(aqrun(arguments));

@@ -100,7 +100,7 @@ constexpr std::array kBenches{
     coll("coll-scan", "the sum up to each rank"),
     coll("coll-exscan", "the sum before each rank"),
     Bench{"calibrate",
-          "L, o, g and G between rank 0 and the last one, for a profile (--out)",
+          "L, o, g and G between rank 0 and the last one, for a profile (--profile)",
           {kCalibratedBytes, kCalibratedBytes},
           false,
           false,

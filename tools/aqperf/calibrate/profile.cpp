@@ -45,9 +45,9 @@ ordered_json present(const std::string& file, const Calibration& calibration) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   const core::ProfileRead read = core::read_profile(text, core::machine_name(), calibration.conduit);
   if (!read.problem.empty())
-    throw Failure(
-        fmt::format("{} is not changed: {}. Remove it, or give another file by --profile", file, read.problem),
-        1);
+    throw Failure(fmt::format("{} is not changed: {}. Remove it, or give another file by --profile", file,
+                              read.problem),
+                  1);
   return ordered_json::parse(text);
 }
 
@@ -63,7 +63,8 @@ void write_profile(const std::string& file, const Calibration& calibration) {
     out << profile.dump(2) << '\n';
     out.flush();
     if (!out)
-      throw Failure(fmt::format("{} cannot be written: give a file in a folder of yours by --profile", fresh), 1);
+      throw Failure(fmt::format("{} cannot be written: give a file in a folder of yours by --profile", fresh),
+                    1);
   }
   std::error_code error;
   std::filesystem::rename(fresh, file, error);
