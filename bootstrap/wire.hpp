@@ -93,7 +93,7 @@ Result<Message> decode(std::span<const std::byte> frame);
 /// Splits the bytes of a stream into messages. Memory grows with what has arrived, never with an announced length.
 class Frames {
  public:
-  /// Takes memory for so many more bytes, so that `append` needs none.
+  /// Reserves memory for this many more bytes, so that `append` allocates none for them.
   void make_room(std::size_t bytes);
   void append(std::span<const std::byte> arrived);
   /// The next whole message, if there is one. Errors: bootstrap_failed; the stream cannot be used afterwards.

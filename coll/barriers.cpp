@@ -372,7 +372,7 @@ void Barriers::arrived(Rank from, const Arrival& arrival) noexcept {
   settle(*barrier);
 }
 
-// Runs inside a handler. The team is here already: its members make it before any of them says that it can.
+// Runs inside a handler. A member that has the team, or will have it, has made its TeamState before anyone can say this.
 void Barriers::is_absent(Rank from, const Absence& absence) noexcept {
   TeamState* const team = find(absence.team);
   if (team == nullptr || team->find(from) == kNoRank || !team->absent) return;

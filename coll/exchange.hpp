@@ -88,7 +88,7 @@ class Exchanges {
   Status gather_problems(aqueduct::detail::TeamState& team, std::uint64_t number, Status mine) noexcept;
   Stream& stream_of(const StreamKey& key);
   Status send(const RoundId& id, Rank to, core::Bytes stream, Status problem) noexcept;
-  /// Sends a problem, or that there is none.
+  /// Tells a member of a problem, or that all is well here.
   Status tell(const RoundId& id, Rank to, Status problem) noexcept;
   /// Waits for what a member sends in a round, and returns it. Errors: a loss, no_memory.
   Result<Stream*> wait_for(const RoundId& id, Rank from) noexcept;

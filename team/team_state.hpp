@@ -28,7 +28,7 @@ struct TeamState {
   std::uint64_t tag = 0;     ///< of such a team: the caller's
   /// Of a team that `without_lost` has made, the tag of all attempts at it; else 0. See coll/survivors.cpp.
   std::uint64_t survivors_tag = 0;
-  /// A member that could not make the team, though this one has it, and why: it counts as lost. ok: there is none.
+  /// The rank of a member that failed to make the team, and its reason. The member counts as lost. ok: all members have it.
   Status absent;
   /// Checked builds: the thread in a collective call of this team (coll/one_caller.hpp); null: none.
   std::atomic<const void*> caller{nullptr};

@@ -22,8 +22,8 @@ thread_local std::uint64_t failed = 0;
 
 }  // namespace
 
-// All pairs of operator new and delete except the aligned ones, as in conduits/loop/tests/allocation_count.cpp. Not inline: gcc
-// would take them for a mistake where it sees both.
+// All pairs of operator new and delete except the aligned ones, as in conduits/loop/tests/allocation_count.cpp. Not inline:
+// where gcc sees through both it warns that memory from `new` goes to `free`.
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   if (until_failure != 0 && --until_failure == 0) {
     ++failed;
