@@ -33,6 +33,7 @@ Barriers::Barriers(EndpointState& state)
       exchanges_(state),
       farewells_(state),
       loss_news_(state),
+      absences_(state),
       most_rounds_(static_cast<std::uint32_t>(std::bit_width(state.ranks - 1))),
       busy_(state.busy) {
   state.messages->add_internal(kArrive, AmCategory::short_request, sizeof(Arrival),
@@ -40,13 +41,6 @@ Barriers::Barriers(EndpointState& state)
                                   Arrival arrival;
                                   std::memcpy(&arrival, args, sizeof arrival);
                                   in.state.barriers->arrived(in.source, arrival);
-                                },
-                                nullptr});
-  state.messages->add_internal(kAbsent, AmCategory::short_request, sizeof(Absence),
-                               {[](void*, Incoming& in, const std::byte* args, core::MutableBytes) {
-                                  Absence absence;
-                                  std::memcpy(&absence, args, sizeof absence);
-                                  in.state.barriers->is_absent(in.source, absence);
                                 },
                                 nullptr});
 }
@@ -161,70 +155,6 @@ Status Barriers::ask_to_finish(BarrierState& barrier) noexcept {
   barrier.split_over = false;
   ask_for_phase(barrier, {}, nullptr);
   return {};
-}
-
-/// Begins a barrier that the engine carries out.
-Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote,
-                     core::Op* op) noexcept {
-  const bool split = op == nullptr;
-  if (split) {
-    op = barrier.split_op.get();
-    if (op == nullptr) return ErrorCode::refused;  // in Job::finish
-    op->parts = 1;
-    op->outcome = {};
-  }
-  BarrierFlight& flight = op->payload<BarrierFlight>();
-  flight = {&barrier, vote.bits()};
-  op->ended = flight_ended;
-  op->layer = this;
-  // Before it begins, since it may end at once.
-  *std::find(barrier.flights.begin(), barrier.flights.end(), nullptr) = op;
-  ++barrier.flying;
-  barrier.split_flies = barrier.split_flies || split;
-  const Status status = engine.begin_barrier(*op, flight.vote);
-  if (status) [[likely]]
-    return {};
-  op->ended = nullptr;
-  land(barrier, *op);
-  // With a rank it is why the team is of no use.
-  const bool nothing_has_begun = status.code() == ErrorCode::refused ||
-                                 (status.code() == ErrorCode::no_memory && status.peer() == kNoRank);
-  if (!split || nothing_has_begun) return status;
-  barrier.split_over = true;
-  barrier.split_outcome = status;
-  return {};
-}
-
-/// The operation is no longer in flight.
-void Barriers::land(BarrierState& barrier, const core::Op& op) noexcept {
-  *std::find(barrier.flights.begin(), barrier.flights.end(), &op) = nullptr;
-  --barrier.flying;
-  if (&op == barrier.split_op.get()) barrier.split_flies = false;
-}
-
-/// Nobody waits for the barrier of `notify` any more.
-void Barriers::let_go(BarrierState& barrier) noexcept {
-  core::Op& op = *barrier.split_op;
-  op.payload<BarrierFlight>().barrier = nullptr;
-  land(barrier, op);
-  gone_.push_back(std::move(barrier.split_op));  // room was reserved in `enter`
-}
-
-// Votes that differ are no failure of the engine's operation, only of this one.
-bool Barriers::flight_ended(core::Layer& layer, core::Op& op) noexcept {
-  const BarrierFlight flight = op.payload<BarrierFlight>();
-  if (op.outcome && core::BarrierVote::from_bits(flight.vote).is_mismatch()) op.outcome = ErrorCode::mismatch;
-  const bool split = !op.is_explicit;
-  if (flight.barrier != nullptr) {
-    land(*flight.barrier, op);
-    if (!split) return true;
-    flight.barrier->split_over = true;
-    flight.barrier->split_outcome = op.outcome;
-    return false;  // it is not one of the endpoint's, and begins again with the next `notify`
-  }
-  if (!split) return true;
-  std::erase_if(static_cast<Barriers&>(layer).gone_, [&](const auto& one) { return one.get() == &op; });
-  return false;
 }
 
 /// Asks for the next phase, of the conduit's barrier or of messages.
@@ -372,30 +302,6 @@ void Barriers::arrived(Rank from, const Arrival& arrival) noexcept {
   settle(*barrier);
 }
 
-// Runs inside a handler. A member that has the team, or will have it, has made its TeamState before anyone can say this.
-void Barriers::is_absent(Rank from, const Absence& absence) noexcept {
-  TeamState* const team = find(absence.team);
-  if (team == nullptr || team->find(from) == kNoRank || !team->absent) return;
-  const ErrorCode why = code_from(absence.code);
-  team->absent = {why != ErrorCode::ok ? why : ErrorCode::internal, from};
-  state_.layer<Collectives>()->fail(*team, team->absent);
-  BarrierState& barrier = *barrier_of(*team);
-  if (barrier.ops != 0) give_up(barrier);
-  state_.guard.changed();  // waits of other threads end too
-}
-
-Status Barriers::tell_absence(const TeamState& team, ErrorCode why) noexcept {
-  const Absence absence{team.id, static_cast<std::uint32_t>(why), 0};
-  Status first;
-  for (Rank i = 0; i < team.size(); ++i) {
-    if (i == team.index) continue;
-    const Status told = state_.messages->request(team.members[i], AmCategory::short_request, kAbsent,
-                                                 {&absence, sizeof absence, 0}, nullptr, {}, {});
-    if (first) first = told;
-  }
-  return first;
-}
-
 // The barrier of a team. If this rank has not made the team yet,
 // the arrivals are remembered. Null: there is no room for that.
 BarrierState* Barriers::heard_of(std::uint64_t team) noexcept try {
@@ -465,8 +371,12 @@ void Barriers::advance() noexcept {
 void Barriers::peer_lost(Rank peer) noexcept {
   if (state_.lost_by_conduit && !farewells_.has_left(peer)) loss_news_.add(peer);
   for (auto& [id, barrier] : barriers_) {
-    if (barrier.team != nullptr && barrier.ops != 0 && barrier.team->find(peer) != kNoRank) give_up(barrier);
+    if (barrier.team != nullptr && barrier.team->find(peer) != kNoRank) end_operations(barrier);
   }
+}
+
+void Barriers::end_operations(BarrierState& barrier) noexcept {
+  if (barrier.ops != 0) give_up(barrier);
 }
 
 }  // namespace aqueduct::coll

@@ -3,6 +3,7 @@
 #include <aqueduct/team.hpp>
 
 #include "am/messages.hpp"
+#include "coll/absences.hpp"
 #include "coll/exchange.hpp"
 #include "coll/farewells.hpp"
 #include "coll/loss_news.hpp"
@@ -112,8 +113,6 @@ class Barriers final : public core::Layer {
   /// allocated, so that no other failure ends a team on some members only. Afterwards the barrier is used no more, but for `leave`.
   /// Requires: no phase is under way or notified.
   Status agree_to_end(TeamState& team, bool well) noexcept;
-  /// Tells the other members that this one does not have the team, which they may have: it counts as lost there.
-  Status tell_absence(const TeamState& team, ErrorCode why) noexcept;
   /// Whether this rank's conduit has a barrier for a team that was just made. The other members may have had no memory for
   /// it, or may still use it for a team that ended only here.
   static bool has_native(TeamState& made) noexcept;
@@ -137,6 +136,8 @@ class Barriers final : public core::Layer {
   Status ask_to_finish(BarrierState& barrier) noexcept;
   /// Whether the barrier of the last `notify` has ended: all members have arrived, or one is lost.
   bool split_over(BarrierState& barrier) noexcept;
+  /// Ends the barriers in flight that a member does not reach any more: it is lost, or does not have the team.
+  void end_operations(BarrierState& barrier) noexcept;
   /// For the stall report of a wait for the barrier of `notify`.
   std::string describe_split(const BarrierState& barrier) const;
   /// For the stall report: the members for which the present phase waits.
@@ -144,6 +145,7 @@ class Barriers final : public core::Layer {
   Exchanges& exchanges() noexcept { return exchanges_; }
   Farewells& farewells() noexcept { return farewells_; }
   LossNews& loss_news() noexcept { return loss_news_; }
+  Absences& absences() noexcept { return absences_; }
   TeamNames& names() noexcept { return names_; }
   /// The number of teams of which this rank knows, or has heard.
   std::size_t kept() const noexcept { return barriers_.size(); }
@@ -154,7 +156,6 @@ class Barriers final : public core::Layer {
 
  private:
   void arrived(Rank from, const Arrival& arrival) noexcept;
-  void is_absent(Rank from, const Absence& absence) noexcept;
   BarrierState* heard_of(std::uint64_t team) noexcept;
   Status fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
   static void land(BarrierState& barrier, const core::Op& op) noexcept;
@@ -173,6 +174,7 @@ class Barriers final : public core::Layer {
   Exchanges exchanges_;
   Farewells farewells_;
   LossNews loss_news_;
+  Absences absences_;
   TeamNames names_;
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
   /// Operations of `notify` in flight, for which nobody waits any more: the engine ends them when their votes are in use no more.

@@ -1,5 +1,6 @@
 #include "coll/team_terms.hpp"
 
+#include "coll/absences.hpp"
 #include "coll/barriers.hpp"
 #include "coll/engine/call_description.hpp"
 #include "coll/exchange.hpp"
@@ -69,7 +70,7 @@ void leave_unsettled(TeamState& made, Status why, bool nobody) noexcept {
   Collectives* const collectives = made.endpoint.layer<Collectives>();
   // What another member has told, all know; but a loss in the team that is split some may have noticed too late.
   const bool own = why.peer() == made.endpoint.rank || why.code() == ErrorCode::peer_lost;
-  if (!nobody && !lost && own) static_cast<void>(made.endpoint.barriers->tell_absence(made, why.code()));
+  if (!nobody && !lost && own) static_cast<void>(Absences::tell(made, why.code()));
   if (!nobody && collectives != nullptr && !lost) collectives->refuse(made, refused_call({}, why.code()));
   leave_collectives(made, nobody);
   made.endpoint.barriers->leave(made, nobody);

@@ -3,6 +3,7 @@
 #include <aqueduct/aqueduct.hpp>
 #include <aqueduct/coll.hpp>
 
+#include "coll/absences.hpp"
 #include "coll/barriers.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/team_terms.hpp"
@@ -285,7 +286,7 @@ TEST_F(TeamLives, AMemberThatDoesNotHaveTheTeamCountsAsLost) {
     auto made = ep.world().dup();
     ASSERT_TRUE(made && ep.barrier());
     if (ep.rank() == 1) {
-      EXPECT_TRUE(ep.state().barriers->tell_absence(made->state(), ErrorCode::no_memory));
+      EXPECT_TRUE(Absences::tell(made->state(), ErrorCode::no_memory));
     } else {
       const Status absent(ErrorCode::no_memory, 1);
       EXPECT_EQ(made->barrier(), absent);
