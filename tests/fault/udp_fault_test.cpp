@@ -19,6 +19,7 @@
 #include <optional>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -169,6 +170,33 @@ TEST_F(UdpNetwork, WhoseCableIsPulledForGoodLosesThePeersOnBothSides) {
   exchange_.end();
   EXPECT_EQ(job.status(), 0) << job.out() << job.err();
   EXPECT_EQ(job.lines("finish peer_lost").size(), kRanks) << job.out();
+}
+
+// Two hosts lose each other, and a third one reaches both. One of the two goes on with it, and the other one alone.
+TEST(UdpNetworkOfThree, InWhichTwoLoseEachOtherGoesOnWithOneOfThem) {
+  if (std::string why; !NetworkNamespaces::usable(why) || !NetworkNamespaces::can_drop(why))
+    GTEST_SKIP() << why;
+  for (const auto& [host, other] : {std::pair(0u, 1u), std::pair(1u, 2u)}) {
+    NetworkNamespaces net(3);
+    ASSERT_EQ(net.problem(), "");
+    const support::ScratchFolder folder;
+    std::ofstream(folder / "hosts") << net.hosts_file(1);
+    Launch job(aqrun({"-n", "3", "--hosts", (folder / "hosts").string(), "--remote",
+                      std::string(NetworkNamespaces::kRemote), "--bind", "none", "--timeout", "35", "-e",
+                      "AQUEDUCT_UDP_TIMEOUT=1s", program("fault_lost_link")}));
+    ASSERT_TRUE(job.says("rounds ", 3)) << job.err();
+    ASSERT_TRUE(net.part(host, other)) << net.problem();
+    const auto since = Clock::now();
+    EXPECT_TRUE(job.says("noticed peer_lost (rank ", 3)) << job.out() << job.err();
+    EXPECT_LT(Clock::now() - since, 8s);
+    EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+    EXPECT_LT(Clock::now() - since, 15s);
+    EXPECT_EQ(job.lines("goes on with 2: ok").size(), 2u) << job.out() << job.err();
+    EXPECT_EQ(job.lines("goes on with 1: ok").size(), 1u) << job.out() << job.err();
+    EXPECT_EQ(job.lines("finish peer_lost").size(), 3u) << job.out() << job.err();
+    EXPECT_NE(job.err().find("the network between the two has failed"), std::string::npos) << job.err();
+    EXPECT_NE(job.err().find("This rank goes on alone"), std::string::npos) << job.err();
+  }
 }
 
 // Longer packets disappear without an ICMP message, as in a misconfigured tunnel,

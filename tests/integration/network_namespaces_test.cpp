@@ -119,6 +119,19 @@ TEST_F(NetworkNamespacesTest, LosePacketsUntilTheyDoNot) {
   EXPECT_EQ(path.arrived_of(50), 50);
 }
 
+TEST_F(NetworkNamespacesTest, ArePartedInPairs) {
+  if (std::string why; !NetworkNamespaces::can_drop(why)) GTEST_SKIP() << why;
+  NetworkNamespaces net(3);
+  Path cut(net, AF_INET, 0, 1), back(net, AF_INET, 1, 0), whole(net, AF_INET, 0, 2);
+  ASSERT_TRUE(cut.is_open() && back.is_open() && whole.is_open());
+  ASSERT_TRUE(net.part(0, 1)) << net.problem();
+  while (cut.receive(50) || back.receive(50) || whole.receive(50)) {
+  }
+  EXPECT_EQ(cut.arrived_of(10), 0);
+  EXPECT_EQ(back.arrived_of(10), 0);
+  EXPECT_EQ(whole.arrived_of(10), 10);
+}
+
 TEST_F(NetworkNamespacesTest, AreDisturbedUntilTheyAreNot) {
   if (std::string why; !NetworkNamespaces::can_disturb(why)) GTEST_SKIP() << why;
   NetworkNamespaces net(2);

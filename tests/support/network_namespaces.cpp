@@ -181,6 +181,20 @@ bool NetworkNamespaces::drop(unsigned host, unsigned per_mille) {
                          kDevice, per_mille));
 }
 
+bool NetworkNamespaces::part(unsigned host, unsigned other) {
+  for (const auto& [here, there] : {std::pair(host, other), std::pair(other, host)}) {
+    const std::string nft = "ip netns exec " + names_.at(here) + " nft ";
+    drop_no_more(here);
+    if (!run(nft + "add table inet faults") ||
+        !run(nft + "'add chain inet faults arriving { type filter hook input priority 0; }'") ||
+        !run(fmt::format("{}add rule inet faults arriving ip saddr {} drop", nft, ipv4(there))) ||
+        !run(fmt::format("{}add rule inet faults arriving ip6 saddr {} drop", nft, ipv6(there)))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool NetworkNamespaces::carry_at_most(unsigned host, unsigned bytes) {
   const std::string nft = "ip netns exec " + names_.at(host) + " nft ";
   drop_no_more(host);

@@ -46,6 +46,8 @@ class NetworkNamespaces {
   /// eth0 are dropped at random. False: it failed.
   bool drop(unsigned host, unsigned per_mille);
   bool drop_no_more(unsigned host);
+  /// From now on these two hosts receive nothing from each other.
+  bool part(unsigned host, unsigned other);
   /// From now on netem delays or drops what the host sends over eth0, as
   /// these words of tc(8) say: "delay 1ms loss 1%".
   bool disturb(unsigned host, const std::string& netem);
