@@ -7,6 +7,9 @@ using namespace aqueduct;
 void aq_copy_more(void* to, const void* from, size_t bytes) {
   detail::copy_middling(static_cast<std::byte*>(to), from, bytes);
 }
+void aq_write_more(void* to, const void* from, size_t bytes) {
+  detail::write_middling(static_cast<std::byte*>(to), from, bytes);
+}
 
 aq_status aq_put_slowly(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes) {
   return c::plain(put(c::whole(ep), c::whole(to), c::source(from, bytes)));

@@ -83,7 +83,7 @@ Status LongRequests::send_copied(const Call& call, std::byte* mapped, bool immed
     op = *begun;
   }
   if (mapped != call.payload.data())
-    aqueduct::detail::copy_bytes(mapped, call.payload.data(), call.payload.size());
+    aqueduct::detail::write_bytes(mapped, call.payload.data(), call.payload.size());
   if (op == nullptr)
     return messages_.request(call.to, AmCategory::long_request, call.handler, call.args, &call.target, {},
                              {});

@@ -38,7 +38,7 @@ bool put_mapped(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::si
                 const PutOptions& options) noexcept {
   std::byte* const place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
   if (place == nullptr || bytes == 0) return false;
-  copy_bytes(place, from, bytes);
+  write_bytes(place, from, bytes);
   source_is_free(options);
   return true;
 }

@@ -156,7 +156,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     return put(to, from, bytes, completion, options, signal, word, part_of);
   }
   if ((access.mapped != nullptr && !is_held) || bytes == 0) {
-    aqueduct::detail::copy_bytes(access.mapped, from, bytes);
+    aqueduct::detail::write_bytes(access.mapped, from, bytes);
     if (options.notify) state_.wake_after_stores(peer);
     if (word != nullptr) return update_word(peer, *word, completion, options);
     return signal != nullptr

@@ -3,6 +3,7 @@
 #include "coll/shared/board_of.hpp"
 #include "coll/shared/process_copies.hpp"
 #include "core/endpoint_state.hpp"
+#include "core/prefetch.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -72,7 +73,8 @@ class MappedBoards {
   static void relaxed(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
     word.store(value, std::memory_order_relaxed);
   }
-  static void prefetch(const void* line) noexcept { __builtin_prefetch(line); }
+  static void prefetch(const void* line) noexcept { core::prefetch(line); }
+  static void prefetch_for_write(const void* line) noexcept { core::prefetch_for_write(line); }
   static void reads(const std::byte*, std::uint64_t) noexcept {}
   static void writes(const std::byte*, std::uint64_t) noexcept {}
   /// Counts bytes of large operations: read from a member's memory, written there, and copied into this member's part for the

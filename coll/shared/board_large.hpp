@@ -48,16 +48,16 @@ template <class Access>
 void BoardOf<Access>::show(BoardOp& op, const BoardPlan& plan) {
   BoardNotes& notes = op.notes;
   if (plan.operation == Operation::all_gather) {
-    copy(op.out + me_ * plan.bytes, op.in, plan.bytes);
+    give(op.out + me_ * plan.bytes, op.in, plan.bytes);
   } else if (plan.operation == Operation::all_reduce && !notes.in.mapped() && notes.out.mapped()) {
     notes.in = notes.out;
     if (plan.method == BoardMethod::tiles) {
       // Those that others combine. Then all have their inputs mapped, and tiles are as long as that.
       for (std::uint64_t tile = 0, at = 0; at < plan.bytes; ++tile, at += plan.tile) {
-        if (tile % ranks_ != me_) copy(op.out + at, op.in + at, std::min(plan.tile, plan.bytes - at));
+        if (tile % ranks_ != me_) give(op.out + at, op.in + at, std::min(plan.tile, plan.bytes - at));
       }
     } else {
-      copy(op.out, op.in, plan.bytes);
+      give(op.out, op.in, plan.bytes);
       op.in = op.out;
     }
   }
@@ -479,11 +479,11 @@ void BoardOf<Access>::fill_piece(const BoardOp& op, const BoardPlan& plan, const
     const std::uint64_t begin = part_of_piece(plan, piece.bytes, me_);
     const std::uint64_t end = part_of_piece(plan, piece.bytes, me_ + 1);
     access_.have_staged(end - begin);
-    return copy(to, op.out + piece.offset + begin, end - begin);
+    return give(to, op.out + piece.offset + begin, end - begin);
   }
   access_.have_staged(blocks * piece.bytes);
   for (std::uint64_t i = 0; i < blocks; ++i)
-    copy(to + i * piece.bytes, op.in + i * plan.bytes + piece.offset, piece.bytes);
+    give(to + i * piece.bytes, op.in + i * plan.bytes + piece.offset, piece.bytes);
 }
 
 /// Takes a piece that a member has published: the one at which the operation has looked last.

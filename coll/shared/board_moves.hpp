@@ -191,14 +191,14 @@ inline bool BoardOf<Access>::tree_down(BoardOp& op, const BoardPlan& plan, const
     }
   }
   if (children != 0) {
-    if (movement.data && !(plan.push_down && is_short)) copy(my_payload(op, plan.payload), its, plan.payload);
+    if (movement.data && !(plan.push_down && is_short)) give(my_payload(op, plan.payload), its, plan.payload);
     publish(op, payload_of(plan, movement));
     for (std::uint32_t i = 0; i < children; ++i) {
       if (plan.push_down) {
         BoardSlot& to = inbox(plan.children[i], number);
         if (movement.data && is_short) {
           access_.writes(to.payload, plan.payload);
-          copy(to.payload, its, plan.payload);
+          give(to.payload, its, plan.payload);
         }
         access_.relaxed(to.mark, op.mark);
         access_.store(to.number, number);
@@ -244,7 +244,7 @@ inline bool BoardOf<Access>::last(BoardOp& op, const BoardPlan& plan, const Move
                 read_payload(op, i, plan.payload));
       std::byte* const to = plan.payload <= kInlinePayload ? result.payload : my_payload(op, plan.payload);
       if (plan.payload <= kInlinePayload) access_.writes(to, plan.payload);
-      copy(to, here_.data(), plan.payload);
+      give(to, here_.data(), plan.payload);
     }
     access_.relaxed(result.who, me_);
     access_.relaxed(result.mark, op.mark);
@@ -280,7 +280,7 @@ inline bool BoardOf<Access>::round(BoardOp& op, const BoardPlan& plan, const Mov
     if (!may_publish(op, bytes)) return false;
     if (movement.data) {
       if (movement.level == 0) contribute(op, here_.data());
-      copy(my_payload(op, plan.payload), here_.data(), plan.payload);
+      give(my_payload(op, plan.payload), here_.data(), plan.payload);
     }
     publish(op, bytes, to);
     access_.wake(to);
@@ -307,7 +307,7 @@ inline bool BoardOf<Access>::chain(BoardOp& op, const BoardPlan& plan, const Mov
     if (!is_first) before = read_payload(op, me_ - 1, bytes);
     if (!is_last) so_far = my_payload(op, bytes);
     if (is_first)
-      copy(so_far, here_.data(), bytes);
+      give(so_far, here_.data(), bytes);
     else if (!is_last || plan.operation == Operation::scan)
       combine(op, so_far, before, here_.data());
   }

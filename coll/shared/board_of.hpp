@@ -135,6 +135,9 @@ class BoardOf {
   }
 
  private:
+  // Chosen: further than the line that readers prefetch themselves.
+  static constexpr std::uint64_t kFetchedAhead = 4;
+
   /// Where a member's buffer is: here, or at this address of its process.
   struct Place {
     std::byte* at = nullptr;
@@ -245,6 +248,9 @@ class BoardOf {
     access_.store(slot.number, op.number());
     readers_[slot_of(op.number())] = reading;
     if (bytes > kInlinePayload) bulk_readers_[narrow_of(op.number())] = reading;
+    // The line of a later movement is in the caches of those who read it last, and a store there would wait for them.
+    if (op.plan->one_way && room_.slots > kFetchedAhead)
+      access_.prefetch_for_write(&own(me_, op.number() + kFetchedAhead));
   }
   /// Whether a member's slot has the movement's number.
   bool look(const BoardOp& op, BoardSlot& slot, Rank whose) {
@@ -284,6 +290,10 @@ class BoardOf {
   static void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
     if (to != from) aqueduct::detail::copy_bytes(to, from, bytes);
   }
+  /// The same for what others read.
+  static void give(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+    if (to != from) aqueduct::detail::write_bytes(to, from, bytes);
+  }
   // Out of another member's memory, and into it, in large operations.
   /// False: the member, or its memory, is not there any more.
   bool read(Rank member, std::byte* to, Place from, std::uint64_t bytes) noexcept {
@@ -300,14 +310,14 @@ class BoardOf {
     access_.have_read(member, bytes);
   }
   void write(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    copy(to, from, bytes);
+    give(to, from, bytes);
     access_.have_written(member, bytes);
   }
   /// This member's contribution, as it travels.
   static void contribute(const BoardOp& op, std::byte* to) noexcept {
     if (op.combiner->widen != nullptr)
       return op.combiner->widen(to, op.in, op.plan->payload / op.plan->bytes * op.plan->count);
-    copy(to, op.in, op.plan->payload);
+    give(to, op.in, op.plan->payload);
   }
   /// A result, as it has travelled.
   static void deliver(const BoardOp& op, const std::byte* from) noexcept {

@@ -228,6 +228,7 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
     plan_tiles(plan, shape);
   }
   Planner(plan, algorithm, shape).run();
+  plan.one_way = plan.movements == 1 && plan.movement[0].heard == Movement::kNothing;
 }
 
 }  // namespace aqueduct::coll

@@ -2,6 +2,8 @@
 
 #include <aqueduct/copy_bytes.hpp>
 
+#include "core/prefetch.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -93,16 +95,6 @@ void publish(std::atomic<T>& word, T value, std::memory_order order) noexcept {
 /// latency by itself.
 inline constexpr std::size_t kFetched = 1024;
 
-/// Fetches a cache line for writing.
-inline void prefetch_for_write(const void* line) noexcept {
-#if defined(__x86_64__)
-  // The builtin is an ordinary prefetch unless the compiler targets newer processors. Older processors ignore this one.
-  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
-#else
-  __builtin_prefetch(line, 1);
-#endif
-}
-
 class Producer {
  public:
   Producer() = default;
@@ -126,7 +118,7 @@ class Producer {
     if (bytes > sizeof at_->packet) [[unlikely]]
       return push_long(head, payload, order);
     std::byte* const behind = copy_words(at_->packet, head);
-    if (!payload.empty()) aqueduct::detail::copy_bytes(behind, payload.data(), payload.size());
+    if (!payload.empty()) aqueduct::detail::write_bytes(behind, payload.data(), payload.size());
     publish_slot(bytes, order);
     return true;
   }
@@ -149,7 +141,7 @@ class Producer {
     if (place == nullptr) [[unlikely]]
       return false;
     copy_words(at_->packet, head);
-    aqueduct::detail::copy_bytes(place + kRoomForHead, payload.data(), payload.size());
+    aqueduct::detail::write_bytes(place + kRoomForHead, payload.data(), payload.size());
     publish_slot(std::uint64_t{head.size()} << (kHeadShift - 3) | bytes, order);  // in words of 8 bytes
     fetch_data_ahead(bytes);
     return true;
@@ -161,7 +153,7 @@ class Producer {
     std::byte* const place = place_of(bytes);
     if (place == nullptr) return false;
     std::byte* const behind = copy_words(place, head);
-    if (!payload.empty()) aqueduct::detail::copy_bytes(behind, payload.data(), payload.size());
+    if (!payload.empty()) aqueduct::detail::write_bytes(behind, payload.data(), payload.size());
     publish_slot(bytes, order);
     fetch_data_ahead(bytes);
     return true;
@@ -186,7 +178,7 @@ class Producer {
     // Prefetches the lines of the next packets, which are in the consumer's cache because it read them last: now, when
     // nobody waits, rather than when the next packet is written. Not the next slot, which the consumer is polling. At the
     // end of the ring this prefetches something else, which does no harm.
-    prefetch_for_write(slot + 3);
+    core::prefetch_for_write(slot + 3);
     at_ = slot + 1;
     if (at_ == end_) [[unlikely]] {
       at_ = ring_.slots;
@@ -210,7 +202,7 @@ class Producer {
     const std::byte* line = ring_.data + at;
     const std::byte* const end =
         line + std::min({std::uint64_t{bytes}, std::uint64_t{kFetched}, data_bytes_ - at});
-    for (; line < end; line += 64) prefetch_for_write(line);
+    for (; line < end; line += 64) core::prefetch_for_write(line);
   }
 
   RingView ring_;

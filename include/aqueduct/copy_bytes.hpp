@@ -8,6 +8,8 @@ namespace aqueduct::detail {
 
 /// memcpy for the sizes at which that of the C library may not be the fastest.
 void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
+/// The same into memory that other processors read: the lines there are in their caches.
+void write_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
 // Measured, see kernels/copy.cpp.
 inline constexpr std::size_t kMostMiddling = 4194304;
 inline constexpr std::size_t kLeastMiddling = 1024;
@@ -106,18 +108,27 @@ inline void copy_few(void* to, const void* from, std::size_t bytes) noexcept {
   *reinterpret_cast<Piece*>(out + bytes - 16) = last;
 }
 
-/// Copies into or out of a segment; words are copied as by copy_word. With zero bytes, the addresses may be null.
-inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
+/// `Middling`: copy_middling or write_middling.
+template <auto Middling>
+inline void copy_bytes_with(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes <= sizeof(std::uint64_t)) {
     if (copy_word(to, from, bytes) || bytes == 0) return;
   } else if (bytes <= kMostFew) {
     return copy_few(to, from, bytes);
   } else if (__builtin_constant_p(bytes) ? bytes > kMostUnrolled && bytes <= kMostMiddling
                                          : bytes - kLeastMiddling <= kMostMiddling - kLeastMiddling) {
-    return copy_middling(static_cast<std::byte*>(to), from, bytes);
+    return Middling(static_cast<std::byte*>(to), from, bytes);
   }
   asm("" : "+r"(to), "+r"(from));  // so that the compiler does not warn where they are too short to get here
   std::memcpy(to, from, bytes);
+}
+/// Copies into or out of a segment; words are copied as by copy_word. With zero bytes, the addresses may be null.
+inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
+  copy_bytes_with<copy_middling>(to, from, bytes);
+}
+/// As copy_bytes, into memory that other processors read.
+inline void write_bytes(void* to, const void* from, std::size_t bytes) noexcept {
+  copy_bytes_with<write_middling>(to, from, bytes);
 }
 
 /// As copy_bytes, for memory that may overlap.

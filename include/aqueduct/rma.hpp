@@ -124,7 +124,7 @@ inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& o
   const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
-    detail::copy_bytes(place, std::ranges::data(from), bytes);
+    detail::write_bytes(place, std::ranges::data(from), bytes);
     if (more) [[unlikely]]
       detail::bytes_are_in_place(ep, to.rank(), options);
     return Event{};
@@ -141,7 +141,7 @@ template <detail::Wireable T, detail::LastingRange R>
 inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
-    detail::copy_bytes(place, std::ranges::data(from), bytes);
+    detail::write_bytes(place, std::ranges::data(from), bytes);
     return {};
   }
   return detail::put_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes);
@@ -165,7 +165,7 @@ inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions&
   const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
-    detail::copy_bytes(place, std::ranges::data(from), bytes);
+    detail::write_bytes(place, std::ranges::data(from), bytes);
     if (more) [[unlikely]]
       detail::bytes_are_in_place(ep, to.rank(), options);
     return {};

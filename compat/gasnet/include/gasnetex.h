@@ -363,27 +363,31 @@ void aqg_copy_more(void* to, const void* from, size_t nbytes);
 static inline void aqg_copy_bytes(void* to, const void* from, size_t nbytes) {
   aq_copy_bytes_with(aqg_copy_more, to, from, nbytes);
 }
+void aqg_write_more(void* to, const void* from, size_t nbytes);
+static inline void aqg_write_bytes(void* to, const void* from, size_t nbytes) {
+  aq_copy_bytes_with(aqg_write_more, to, from, nbytes);
+}
 static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
 
 static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                                       gex_Flags_t flags) {
   void* const place = aqg_mapped(tm, rank, dest, nbytes);
   if (__builtin_expect(place == NULL, 0)) return aqg_put(tm, rank, dest, src, nbytes, flags);
-  aqg_copy_bytes(place, src, nbytes);
+  aqg_write_bytes(place, src, nbytes);
   return 0;
 }
 static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                                  gex_Event_t* lc_opt, gex_Flags_t flags) {
   void* const place = aqg_mapped(tm, rank, dest, nbytes);
   if (__builtin_expect(place == NULL, 0)) return aqg_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-  aqg_copy_bytes(place, src, nbytes);
+  aqg_write_bytes(place, src, nbytes);
   return 0;
 }
 static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
   void* const place = aqg_mapped(tm, rank, dest, nbytes);
   if (__builtin_expect(place == NULL, 0)) return aqg_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
-  aqg_copy_bytes(place, src, nbytes);
+  aqg_write_bytes(place, src, nbytes);
   if (aqg_is_pointer(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
 }

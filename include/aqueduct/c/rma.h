@@ -25,7 +25,7 @@ aq_status aq_get_nbi_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes
 AQ_MUST_USE static inline aq_status aq_put(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes) {
   void* const place = aq_mapped(ep, to, bytes);
   if (__builtin_expect(place != NULL && bytes <= AQ_INLINE_BYTES, 1)) {
-    aq_copy_bytes(place, from, bytes);
+    aq_write_bytes(place, from, bytes);
     return aq_success();
   }
   return aq_put_slowly(ep, to, from, bytes);
@@ -35,7 +35,7 @@ AQ_MUST_USE static inline aq_event aq_put_nb(aq_endpoint* ep, aq_ptr to, const v
                                              const aq_options* options) {
   void* const place = options == NULL ? aq_mapped(ep, to, bytes) : NULL;
   if (__builtin_expect(place != NULL && bytes <= AQ_INLINE_BYTES, 1)) {
-    aq_copy_bytes(place, from, bytes);
+    aq_write_bytes(place, from, bytes);
     return aq_finished_event();
   }
   return aq_put_nb_slowly(ep, to, from, bytes, options);
@@ -45,7 +45,7 @@ AQ_MUST_USE static inline aq_status aq_put_nbi(aq_endpoint* ep, aq_ptr to, const
                                                const aq_options* options) {
   void* const place = options == NULL ? aq_mapped(ep, to, bytes) : NULL;
   if (__builtin_expect(place != NULL && bytes <= AQ_INLINE_BYTES, 1)) {
-    aq_copy_bytes(place, from, bytes);
+    aq_write_bytes(place, from, bytes);
     return aq_success();
   }
   return aq_put_nbi_slowly(ep, to, from, bytes, options);

@@ -124,10 +124,16 @@ extern "C" {
 #endif
 /// For inline functions: copies more than AQ_FEW_BYTES bytes.
 void aq_copy_more(void* to, const void* from, size_t bytes);
+/// The same into memory that other processors read.
+void aq_write_more(void* to, const void* from, size_t bytes);
 #ifdef __cplusplus
 }
 #endif
 
 static inline void aq_copy_bytes(void* to, const void* from, size_t bytes) {
   aq_copy_bytes_with(aq_copy_more, to, from, bytes);
+}
+/// As aq_copy_bytes, into memory that other processors read.
+static inline void aq_write_bytes(void* to, const void* from, size_t bytes) {
+  aq_copy_bytes_with(aq_write_more, to, from, bytes);
 }

@@ -86,6 +86,7 @@ struct ModelAccess {
   static void have_staged(std::uint64_t) {}
   void writes(const std::byte*, std::uint64_t);
   static void prefetch(const void*) {}
+  static void prefetch_for_write(const void*) {}
   static void wake(Rank) {}
   static void wake_all() {}
   static void wake_for_room(const std::atomic<std::uint64_t>&) {}

@@ -79,6 +79,7 @@ struct StormAccess {
   static void have_staged(std::uint64_t) {}
   static void writes(const std::byte*, std::uint64_t) {}
   static void prefetch(const void*) {}
+  static void prefetch_for_write(const void*) {}
   void wake(Rank member) const {
     if (woken != nullptr) (*woken)[member] = true;
   }
