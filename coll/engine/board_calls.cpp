@@ -26,7 +26,9 @@ constexpr Rank kMostThatCopy = 4;
 /// Whether another member may read this one's input by such a copy.
 bool is_copied(const BoardPlan& plan, Rank me) noexcept {
   // Of a reduction everybody combines a part. The input of an all-reduce moves to its output, and the output of a gather is not
-  // written to in this way.
+  // written to in this way. Among two, what is copied by the system and then combined takes longer than what goes through the
+  // board: measured on Zen 5 with new inputs in each call, far cores, reduce of 64 KiB 8.0 us and 4.6, 1 MiB 112 and 45.
+  if (reduces(plan.operation) && plan.ranks == 2) return false;
   if (plan.operation == Operation::reduce) return true;
   return gives(plan, me) && plan.operation != Operation::all_reduce && plan.operation != Operation::gather;
 }

@@ -1,6 +1,7 @@
 #include "tests/conformance/collective.hpp"
 #include "tests/conformance/fabric_test.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -30,6 +31,16 @@ struct Triangle {
   }
 };
 static_assert(sizeof(Triangle) == 3);
+/// Longer than what is combined at once (kernels::Fold::kBlock).
+struct Page {
+  std::array<Triangle, 2731> all;
+  friend Page operator*(const Page& left, const Page& right) {
+    Page product;
+    for (std::size_t i = 0; i < product.all.size(); ++i) product.all[i] = left.all[i] * right.all[i];
+    return product;
+  }
+};
+static_assert(sizeof(Page) == 8193);
 
 Affine value_of(Affine, Rank member, std::uint64_t i) {
   return {coll_value<std::uint64_t>(1, member, i) | 1, coll_value<std::uint64_t>(2, member, i)};
@@ -38,6 +49,13 @@ Triangle value_of(Triangle, Rank member, std::uint64_t i) {
   return {static_cast<std::uint8_t>(coll_value<std::uint8_t>(3, member, i) | 1),
           coll_value<std::uint8_t>(4, member, i),
           static_cast<std::uint8_t>(coll_value<std::uint8_t>(5, member, i) | 1)};
+}
+
+Page value_of(Page, Rank member, std::uint64_t i) {
+  Page page;
+  for (std::size_t at = 0; at < page.all.size(); ++at)
+    page.all[at] = value_of(Triangle{}, member, 7 * i + at);
+  return page;
 }
 
 template <class T>
@@ -118,6 +136,15 @@ TEST_P(CollectiveOrder, OfLongBuffersIsThatOfTheTeam) {
     ASSERT_TRUE(add_operator(me, 1, {multiply<Affine>, nullptr, sizeof(Affine), false}));
     const std::uint64_t count = reasonable(me, 80'000) / sizeof(Affine) + 1;
     ASSERT_NO_FATAL_FAILURE(multiply_in_order<Affine>(me.world(), 1, count, ReduceOrder::any));
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(CollectiveOrder, OfElementsOfManyPagesIsThatOfTheTeam) {
+  as_each_of(std::min<Rank>(many(), 4), 4096, [](Endpoint& me) {
+    ASSERT_TRUE(add_operator(me, 2, {multiply<Page>, nullptr, sizeof(Page), false}));
+    for (const std::uint64_t count : {1, 9})
+      ASSERT_NO_FATAL_FAILURE(multiply_in_order<Page>(me.world(), 2, count, ReduceOrder::any));
     ASSERT_TRUE(me.barrier());
   });
 }
