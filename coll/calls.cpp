@@ -162,7 +162,11 @@ Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
   if (!plan) {
     delete record;
     if (all_learn_of(plan.status())) return plan.status();
-    return refuse_call(state, bind, plan.status(), "the plan cannot be bound");
+    if (plan.status().code() != ErrorCode::invalid_argument)
+      return refuse_call(state, bind, plan.status(), "the plan cannot be bound");
+    engine.refuse(
+        state, coll::refused_call(bind, plan.status().code()));  // who has chosen no algorithm, has said why
+    return plan.status();
   }
   record->bound = static_cast<coll::Plan*>(*plan);
   record->bound->record = record;

@@ -3,10 +3,14 @@
 #include <aqueduct/team.hpp>
 
 #include "coll/barriers.hpp"
+#include "coll/engine/collectives.hpp"
 #include "core/entry.hpp"
+#include "core/wait.hpp"
 
 #include <algorithm>
 #include <new>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace aqueduct {
@@ -31,6 +35,22 @@ std::uint64_t whole_tag(const TeamState& team) noexcept {
   return coll::mixed(team.id, 0x77686f6c65);  // "whole"
 }
 
+/// Ranks that others have left out of the new team are lost for this endpoint too, before it is told so by anybody else.
+void learn_of(TeamState& team, std::span<const Rank> left) noexcept {
+  detail::EndpointState& state = team.endpoint;
+  coll::Collectives& collectives = *state.layer<coll::Collectives>();
+  bool news = false;
+  for (Rank i = 0; i < team.size(); ++i) {
+    const Rank rank = team.members[i];
+    if (rank != team.absent.peer() && std::ranges::find(left, rank) == left.end())
+      news = collectives.learns_of_loss(rank) || news;
+  }
+  if (!news) return;
+  static_cast<void>(core::wait_until(
+      state, [&] { return !collectives.has_losses_to_tell(); }, kNoRank,
+      [] { return std::string("this rank's own news of lost ranks"); }));
+}
+
 }  // namespace
 
 // A member that knows of fewer losses than another begins with more ranks, and waits for one that is gone. It learns so of
@@ -48,7 +68,10 @@ Result<Team> Team::without_lost() try {
     std::erase_if(left, [&](Rank rank) { return team.endpoint.lost[rank] || rank == team.absent.peer(); });
     const bool whole = left.size() == team.size();
     auto made = create(team.endpoint.face, left, whole ? whole_tag(team) : tag);
-    if (made) made->state().survivors_tag = tag;
+    if (made) {
+      made->state().survivors_tag = tag;
+      learn_of(team, left);
+    }
     if (made || made.status().code() != ErrorCode::peer_lost) return made;
     // Another member may have reported the loss, of which this endpoint does not know yet.
     if (std::erase(left, made.status().peer()) == 0) return made;

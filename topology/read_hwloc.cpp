@@ -4,11 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace aqueduct::topology {
 namespace {
+
+/// Chosen: hwloc takes 0.2 s for a thousand, and its time grows with the square.
+constexpr std::uint64_t kMostPretended = 4096;
 
 using Loaded = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, decltype(&hwloc_topology_destroy)>;
 
@@ -57,8 +63,28 @@ Table::Found found_at(const HwlocLibrary& hwloc, hwloc_topology_t topology, int 
   return found;
 }
 
+/// The processors of a synthetic topology: the product of its levels; hwloc would spend minutes on many of them
+/// before it says anything.
+std::uint64_t processors_in(std::string_view text) {
+  std::uint64_t product = 1;
+  int depth = 0;  // of brackets: what is in them describes a level, and multiplies nothing
+  for (std::size_t i = 0; i < text.size() && product <= kMostPretended; ++i) {
+    depth += text[i] == '(' || text[i] == '[' ? 1 : text[i] == ')' || text[i] == ']' ? -1 : 0;
+    const bool begins = i == 0 || text[i - 1] == ':' || text[i - 1] == ' ';
+    if (depth != 0 || !begins || text[i] < '0' || text[i] > '9') continue;
+    std::uint64_t number = kMostPretended + 1;
+    std::from_chars(text.data() + i, text.data() + text.size(), number);
+    product *= std::min(number, kMostPretended + 1);
+  }
+  return product;
+}
+
 /// What is wrong with the source; empty if it is taken.
 std::string set_source(const HwlocLibrary& hwloc, hwloc_topology_t topology, const Source& source) {
+  if (source.kind == Source::Kind::synthetic && processors_in(source.text) > kMostPretended) {
+    return fmt::format("'{}' has more than {} processors, which is the most that can be pretended",
+                       source.text, kMostPretended);
+  }
   // hwloc wants the processors of a core named, too.
   if (source.kind == Source::Kind::synthetic && hwloc.set_synthetic(topology, source.text.c_str()) != 0 &&
       hwloc.set_synthetic(topology, (source.text + " pu:1").c_str()) != 0) {

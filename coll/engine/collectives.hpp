@@ -144,6 +144,8 @@ class Collectives final : public core::Layer {
   /// next progress of the program makes it known to all layers, after what the peer has sent. Otherwise a program would be
   /// told of a loss by a call, but not by is_lost.
   bool learns_of_loss(Rank peer) noexcept;
+  /// Whether there are such losses, which no progress has made known yet.
+  bool has_losses_to_tell() const noexcept { return !newly_lost_.empty(); }
   /// No call of the team can end well any more. The next progress ends those in flight.
   void fail(TeamState& team, Status why) noexcept;
   /// Whether the peer is lost, or will be with the next progress of the program.

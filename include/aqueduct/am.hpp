@@ -237,7 +237,8 @@ class RequestContext : public ReplyContext {
 /// handler before the target has registered it: a barrier after registration is enough.
 ///
 /// `body` is called as body(context, args) for short messages and body(context, args, payload) for medium and
-/// long ones; context is a RequestContext& or ReplyContext&, payload a std::span<std::byte>.
+/// long ones; context is a RequestContext& or ReplyContext&, payload a std::span<std::byte>. An exception that leaves it ends
+/// the program.
 ///
 /// Threads: the handler runs on the endpoint's thread, inside progress. With Threads::multiple it runs on whichever
 ///          thread makes progress, one handler at a time, and other threads' calls wait until it returns. With

@@ -75,7 +75,7 @@ class TaskPromiseBase {
   }
 
  private:
-  /// Resumes the task that waits for this one, without deepening the stack.
+  /// Resumes the task that waits for this one, if it waits yet. An optimising compiler does not deepen the stack for that.
   struct FinalAwaiter {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
@@ -152,16 +152,25 @@ class [[nodiscard]] Task {
   /// Whether it has ended, or there is none.
   bool done() const noexcept { return !handle_ || handle_.done(); }
 
-  /// For co_await: begins the task, and continues the caller when it has ended.
+  /// For co_await: begins the task, and continues the caller when it has ended. Requires: there is one, or T is void.
   auto operator co_await() && noexcept {
     struct Awaiter {
       Handle task;
-      bool await_ready() const noexcept { return task.done(); }
-      std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) const noexcept {
+      bool await_ready() const noexcept { return !task || task.done(); }
+      // If the task ends at once, the caller goes on from here: whatever the compiler makes of a resumption, a loop of such
+      // tasks does not deepen the stack.
+      bool await_suspend(std::coroutine_handle<> caller) const noexcept {
+        task.resume();
+        if (task.done()) return false;
         task.promise().continue_with(caller);
-        return task;
+        return true;
       }
-      T await_resume() const { return task.promise().take(); }
+      T await_resume() const {
+        if constexpr (std::is_void_v<T>) {
+          if (!task) return;
+        }
+        return task.promise().take();
+      }
     };
     return Awaiter{handle_};
   }

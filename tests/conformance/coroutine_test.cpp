@@ -120,6 +120,23 @@ TEST_P(Coroutines, PassExceptionsToWhoAwaitsOrRunsThem) {
   });
 }
 
+Task<std::uint64_t> at_once(std::uint64_t word) { co_return word; }
+
+Task<> add_many(std::uint64_t count, std::uint64_t& sum) {
+  for (std::uint64_t i = 0; i < count; ++i) sum += co_await at_once(i);
+  co_await Task<>();
+}
+
+// Whatever the compiler makes of a resumption.
+TEST_P(Coroutines, ThatEndAtOnceDoNotDeepenTheStack) {
+  as_each_of(1, 64, [](Endpoint& me) {
+    constexpr std::uint64_t kCount = 1'000'000;
+    std::uint64_t sum = 0;
+    ASSERT_TRUE(aqueduct::run(me, add_many(kCount, sum)));
+    EXPECT_EQ(sum, kCount * (kCount - 1) / 2);
+  });
+}
+
 Task<> run_another(Endpoint& me, Status& inner) {
   std::vector<Task<>> none;
   inner = aqueduct::run(me, none);

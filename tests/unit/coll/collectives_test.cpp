@@ -258,7 +258,12 @@ TEST_F(CollectiveJobs, ThatAreNotOverDoNotKeepAJobFromFinishing) {
     }
   });
   EXPECT_TRUE(job_->finish());
-  left.reset();  // a plan may be destroyed after its job
+  job_.reset();
+  // A plan may be used, and destroyed, after its job.
+  EXPECT_EQ(left->start().status().code(), ErrorCode::closed);
+  EXPECT_EQ(left->run().code(), ErrorCode::closed);
+  EXPECT_EQ(left->end().code(), ErrorCode::closed);
+  left.reset();
 }
 
 TEST_F(CollectiveJobs, GoOnAfterAMemberHasCalledLate) {

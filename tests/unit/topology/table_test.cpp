@@ -149,6 +149,9 @@ TEST(Machine, SaysWhatIsWrongWithADescription) {
   EXPECT_THAT(read_machine(Source::of("packages of four")).problem,
               HasSubstr("'packages of four' is no topology: write levels"));
   EXPECT_THAT(read_machine(Source::of("/nowhere/host.xml")).problem, HasSubstr("/nowhere/host.xml"));
+  for (const char* text : {"package:2 core:20000", "2 3000", "package:99999999999999999999999 core:2"})
+    EXPECT_THAT(read_machine(Source::of(text)).problem, HasSubstr("has more than 4096 processors")) << text;
+  EXPECT_EQ(read_machine(Source::of("package:2 [numa(memory=99999)] core:4 pu:1")).problem, "");
   EXPECT_EQ(read_machine(Source::of("none")).problem, "");
 }
 
