@@ -147,6 +147,13 @@ int begin(Threads threads, const char* client, gex_Flags_t flags) {
     std::fprintf(stderr, "*** GASNet: Aqueduct could not start the job: %s\n", job.status().text().c_str());
     return GASNET_ERR_RESOURCE;
   }
+  if (job->endpoints() != 1) {
+    std::fprintf(stderr,
+                 "*** GASNet: this process has %u ranks (aqrun --endpoints, AQUEDUCT_ENDPOINTS), and a "
+                 "client has one\n",
+                 static_cast<unsigned>(job->endpoints()));
+    return GASNET_ERR_RESOURCE;
+  }
   Endpoint& ep = job->endpoint();
   auto space = HandlerSpace::create(ep, "gasnet");
   Status status = space.status();

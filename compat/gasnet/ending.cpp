@@ -42,14 +42,18 @@ void wait_for_others() {
   if (leaving.exchange(true)) {
     for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));  // another thread ends the process
   }
-  std::fflush(nullptr);
-  wait_for_others();
+  wait_for_others();  // `leave` writes what is buffered, and ends the process even if a stream is locked for ever
   state().job.leave(code);
 }
 
 void at_end_of_main(int code, void*) {
   if (leaving.load()) return;
   leave(code);
+}
+/// With GASNET_CATCH_EXIT=0 all ranks end together, each by itself.
+void at_end_of_all(int, void*) {
+  if (leaving.exchange(true)) return;
+  static_cast<void>(state().job.finish());
 }
 
 /// A signal that ends programs becomes SIGQUIT, which a client may handle.
@@ -85,7 +89,8 @@ bool is_listed(int number, std::string_view list) {
 }  // namespace
 
 void watch_the_end() {
-  if (gasnett_getenv_yesno_withdefault("GASNET_CATCH_EXIT", 1) != 0) on_exit(at_end_of_main, nullptr);
+  const bool caught = gasnett_getenv_yesno_withdefault("GASNET_CATCH_EXIT", 1) != 0;
+  on_exit(caught ? at_end_of_main : at_end_of_all, nullptr);
   const char* const listed = gasnet_getenv("GASNET_NO_CATCH_SIGNAL");
   const std::string_view left_alone = listed != nullptr ? listed : "";
   // In place of a handler that a library of the conduit's has set; an ignored signal stays ignored.
@@ -116,7 +121,9 @@ void fail(const char* call, const Peer* peer, Status why) {
       static_cast<void>(state().ep.progress_for(std::chrono::milliseconds(20)));
   }
   std::string text = why.text();
-  if (peer != nullptr) {
+  if (peer != nullptr && peer->rank == kNoRank) {
+    text = "the call names a rank that its team does not have";
+  } else if (peer != nullptr) {
     text +=
         "; the call was to rank " + std::to_string(peer->rank) + ", endpoint " + std::to_string(peer->remote);
     if (why.code() == ErrorCode::out_of_range) {

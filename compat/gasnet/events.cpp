@@ -55,7 +55,12 @@ Thread& begin_thread() {
 
 std::uintptr_t bits(gex_Event_t event) noexcept { return reinterpret_cast<std::uintptr_t>(event); }
 bool is_root(gex_Event_t event) noexcept { return (bits(event) & 7) == 2; }
-bool is_leaf(gex_Event_t event) noexcept { return (bits(event) & 7) == 4; }
+/// A leaf of an access region that is done when all of it is, and not only its sources.
+bool is_whole(gex_Event_t event) noexcept { return (bits(event) & 7) == 6; }
+bool is_leaf(gex_Event_t event) noexcept { return (bits(event) & 7) == 4 || is_whole(event); }
+gex_Event_t as_whole(Composite* event) noexcept {
+  return reinterpret_cast<gex_Event_t>(reinterpret_cast<std::uintptr_t>(event) | 6);
+}
 Composite& composite(gex_Event_t event) noexcept {
   return *reinterpret_cast<Composite*>(bits(event) & ~std::uintptr_t{7});
 }
@@ -105,7 +110,8 @@ bool is_done(gex_Event_t event) noexcept {
   }
   if (is_leaf(event)) {
     const Composite& c = composite(event);
-    return c.group != nullptr ? c.group->source_done() : word_done(c.leaf);
+    if (c.group != nullptr) return is_whole(event) ? c.group->done() : c.group->source_done();
+    return word_done(c.leaf);
   }
   return word_done(event);
 }
@@ -141,7 +147,7 @@ void wait_until_done(gex_Event_t event) {
   if (is_root(event) || is_leaf(event)) {
     Composite& c = composite(event);
     if (c.group != nullptr) {
-      const Status status = is_root(event) ? c.group->wait() : c.group->wait_source();
+      const Status status = is_root(event) || is_whole(event) ? c.group->wait() : c.group->wait_source();
       if (!status) fail("gex_Event_Wait", nullptr, status);
       return;
     }
@@ -171,9 +177,9 @@ Sweep sweep(gex_Event_t* events, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     if (events[i] == GEX_EVENT_INVALID || is_leaf(events[i]) || !is_done(events[i])) continue;
     if (is_root(events[i])) {
-      const gex_Event_t leaf = as_leaf(&composite(events[i]));
       for (std::size_t j = 0; j < count; ++j) {
-        if (events[j] == leaf) events[j] = GEX_EVENT_INVALID;
+        if (is_leaf(events[j]) && &composite(events[j]) == &composite(events[i]))
+          events[j] = GEX_EVENT_INVALID;
       }
     }
     finish(events[i]);
@@ -277,9 +283,11 @@ void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
   sweep(pevent, numevents);
 }
 
-gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t) {
+gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t category) {
   if (!is_root(root)) return GEX_EVENT_INVALID;
-  const gex_Event_t leaf = as_leaf(&composite(root));
+  Composite& c = composite(root);
+  // A region's group does not count its puts, gets and atomics apart.
+  const gex_Event_t leaf = c.group != nullptr && category != GEX_EC_LC ? as_whole(&c) : as_leaf(&c);
   return is_done(leaf) ? GEX_EVENT_INVALID : leaf;
 }
 

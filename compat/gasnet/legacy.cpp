@@ -81,11 +81,13 @@ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
     return;
   }
   const std::vector<std::byte> bytes(std::min<size_t>(nbytes, 65536), static_cast<std::byte>(val));
+  // Not implicit ones: those of an access region end with it, and `bytes` must outlive them.
+  std::vector<gex_Event_t> puts;
   for (size_t done = 0; done < nbytes; done += bytes.size()) {
-    gex_RMA_PutNBI(s.world, node, static_cast<char*>(dest) + done, bytes.data(),
-                   std::min(bytes.size(), nbytes - done), GEX_EVENT_DEFER, 0);
+    puts.push_back(gex_RMA_PutNB(s.world, node, static_cast<char*>(dest) + done, bytes.data(),
+                                 std::min(bytes.size(), nbytes - done), GEX_EVENT_DEFER, 0));
   }
-  gex_NBI_Wait(GEX_EC_PUT, 0);
+  gex_Event_WaitAll(puts.data(), puts.size(), 0);
 }
 
 gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,13 +60,13 @@ struct Bound {
 struct Tm : aqg_team {
   Team* team = nullptr;  ///< of the endpoint, or `own`
   std::optional<Team> own;
-  std::uint64_t name = 1;    ///< equal on all members, and different for each team of this rank
-  std::uint64_t splits = 0;  ///< teams made of this one so far
+  std::uint32_t name = 0;  ///< equal on all members, and different for each team of this rank
   gex_Flags_t flags = 0;
   void* data = nullptr;
   void* scratch = nullptr;
   std::size_t scratch_bytes = 0;
-  std::vector<struct UserReduction*> reductions;
+  std::map<std::uint32_t, std::uint32_t>
+      reductions;  ///< by functions of the client's so far, by element and commutativity
 };
 inline Tm& whole(gex_TM_t tm) noexcept { return *static_cast<Tm*>(tm); }
 

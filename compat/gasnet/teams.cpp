@@ -8,18 +8,20 @@
 #include <gasnet_coll.h>
 
 #include <algorithm>
+#include <array>
+#include <bitset>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 namespace aqueduct::gasnet {
 
-/// One of a team's operators for reductions by a function of the client's. Operators have numbers that are equal on all
-/// members and never end; so each is used again and again, and finds here what it has to call.
+/// An operator for reductions by a function of the client's. Operators have numbers that are equal on all members and never
+/// end; so each is used again and again, also by later teams, and finds here what it has to call.
 struct UserReduction {
   std::size_t element = 0;
-  bool commutative = true;
-  unsigned slot = 0;
-  unsigned uses = 0;  ///< of all slots of this element; kept in slot 0
   std::uint32_t number = 0;
+  bool commutative = true;
   gex_Coll_ReduceFn_t function = nullptr;
   void* data = nullptr;
   std::atomic<Composite*> in_flight{
@@ -28,14 +30,54 @@ struct UserReduction {
 
 namespace {
 
-constexpr unsigned kSlots =
-    8;  // reductions of one element size in flight on a team, by functions of the client's
+/// Reductions of one element size in flight on a team, by functions of the client's.
+constexpr std::uint32_t kSlots = 16;
+// The parts of an operator's number, from the lowest bit on: the slot, the team, commutativity and the element's size.
+constexpr unsigned kTeamAt = 4, kKindAt = 15;
+constexpr std::uint32_t kMostTeams = 1u << (kKindAt - kTeamAt);
+constexpr std::size_t kMostElement = 1u << (31 - kKindAt);
 
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
-  std::uint64_t x = a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2));
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
+/// Numbers of this rank's live teams. Two that have members in common have different ones.
+struct Names {
+  std::mutex mutex;
+  std::bitset<kMostTeams> used{1};  // 0: the world
+};
+Names& names() {
+  static auto* const all = new Names;
+  return *all;
+}
+bool take_name(std::uint32_t name) {
+  const std::lock_guard lock(names().mutex);
+  if (names().used[name]) return false;
+  names().used.set(name);
+  return true;
+}
+void give_back_name(std::uint32_t name) {
+  const std::lock_guard lock(names().mutex);
+  if (name < kMostTeams) names().used.reset(name);
+}
+/// A number that is free on all members; kMostTeams if there is none. Collective over the new team.
+std::uint32_t agree_on_name(const char* call, Team& team) {
+  const auto must = [call](Status status) {
+    if (!status) fail(call, nullptr, status);
+  };
+  for (;;) {
+    std::array<std::uint64_t, kMostTeams / 64> used{};
+    {
+      const std::lock_guard lock(names().mutex);
+      for (std::uint32_t i = 0; i < kMostTeams; ++i) used[i / 64] |= std::uint64_t{names().used[i]} << i % 64;
+    }
+    must(all_reduce(team, std::span(used), ReduceOp::bit_or));
+    std::uint32_t name = 0;
+    while (name < kMostTeams && (used[name / 64] >> name % 64 & 1) != 0) ++name;
+    if (name == kMostTeams) return name;
+    // Another thread may have taken it meanwhile, for another team.
+    const bool taken = take_name(name);
+    std::uint64_t all_have = taken ? 1 : 0;
+    must(all_reduce(team, std::span(&all_have, 1), ReduceOp::min));
+    if (all_have == 1) return name;
+    if (taken) give_back_name(name);
+  }
 }
 
 CollOptions mine_only() noexcept {
@@ -45,7 +87,7 @@ CollOptions mine_only() noexcept {
   return options;
 }
 
-gex_TM_t adopt_team(Tm& parent, Team&& team, std::uint64_t name, void* scratch, std::size_t bytes,
+gex_TM_t adopt_team(const char* call, Tm& parent, Team&& team, void* scratch, std::size_t bytes,
                     gex_Flags_t flags) {
   auto* const made = new Tm;
   made->own.emplace(std::move(team));
@@ -55,7 +97,7 @@ gex_TM_t adopt_team(Tm& parent, Team&& team, std::uint64_t name, void* scratch, 
   made->ranks = made->team->members().data();
   made->rank = made->team->index();
   made->size = made->team->size();
-  made->name = name;
+  made->name = agree_on_name(call, *made->team);
   made->flags = flags;
   if ((flags & GEX_FLAG_TM_NO_SCRATCH) == 0) {
     made->scratch = scratch;
@@ -69,9 +111,8 @@ gex_TM_t split(const char* call, Tm& parent, std::optional<std::uint32_t> colour
                void* scratch, std::size_t bytes, gex_Flags_t flags) {
   auto made = parent.team->split(colour, key);
   if (!made) fail(call, nullptr, made.status());
-  const std::uint64_t name = mix(mix(parent.name, ++parent.splits), colour.value_or(0));
   if (!*made) return GEX_TM_INVALID;
-  return adopt_team(parent, std::move(**made), name, scratch, bytes, flags);
+  return adopt_team(call, parent, std::move(**made), scratch, bytes, flags);
 }
 
 void combine(void* to, const void* left, const void* right, std::size_t count, void* context) {
@@ -92,36 +133,41 @@ void combine(void* to, const void* left, const void* right, std::size_t count, v
   }
 }
 
+/// The operator of that number, which is made when it is first used.
+UserReduction& user_operator(std::uint32_t number, std::size_t element, bool commutative) {
+  constexpr const char* kCall = "a reduction by a function of the client's";
+  static auto* const all =
+      new std::map<std::uint32_t, UserReduction>;  // as long as the endpoint: progress may call it
+  static auto* const mutex = new std::mutex;
+  const std::lock_guard lock(*mutex);
+  const auto [at, is_new] = all->try_emplace(number);
+  UserReduction& one = at->second;
+  if (!is_new) return one;
+  one.element = element;
+  one.number = number;
+  one.commutative = commutative;
+  const Status added = add_operator(state().ep, number, {combine, &one, element, commutative});
+  if (!added) fail(kCall, nullptr, added);
+  return one;
+}
+
 /// The next operator of a team for a function of the client's. All members take the same one, because they make the same
 /// calls in the same order.
 UserReduction& next_operator(Tm& tm, std::size_t element, bool commutative, gex_Coll_ReduceFn_t function,
                              void* data) {
-  const auto same_kind = [&](const UserReduction* one) {
-    return one->element == element && one->commutative == commutative;
-  };
-  auto first = std::find_if(tm.reductions.begin(), tm.reductions.end(), same_kind);
-  if (first == tm.reductions.end()) {
-    const std::size_t old = tm.reductions.size();
-    for (unsigned slot = 0; slot < kSlots; ++slot) {
-      auto* const made = new UserReduction;  // as long as the endpoint: progress may call it
-      made->element = element;
-      made->commutative = commutative;
-      made->slot = slot;
-      made->number = static_cast<std::uint32_t>(mix(mix(tm.name, element * 2 + (commutative ? 1 : 0)), slot));
-      const Status added = add_operator(state().ep, made->number, {combine, made, element, commutative});
-      if (!added) fail("a reduction by a function of the client's", nullptr, added);
-      tm.reductions.push_back(made);
-    }
-    first = tm.reductions.begin() + static_cast<std::ptrdiff_t>(old);
-  }
-  UserReduction& one = *first[(*first)->uses++ % kSlots];
+  constexpr const char* kCall = "a reduction by a function of the client's";
+  if (tm.name >= kMostTeams) fail(kCall, "too many teams live: destroy some before the team is made");
+  if (element >= kMostElement) fail(kCall, "an element may have at most 65535 bytes");
+  const auto kind = static_cast<std::uint32_t>(element << 1 | (commutative ? 1 : 0));
+  const std::uint32_t slot = tm.reductions[kind]++ % kSlots;
+  UserReduction& one = user_operator(kind << kKindAt | tm.name << kTeamAt | slot, element, commutative);
   const auto is_free = [&one] {
     const Composite* const last = one.in_flight.load(std::memory_order_acquire);
     return last == nullptr || composite_done(*last);
   };
   if (!is_free()) {
     const Status waited = state().ep.wait_until(is_free);
-    if (!waited) fail("a reduction by a function of the client's", nullptr, waited);
+    if (!waited) fail(kCall, nullptr, waited);
   }
   one.function = function;
   one.data = data;
@@ -178,12 +224,6 @@ gex_Event_t begun(const char* call, aq_event event, UserReduction* with = nullpt
 
 // ------------------------------------------------------------------------------------------- GASNet-1's barrier
 
-/// What the members say at a barrier with a name: the largest name, the largest of the negated ones, and a mismatch.
-struct Names {
-  std::int64_t largest;
-  std::int64_t least_negated;
-  std::int64_t mismatch;
-};
 constexpr std::int64_t kNoName = INT64_MIN;
 
 struct NamedBarrier {
@@ -290,6 +330,7 @@ int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t) {
   const int given = team.scratch != nullptr && scratch_p != nullptr ? 1 : 0;
   if (given != 0) *scratch_p = {team.scratch, team.scratch_bytes};
   if (const Status status = team.own->end(); !status) fail("gex_TM_Destroy", nullptr, status);
+  give_back_name(team.name);
   delete &team;
   return given;
 }
