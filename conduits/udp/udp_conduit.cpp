@@ -1,9 +1,11 @@
 #include "conduits/udp/udp_conduit.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <system_error>
+#include <thread>
 
 #include <poll.h>
 
@@ -28,6 +30,8 @@ constexpr std::size_t kFirstRoom = 256;
 
 // Chosen: time until answers for which a connection had no room are tried again.
 constexpr Time kAnswersAgain = kMillisecond;
+// Chosen: while the owner runs a handler: between looks whether a sign of life is due.
+constexpr std::chrono::milliseconds kInHandler{5};
 
 const char* name_of(Security security) noexcept {
   switch (security) {
@@ -85,7 +89,8 @@ Transport::Meanwhile UdpConduit::poll_others() noexcept {
       // `asleep_` is read under the lock: an owner that falls asleep later polls once more first, and finds the
       // deferred events.
       const std::unique_lock lock(other.mutex_, std::try_to_lock);
-      if (lock && !other.asleep_.load(std::memory_order_relaxed)) other.transport_.progress();
+      if (lock && !other.asleep_.load(std::memory_order_relaxed) && !other.hands_over_)
+        other.transport_.progress();
     });
   };
 }
@@ -142,8 +147,14 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
   if (options_.patience > 0) try {
       const std::chrono::nanoseconds patience(options_.patience);
       thread_.emplace("aqueduct-udp", patience, descriptor(), [this](const core::ProgressThread& thread) {
-        const std::lock_guard lock(mutex_);
+        std::unique_lock lock(mutex_);
         if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
+        if (hands_over_) {
+          transport_.show_life();
+          lock.unlock();
+          std::this_thread::sleep_for(kInHandler);  // what arrives meanwhile must not end this
+          return std::chrono::nanoseconds::zero();
+        }
         transport_.progress();
         if (!answers_.empty()) send_answers();
         if (!answers_.empty()) return std::chrono::nanoseconds(kAnswersAgain);
@@ -151,7 +162,8 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
       });
     } catch (const std::system_error& problem) {
       log_.error(
-          "udp: the system gives no thread for AQUEDUCT_UDP_PROGRESS ({}); 0 does without, but then a rank "
+          "udp: the system gives no thread for AQUEDUCT_UDP_PROGRESS ({}; see ulimit -u); 0 does without, "
+          "but then a rank "
           "that computes "
           "for longer than AQUEDUCT_UDP_TIMEOUT is taken for lost",
           problem.what());
@@ -182,7 +194,10 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   inbox_ = &inbox;
   calls_ = 0;
   if (!deferred_.empty()) {
-    const std::optional<int> delivered = deferred_.deliver(inbox);
+    const std::optional<int> delivered = [&] {
+      const HandingOver handing_over(*this);
+      return deferred_.deliver(inbox);
+    }();
     calls_ += delivered.value_or(0);
     if (!delivered) inbox_ = nullptr;  // new events must not overtake deferred ones
   }
@@ -260,6 +275,7 @@ void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
     return;
   }
   ++calls_;
+  const HandingOver handing_over(*this);
   inbox_->packet(from, bytes);
 }
 

@@ -83,6 +83,7 @@ class UdpConduit final : public core::Conduit,
 
  private:
   class Entry;
+  class HandingOver;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal what,
                         core::Token token, Connection::Answer answer) noexcept;
 
@@ -139,6 +140,8 @@ class UdpConduit final : public core::Conduit,
   std::atomic<bool> asleep_{false};  // the owner sleeps or is about to: see arm()
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner holds the lock
+  bool hands_over_ =
+      false;  // the owner is in a handler, in the middle of `progress`, and has let the lock go
   mutable Transport transport_;
   std::optional<core::ProgressThread> thread_;
 };
@@ -163,6 +166,34 @@ class UdpConduit::Entry {
  private:
   const UdpConduit& conduit_;
   const bool enters_;
+};
+
+/// Lets the lock go while the owner runs a handler, which may take longer than peers wait for a sign of life.
+class UdpConduit::HandingOver {
+ public:
+  explicit HandingOver(UdpConduit& conduit) noexcept
+      : conduit_(conduit), lets_go_(conduit.others_may_enter()) {
+    if (!lets_go_) return;
+    // The owner may be in its last poll before it sleeps.
+    if (slept_) conduit_.disarm();
+    conduit_.hands_over_ = true;
+    conduit_.inside_ = false;
+    conduit_.mutex_.unlock();
+  }
+  ~HandingOver() {
+    if (!lets_go_) return;
+    conduit_.mutex_.lock();
+    conduit_.inside_ = true;
+    conduit_.hands_over_ = false;
+    if (slept_) conduit_.arm();
+  }
+  HandingOver(const HandingOver&) = delete;
+  HandingOver& operator=(const HandingOver&) = delete;
+
+ private:
+  UdpConduit& conduit_;
+  const bool lets_go_;
+  const bool slept_ = conduit_.asleep_.load(std::memory_order_relaxed);
 };
 
 template <class PostIt>

@@ -92,6 +92,13 @@ TEST(UdpRank, ThatComputesServesOthersAndIsNotLost) {
   EXPECT_LT(longest, 250.0);
 }
 
+TEST(UdpRank, ThatComputesInAHandlerIsNotLost) {
+  Launch job(here(3, {"-e", "AQUEDUCT_UDP_TIMEOUT=1s", program("fault_compute"), "2500", "handler"}));
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_EQ(job.err(), "");
+  EXPECT_GE(job.took(), 2500ms);
+}
+
 TEST(UdpPort, OfAnotherJobIsNamedAndThatJobGoesOnUnharmed) {
   const Exchange exchange;
   const Words port{"-e", "AQUEDUCT_UDP_PORT=" + std::to_string(20'000 + ::getpid() % 10'000)};

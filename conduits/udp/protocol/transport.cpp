@@ -229,6 +229,20 @@ void Transport::tick(Time now) noexcept {
   if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
 }
 
+void Transport::show_life() noexcept {
+  const Time now = read_clock();
+  if (blocked_ || now - last_progress_ < common_.heartbeat) return;
+  // Also to peers whose first packet may lie unread in the socket.
+  for (Rank rank = 0; rank < connections_.size(); ++rank) {
+    Connection* const connection = rank != common_.me ? this->connection(rank) : nullptr;
+    if (connection == nullptr || gone_[rank]) continue;
+    GsoBatch* const batch = next_gso_batch();
+    if (batch == nullptr) return;
+    if (connection->fill_ping(now, *batch)) add(*connection, false);
+  }
+  static_cast<void>(push());
+}
+
 bool Transport::ended(Time now, Connection& connection) noexcept {
   switch (connection.tick(now)) {
     case Connection::Liveness::alive: return false;

@@ -51,6 +51,8 @@ class Transport {
 
   /// One round: handles what has arrived, sends what may leave, runs timers. Returns how many datagrams arrived.
   int progress() noexcept;
+  /// Sends the pings that are due, inside `progress`: while it hands over a message.
+  void show_life() noexcept;
   Time read_clock() const noexcept { return time_of(clock_); }
   /// When `progress` must be called even if nothing arrives.
   Time deadline() const noexcept { return std::min(deadline_, carrier_->deadline()); }

@@ -1,5 +1,6 @@
 // fault_compute MILLISECONDS: the last rank computes for that long without calling the library. Meanwhile rank 0 puts
 // to it and gets from it; it prints how many times it could, and the longest time.
+// fault_compute MILLISECONDS handler: the last rank computes in a handler, and the others wait for it.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -43,17 +44,24 @@ int serve_from(Endpoint& me, Rank busy, Clock::time_point end) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 64;
+  if (argc < 2) return 64;
+  const bool in_handler = argc > 2;
   auto job = Job::start();
   if (!job) return job.status().exit_code();
   Endpoint& me = job->endpoint();
   const Rank busy = me.ranks() - 1;
-  if (!me.barrier()) return 5;
   const std::chrono::milliseconds length(std::atoi(argv[1]));
+  const auto handler = on_short_request<NoArguments>(
+      me, [&](auto&, const NoArguments&) { compute_until(Clock::now() + length); });
+  if (!handler || !me.barrier()) return 5;
   const auto began = Clock::now();
-  if (me.rank() == busy) compute_until(began + length);
+  if (in_handler) {
+    if (me.rank() == 0 && !request(me, busy, *handler, NoArguments{})) return 8;
+  } else if (me.rank() == busy) {
+    compute_until(began + length);
+  }
   // Ends earlier than the computation, so that no operation is served by the other rank's barrier.
-  if (me.rank() == 0) {
+  if (me.rank() == 0 && !in_handler) {
     if (const int failed = serve_from(me, busy, began + length * 8 / 10); failed != 0) return failed;
   }
   if (!me.barrier()) return 6;
