@@ -21,7 +21,7 @@ namespace aqueduct::conduits::ofi {
 /// Reads the completion queue: ends operations, and delivers packets and signals.
 class Completions {
  public:
-  Completions(const Objects& objects, Requests& requests, ReceiveBuffers& receive, const Peers& peers,
+  Completions(const Objects& objects, Requests& requests, ReceiveBuffers& receive, Peers& peers,
               Operations& operations, Messages& messages, LostPeers& lost, PollHints& hints,
               const Provider& provider, std::size_t max_packet, Rank me, core::Log& log,
               core::EndpointClock clock)
@@ -61,7 +61,7 @@ class Completions {
   fid_cq* cq_;
   Requests& requests_;
   ReceiveBuffers& receive_;
-  const Peers& peers_;
+  Peers& peers_;
   Operations& operations_;
   Messages& messages_;
   LostPeers& lost_;

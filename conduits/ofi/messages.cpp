@@ -25,14 +25,16 @@ core::Post Messages::send(Rank to, core::Bytes header, core::Bytes payload) noex
   return post.kind == core::Post::Kind::posted ? core::Post::done() : post;
 }
 
-void Messages::send_hint(Rank to) noexcept {
+core::Post Messages::send_head(Rank to, std::uint32_t bytes) noexcept {
   Request* const request = operations_.begin(to, Request::Kind::packet, 0);
-  if (request == nullptr) return;
-  const PacketHead head{me_, kIsSignal};
+  if (request == nullptr) return operations_.no_request(to);
+  const PacketHead head{me_, bytes};
+  const std::size_t body = bytes & ~kIsSignal;
   std::memcpy(request->slot, &head, sizeof head);
-  const auto answer =
-      ::fi_send(ep_, request->slot, sizeof head, request->descriptor, peers_[to].at, &request->context);
-  static_cast<void>(operations_.posted(*request, answer, "a packet"));
+  std::memset(request->slot + sizeof head, 0, body);
+  const auto answer = ::fi_send(ep_, request->slot, sizeof head + body, request->descriptor, peers_[to].at,
+                                &request->context);
+  return operations_.posted(*request, answer, "a packet");
 }
 
 void Messages::send_signal(Request& request) noexcept {

@@ -2,6 +2,7 @@
 
 #include "conduits/ofi/objects.hpp"
 #include "conduits/ofi/operations.hpp"
+#include "conduits/ofi/wire.hpp"
 #include "core/conduit.hpp"
 #include "core/to_self.hpp"
 
@@ -24,7 +25,9 @@ class Messages {
 
   core::Post send(Rank to, core::Bytes header, core::Bytes payload) noexcept;
   /// Asks a peer to keep polling; nothing is sent if there is no room.
-  void send_hint(Rank to) noexcept;
+  void send_hint(Rank to) noexcept { static_cast<void>(send_head(to, kIsSignal)); }
+  /// Sends something that says nothing: the provider notices whether the peer is there. `retry`: nothing is sent.
+  core::Post::Kind send_ping(Rank to) noexcept { return send_head(to, kPing).kind; }
   /// Sends the signal of a put that has arrived. Its completion is that of both.
   void send_signal(Request& request) noexcept;
 
@@ -35,6 +38,8 @@ class Messages {
   int end_unsent(core::Inbox& inbox) noexcept;
 
  private:
+  core::Post send_head(Rank to, std::uint32_t bytes) noexcept;
+
   fid_ep* ep_;
   Operations& operations_;
   Peers& peers_;

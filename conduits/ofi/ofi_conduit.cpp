@@ -62,6 +62,7 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       hints_(provider, peers_, me, clock),
       operations_(requests_, peers_, lost_, hints_, local_, provider, me, log),
       messages_(objects_, operations_, peers_, lost_, to_self_, provider, me),
+      pings_(peers_, lost_, me, clock),
       completions_(objects_, requests_, receive_, peers_, operations_, messages_, lost_, hints_, provider,
                    options.packet, me, log, clock),
       rma_(objects_, operations_, messages_, peers_, registrations_, local_, to_self_, provider,
@@ -180,6 +181,11 @@ int OfiConduit::end_lost(core::Inbox& inbox) noexcept {
   const std::size_t suspects = lost_.mark_gone();
   const int calls = messages_.end_unsent(inbox) + lost_.end_requests(inbox);
   return calls + lost_.report(suspects, inbox);
+}
+
+// shm copies at the call, and finds a dead peer by that.
+void OfiConduit::check_peers(core::Inbox&) noexcept {
+  if (!provider_.quirks->completes_at_post) pings_.go_on(messages_);
 }
 
 std::string OfiConduit::state_of(Rank peer) const {

@@ -11,6 +11,7 @@
 #include "conduits/ofi/ofi_vector.hpp"
 #include "conduits/ofi/operations.hpp"
 #include "conduits/ofi/peers.hpp"
+#include "conduits/ofi/pings.hpp"
 #include "conduits/ofi/poll_hints.hpp"
 #include "conduits/ofi/receive_buffers.hpp"
 #include "conduits/ofi/registrations.hpp"
@@ -54,6 +55,7 @@ class OfiConduit final : public core::Conduit {
   core::NativeAtomics* atomics() noexcept override { return provider_.atomics ? &atomics_ : nullptr; }
   core::Waitable* waitable() noexcept override { return objects_.descriptor >= 0 ? &sleeper_ : nullptr; }
   void forget(Rank peer) noexcept override { lost_.forget(peer); }
+  void check_peers(core::Inbox& inbox) noexcept override;
   std::string state_of(Rank peer) const override;
   void memory_ends(core::Bytes memory) noexcept override { local_.invalidate(memory); }
 
@@ -78,6 +80,7 @@ class OfiConduit final : public core::Conduit {
   PollHints hints_;
   Operations operations_;
   Messages messages_;
+  Pings pings_;
   Completions completions_;
   Rma rma_;
   Vector vector_;

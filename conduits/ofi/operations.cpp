@@ -31,7 +31,10 @@ core::Post Operations::no_request(Rank peer) const noexcept {
 
 core::Post Operations::posted(Request& request, std::int64_t answer, const char* what) noexcept {
   if (answer == 0) [[likely]] {
-    ++peers_[request.peer].in_flight;
+    Peer& to = peers_[request.peer];
+    ++to.in_flight;
+    to.connected = true;
+    to.refused_pings = 0;
     return core::Post::posted();
   }
   const Rank peer = request.peer;
