@@ -150,6 +150,15 @@ TEST(Aqrun, StaysWithinItsTimeout) {
   EXPECT_TRUE(has(job.err(), "--timeout 0.2 s; ending 2 ranks")) << job.err();
 }
 
+// Status of the job: that of the rank that failed first.
+TEST(Aqrun, StaysWithinItsTimeoutAlsoAfterARankHasFailed) {
+  const auto begin = Clock::now();
+  Job job(shell({"-n", "2", "--timeout", "1", "--grace", "60"}, "[ $p = 0 ] && exit 7; exec sleep 60"));
+  EXPECT_EQ(job.status(), 7);
+  EXPECT_LT(Clock::now() - begin, 20s);
+  EXPECT_TRUE(has(job.err(), "--timeout 1 s; ending 1 rank")) << job.err();
+}
+
 // 0 would mean no limit.
 TEST(Aqrun, RoundsItsTimeoutUp) {
   Job job({"-n", "1", "--timeout", "0.0004", "sleep", "60"});

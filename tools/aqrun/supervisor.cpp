@@ -17,10 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFromTermToKill = 2s;    // chosen: enough to remove a file, not to finish a computation
-constexpr auto kFromKillToGiveUp = 5s;  // chosen: after this long a process is stuck inside the kernel
-constexpr int kTimeoutStatus = 124;     // as timeout(1)
-constexpr int kLostOutputStatus = 1;    // as cat(1) and others
+constexpr auto kFromTermToKill = 2s;      // chosen: enough to remove a file, not to finish a computation
+constexpr auto kFromLeaveToNotice = 10s;  // chosen: ranks that leave together do so within a second
+constexpr auto kFromKillToGiveUp = 5s;    // chosen: after this long a process is stuck inside the kernel
+constexpr int kTimeoutStatus = 124;       // as timeout(1)
+constexpr int kLostOutputStatus = 1;      // as cat(1) and others
 constexpr int kLeftOutStatus = 1;  // as other launchers return for a rank that ends without their finalize
 
 }  // namespace
@@ -92,7 +93,7 @@ void Supervisor::wait_and_serve() {
     remote_->wait_for(events);
     until = remote_->deadline();
   }
-  for (const auto& end : {phase_ends_, job_ends_, patience_ends_}) {
+  for (const auto& end : {phase_ends_, job_ends_, patience_ends_, notice_at_}) {
     if (end && (!until || *end < *until)) until = end;
   }
   int limit = -1;
@@ -164,6 +165,7 @@ void Supervisor::ended(std::uint32_t i, int wait_status) {
     return failed(i, "exited with status 0, but without leaving the job (Job::finish)", kLeftOutStatus);
   }
   say_verbose(fmt::format("{} ended", name_of(i)));
+  if (server_.left(i)) notice_at_ = Clock::now() + kFromLeaveToNotice;
 }
 
 void Supervisor::failed(std::uint32_t i, const std::string& how, int status) {
@@ -209,12 +211,27 @@ void Supervisor::check_exit() {
   if (phase_ == Phase::running) enter(Phase::grace);
 }
 
+// All ranks leave together, unless some have lost others.
+void Supervisor::tell_who_is_missing() {
+  notice_at_.reset();
+  for (std::uint32_t i = 0; i < processes_.size(); ++i) {
+    if (!processes_[i].running || !server_.joined(i) || server_.left(i)) continue;
+    say(
+        fmt::format("{} is still in the job, which other ranks have left without it {} s ago: it goes on "
+                    "alone, is stopped, or its "
+                    "host is not reached; waiting for it",
+                    name_of(i), kFromLeaveToNotice.count()));
+    return;
+  }
+}
+
 void Supervisor::check_deadlines() {
   const auto now = Clock::now();
   if (remote_) remote_->check_deadlines();
+  if (notice_at_ && now >= *notice_at_) tell_who_is_missing();
   if (job_ends_ && now >= *job_ends_) {
     job_ends_.reset();
-    if (running_ > 0 && phase_ == Phase::running) {
+    if (running_ > 0 && phase_ < Phase::terminating) {
       say(fmt::format("the job has taken longer than --timeout {} s; ending {}",
                       std::chrono::duration<double>(options_.timeout).count(),
                       quantity_of_ranks(running_ranks())));

@@ -54,6 +54,7 @@ class Supervisor : private HostConnectionOwner {
   void check_abort();
   void check_exit();
   void check_deadlines();
+  void tell_who_is_missing();
   void check_outputs();
   void enter(Phase phase);
   void signal_all(int signal);
@@ -80,7 +81,8 @@ class Supervisor : private HostConnectionOwner {
 
   Phase phase_ = Phase::running;
   std::optional<Clock::time_point> phase_ends_, job_ends_, patience_ends_;
-  std::optional<int> status_;  // set once the job is spoiled
+  std::optional<Clock::time_point> notice_at_;  // when the user is told for whom aqrun still waits
+  std::optional<int> status_;                   // set once the job is spoiled
   bool interrupted_ = false;
   bool abort_seen_ = false;
   bool exit_seen_ = false;
