@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -60,11 +62,17 @@ void write_profile(const std::string& file, const Calibration& calibration) {
   const std::string fresh = file + ".new";
   {
     std::ofstream out(fresh, std::ios::binary);
+    errno = 0;
     out << profile.dump(2) << '\n';
     out.flush();
-    if (!out)
-      throw Failure(fmt::format("{} cannot be written: give a file in a folder of yours by --profile", fresh),
-                    1);
+    if (!out) {
+      const std::string why = std::strerror(errno != 0 ? errno : EIO);
+      std::error_code ignored;
+      std::filesystem::remove(fresh, ignored);
+      throw Failure(
+          fmt::format("{} cannot be written ({}): give a file in a folder of yours by --profile", fresh, why),
+          1);
+    }
   }
   std::error_code error;
   std::filesystem::rename(fresh, file, error);
