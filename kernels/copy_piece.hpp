@@ -23,7 +23,9 @@ struct AnyPiece {
   static constexpr bool kShort = false;
   std::size_t bytes;
   void operator()(std::byte* to, const std::byte* from) const noexcept {
-    if (bytes > 64) return aqueduct::detail::copy_bytes(to, from, bytes);
+    // Others read the pieces of a put. Those of a get, if they are long, seldom lie in the first cache: 1 MiB of pieces of 4 KiB
+    // takes 18.5 us so, and 19.4 as copy_bytes does it (Zen 5).
+    if (bytes > 64) return aqueduct::detail::write_bytes(to, from, bytes);
     if (bytes > 32) return halves<32>(to, from);
     if (bytes > 16) return halves<16>(to, from);
     if (bytes > 8) return halves<8>(to, from);
