@@ -20,8 +20,10 @@ NetworkProfile load_profile(Log& log, const std::string& named, const std::strin
   std::error_code ignored;
   const bool is_folder = named.back() == '/' || std::filesystem::is_directory(named, ignored);
   const std::string file = is_folder ? profile_file(named, conduit) : named;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
+  std::ifstream in;
+  // Of a pipe or a device a read may never end.
+  if (std::filesystem::is_regular_file(file, ignored)) in.open(file, std::ios::binary);
+  if (!in.is_open()) {
     // A folder need not have a profile of each conduit.
     constexpr auto kWhy = FMT_STRING(
         "AQUEDUCT_NETWORK_PROFILE: {} cannot be read, so the defaults of conduit {} are used; `aqperf "

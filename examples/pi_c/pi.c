@@ -68,14 +68,16 @@ static void run(aq_endpoint* ep, void* context) {
 }
 
 int main(int count, char** arguments) {
-  uint64_t steps = count > 1 ? strtoull(arguments[1], NULL, 10) : 10000000;
-  if (count > 2 || steps == 0) {
-    printf("pi_c [STEPS]: computes pi by that many steps (10000000)\n");
-    return count > 2;
+  char* end = NULL;
+  const uint64_t steps = count > 1 ? strtoull(arguments[1], &end, 10) : 10000000;
+  const int is_number = count == 1 || (*end == '\0' && arguments[1][0] >= '0' && arguments[1][0] <= '9');
+  if (count > 2 || !is_number || steps == 0) {
+    fprintf(stderr, "pi_c [STEPS]: computes pi by that many steps (10000000)\n");
+    return 1;
   }
   aq_job* job = NULL;
   need(aq_job_start(NULL, &job), "start the job");
-  need(aq_job_run_each(job, run, &steps), "start a thread");
+  need(aq_job_run_each(job, run, (void*)&steps), "start a thread");
   need(aq_job_finish(job), "finish the job");
   return 0;
 }

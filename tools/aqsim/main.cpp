@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <new>
+#include <system_error>
 
 // aqsim: runs the schedules of collectives in virtual time, on modelled networks of any size. See docs/simulator.md.
 
@@ -125,6 +126,8 @@ static int run_tool(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "aqsim: there is not enough memory; fewer ranks may fit\n");
     return 2;
+  } catch (const std::system_error&) {
+    return 1;  // of fmt::print: after_output says it
   }
 }
 

@@ -91,6 +91,10 @@ sim::Network network_of_profile(std::string_view text, const std::string& file, 
 }
 
 sim::Network load_profile(const std::string& file, const sim::HostList& hosts) {
+  std::error_code ignored;
+  // Of a pipe or a device a read may never end.
+  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
+    throw BadInput(fmt::format("--profile {}: it is no file", file));
   std::ifstream in(file);
   if (!in) throw BadInput(fmt::format("--profile {}: it cannot be read", file));
   std::stringstream text;

@@ -180,7 +180,7 @@ static int run_tool(int argc, char** argv) {
       ->type_name("A:B")
       ->capture_default_str();
   app.add_option("--ranks", options.ranks, "how many to start here, without a launcher (default: 2)")
-      ->check(CLI::Range(2U, 1024U));
+      ->check(CLI::Range(2U, 256U));
   app.add_option("--conduit", options.conduit, "without a launcher: which conduit");
   app.add_option("--out", options.out, "the file of decisions, or a folder of such files")
       ->default_str("tuning/");

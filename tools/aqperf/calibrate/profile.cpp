@@ -36,7 +36,13 @@ ordered_json level_as_json(const NetworkModel& model) {
 
 /// The profile that the file holds already; a new one if there is no file.
 ordered_json present(const std::string& file, const Calibration& calibration) {
+  const std::filesystem::file_type type = std::filesystem::status(file).type();
+  if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::regular)
+    throw Failure(fmt::format("{} is no file: give another one by --profile", file), 1);
   std::ifstream in(file, std::ios::binary);
+  if (!in && type == std::filesystem::file_type::regular)
+    throw Failure(fmt::format("{} cannot be read, and is not changed: give another file by --profile", file),
+                  1);
   if (!in) {
     return {{"format", core::kProfileFormat},
             {"version", core::kProfileVersion},
