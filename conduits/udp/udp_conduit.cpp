@@ -30,7 +30,7 @@ constexpr std::size_t kFirstRoom = 256;
 
 // Chosen: time until answers for which a connection had no room are tried again.
 constexpr Time kAnswersAgain = kMillisecond;
-// Chosen: while the owner runs a handler: between looks whether a sign of life is due.
+// Chosen: how often the thread looks for keep-alives that are due, while the owner runs a handler.
 constexpr std::chrono::milliseconds kInHandler{5};
 
 const char* name_of(Security security) noexcept {
@@ -89,7 +89,7 @@ Transport::Meanwhile UdpConduit::poll_others() noexcept {
       // `asleep_` is read under the lock: an owner that falls asleep later polls once more first, and finds the
       // deferred events.
       const std::unique_lock lock(other.mutex_, std::try_to_lock);
-      if (lock && !other.asleep_.load(std::memory_order_relaxed) && !other.hands_over_)
+      if (lock && !other.asleep_.load(std::memory_order_relaxed) && !other.in_handler_)
         other.transport_.progress();
     });
   };
@@ -149,8 +149,8 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
       thread_.emplace("aqueduct-udp", patience, descriptor(), [this](const core::ProgressThread& thread) {
         std::unique_lock lock(mutex_);
         if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
-        if (hands_over_) {
-          transport_.show_life();
+        if (in_handler_) {
+          transport_.send_keep_alives();
           lock.unlock();
           std::this_thread::sleep_for(kInHandler);  // what arrives meanwhile must not end this
           return std::chrono::nanoseconds::zero();
@@ -195,7 +195,7 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   calls_ = 0;
   if (!deferred_.empty()) {
     const std::optional<int> delivered = [&] {
-      const HandingOver handing_over(*this);
+      const UnlockedForHandler unlocked(*this);
       return deferred_.deliver(inbox);
     }();
     calls_ += delivered.value_or(0);
@@ -275,7 +275,7 @@ void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
     return;
   }
   ++calls_;
-  const HandingOver handing_over(*this);
+  const UnlockedForHandler unlocked(*this);
   inbox_->packet(from, bytes);
 }
 

@@ -83,7 +83,7 @@ class UdpConduit final : public core::Conduit,
 
  private:
   class Entry;
-  class HandingOver;
+  class UnlockedForHandler;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal what,
                         core::Token token, Connection::Answer answer) noexcept;
 
@@ -140,8 +140,8 @@ class UdpConduit final : public core::Conduit,
   std::atomic<bool> asleep_{false};  // the owner sleeps or is about to: see arm()
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner holds the lock
-  bool hands_over_ =
-      false;  // the owner is in a handler, in the middle of `progress`, and has let the lock go
+  bool in_handler_ =
+      false;  // the owner runs a handler in the middle of `progress`, and has released the lock
   mutable Transport transport_;
   std::optional<core::ProgressThread> thread_;
 };
@@ -168,31 +168,31 @@ class UdpConduit::Entry {
   const bool enters_;
 };
 
-/// Lets the lock go while the owner runs a handler, which may take longer than peers wait for a sign of life.
-class UdpConduit::HandingOver {
+/// Releases the lock while the owner runs a handler, so that the progress thread can send keep-alives.
+class UdpConduit::UnlockedForHandler {
  public:
-  explicit HandingOver(UdpConduit& conduit) noexcept
-      : conduit_(conduit), lets_go_(conduit.others_may_enter()) {
-    if (!lets_go_) return;
+  explicit UnlockedForHandler(UdpConduit& conduit) noexcept
+      : conduit_(conduit), unlocks_(conduit.others_may_enter()) {
+    if (!unlocks_) return;
     // The owner may be in its last poll before it sleeps.
     if (slept_) conduit_.disarm();
-    conduit_.hands_over_ = true;
+    conduit_.in_handler_ = true;
     conduit_.inside_ = false;
     conduit_.mutex_.unlock();
   }
-  ~HandingOver() {
-    if (!lets_go_) return;
+  ~UnlockedForHandler() {
+    if (!unlocks_) return;
     conduit_.mutex_.lock();
     conduit_.inside_ = true;
-    conduit_.hands_over_ = false;
+    conduit_.in_handler_ = false;
     if (slept_) conduit_.arm();
   }
-  HandingOver(const HandingOver&) = delete;
-  HandingOver& operator=(const HandingOver&) = delete;
+  UnlockedForHandler(const UnlockedForHandler&) = delete;
+  UnlockedForHandler& operator=(const UnlockedForHandler&) = delete;
 
  private:
   UdpConduit& conduit_;
-  const bool lets_go_;
+  const bool unlocks_;
   const bool slept_ = conduit_.asleep_.load(std::memory_order_relaxed);
 };
 

@@ -141,10 +141,12 @@ class Connection {
   Liveness tick(Time now) noexcept;
   /// Writes a ping if one is due: as a keep-alive, or to find out whether short packets arrive while long ones do not.
   bool fill_ping(Time now, GsoBatch& batch) noexcept;
-  /// This endpoint itself was not running for `gap`, so the peer's silence in that time does not count.
-  void discount_pause(Time gap) noexcept {
-    heard_at_ += gap;
-    if (suspected()) black_hole_since_ += gap;
+  /// Writes a ping if one is due, without acknowledgements: for the middle of `receive`, in which a packet may be half applied.
+  bool fill_bare_ping(Time now, GsoBatch& batch) noexcept;
+  /// This endpoint itself was not running for `gap` until now, so the peer's silence in that time does not count.
+  void discount_pause(Time now, Time gap) noexcept {
+    heard_at_ = std::min(heard_at_ + gap, now);
+    if (suspected()) black_hole_since_ = std::min(black_hole_since_ + gap, now);
   }
   /// The system refused a datagram of `bytes` as too long.
   void too_long(Time now, std::size_t bytes) noexcept { mtu_.black_hole(now, bytes); }

@@ -168,6 +168,16 @@ bool Connection::fill_ping(Time now, GsoBatch& batch) noexcept {
   return fill_control(now, batch, PacketKind::ping);
 }
 
+bool Connection::fill_bare_ping(Time now, GsoBatch& batch) noexcept {
+  if (ended_ || now < ping_at()) return false;
+  pinged_at_ = now;
+  PacketHeader header;
+  header.kind = PacketKind::ping;
+  header.number = control_number_++;
+  append_packet(now, batch, header, batch.head(), 0, nullptr, 0);
+  return true;
+}
+
 void Connection::fill_close(Time now, GsoBatch& batch) noexcept {
   std::byte* front = batch.head();
   std::byte* frames = front + sizeof(PacketHeader);

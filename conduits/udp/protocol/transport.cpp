@@ -20,6 +20,8 @@ constexpr Time kLinger = 500 * kMillisecond;  // at the end: wait for the last a
 constexpr Time kCloseLasts = 100 * kMillisecond;
 // At the end: between polls of this process's other endpoints.
 constexpr Time kBetweenLooks = 100 * kMicrosecond;
+// Chosen: in larger jobs a connection to each peer costs more than the loss of one whose first packet comes during a long handler.
+constexpr std::size_t kMostKnown = 256;
 constexpr std::uint32_t kLeastWindow = 4 * 1024;  // two packets of the smallest path
 constexpr std::uint32_t kMostWindow = 4 * 1024 * 1024;
 
@@ -184,7 +186,7 @@ int Transport::progress() noexcept {
   const Time now = read_clock();
   // If this endpoint itself was away, its peers were not silent: their packets wait in the receive buffer.
   if (now - last_progress_ > common_.timeout / 4) {
-    for (Connection* connection : active_) connection->discount_pause(now - last_progress_);
+    for (Connection* connection : active_) connection->discount_pause(now, now - last_progress_);
   }
   last_progress_ = now;
   int datagrams = 0;
@@ -229,16 +231,20 @@ void Transport::tick(Time now) noexcept {
   if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
 }
 
-void Transport::show_life() noexcept {
+void Transport::keep_alive(Time now, Connection& connection) noexcept {
+  GsoBatch* const batch = next_gso_batch();
+  if (batch != nullptr && connection.fill_bare_ping(now, *batch)) add(connection, false);
+}
+
+void Transport::send_keep_alives() noexcept {
   const Time now = read_clock();
   if (blocked_ || now - last_progress_ < common_.heartbeat) return;
-  // Also to peers whose first packet may lie unread in the socket.
-  for (Rank rank = 0; rank < connections_.size(); ++rank) {
-    Connection* const connection = rank != common_.me ? this->connection(rank) : nullptr;
-    if (connection == nullptr || gone_[rank]) continue;
-    GsoBatch* const batch = next_gso_batch();
-    if (batch == nullptr) return;
-    if (connection->fill_ping(now, *batch)) add(*connection, false);
+  for (Connection* const connection : active_) keep_alive(now, *connection);
+  // The first packets of other peers may lie unread in the socket. These peers give up after the timeout.
+  if (connections_.size() <= kMostKnown && now - last_progress_ >= common_.timeout / 2) {
+    for (Rank rank = 0; rank < connections_.size(); ++rank) {
+      if (rank != common_.me && connections_[rank] == nullptr) static_cast<void>(connection(rank));
+    }
   }
   static_cast<void>(push());
 }

@@ -51,8 +51,8 @@ class Transport {
 
   /// One round: handles what has arrived, sends what may leave, runs timers. Returns how many datagrams arrived.
   int progress() noexcept;
-  /// Sends the pings that are due, inside `progress`: while it hands over a message.
-  void show_life() noexcept;
+  /// Sends keep-alives to the peers for which they are due. For the middle of `progress`, while it delivers a message.
+  void send_keep_alives() noexcept;
   Time read_clock() const noexcept { return time_of(clock_); }
   /// When `progress` must be called even if nothing arrives.
   Time deadline() const noexcept { return std::min(deadline_, carrier_->deadline()); }
@@ -76,6 +76,7 @@ class Transport {
   static constexpr std::size_t kGsoBatches = 8;
 
   void take(Time now, std::span<std::byte> datagram) noexcept;
+  void keep_alive(Time now, Connection& connection) noexcept;
   void flush(Time now, Connection& connection) noexcept;
   bool push() noexcept;
   void serve_dirty(Time now) noexcept;

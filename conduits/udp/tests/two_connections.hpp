@@ -226,7 +226,7 @@ class TwoConnections {
       }
       if (to.lost) continue;
       if (to.paused_until != 0) {  // as an endpoint does after it was away itself
-        to.connection->discount_pause(now_ - std::min(now_, to.connection->heard_at()));
+        to.connection->discount_pause(now_, now_ - std::min(now_, to.connection->heard_at()));
         to.paused_until = 0;
       }
       if (on_arrival) on_arrival(to, *flying.bytes);
