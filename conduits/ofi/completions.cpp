@@ -50,7 +50,7 @@ int Completions::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcep
                  what.from);
       return 0;
     }
-    peers_[what.from].connected = true;
+    peers_[what.from].heard = true;
     inbox.signalled(what.from, what.signal);
     return 1;
   }
@@ -76,7 +76,7 @@ int Completions::take_packet(const std::byte* bytes, std::size_t length, core::I
                length, head.from, head.bytes);
     return 0;
   }
-  peers_[head.from].connected = true;
+  peers_[head.from].heard = true;
   const std::byte* start = bytes + sizeof head;
   if ((head.bytes & kIsSignal) != 0) {
     if (body == 0) {

@@ -25,16 +25,17 @@ core::Post Messages::send(Rank to, core::Bytes header, core::Bytes payload) noex
   return post.kind == core::Post::Kind::posted ? core::Post::done() : post;
 }
 
-core::Post Messages::send_head(Rank to, std::uint32_t bytes) noexcept {
+/// False: the provider does not take it now. If this conduit itself has no room, that says nothing of the peer.
+bool Messages::send_head(Rank to, std::uint32_t bytes) noexcept {
   Request* const request = operations_.begin(to, Request::Kind::packet, 0);
-  if (request == nullptr) return operations_.no_request(to);
+  if (request == nullptr) return true;
   const PacketHead head{me_, bytes};
   const std::size_t body = bytes & ~kIsSignal;
   std::memcpy(request->slot, &head, sizeof head);
   std::memset(request->slot + sizeof head, 0, body);
   const auto answer = ::fi_send(ep_, request->slot, sizeof head + body, request->descriptor, peers_[to].at,
                                 &request->context);
-  return operations_.posted(*request, answer, "a packet");
+  return operations_.posted(*request, answer, "a packet").kind != core::Post::Kind::retry;
 }
 
 void Messages::send_signal(Request& request) noexcept {

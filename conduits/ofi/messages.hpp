@@ -26,8 +26,8 @@ class Messages {
   core::Post send(Rank to, core::Bytes header, core::Bytes payload) noexcept;
   /// Asks a peer to keep polling; nothing is sent if there is no room.
   void send_hint(Rank to) noexcept { static_cast<void>(send_head(to, kIsSignal)); }
-  /// Sends something that says nothing: the provider notices whether the peer is there. `retry`: nothing is sent.
-  core::Post::Kind send_ping(Rank to) noexcept { return send_head(to, kPing).kind; }
+  /// Sends something that says nothing: the provider notices whether the peer is there. False: it does not take it now.
+  bool send_ping(Rank to) noexcept { return send_head(to, kPing); }
   /// Sends the signal of a put that has arrived. Its completion is that of both.
   void send_signal(Request& request) noexcept;
 
@@ -38,7 +38,7 @@ class Messages {
   int end_unsent(core::Inbox& inbox) noexcept;
 
  private:
-  core::Post send_head(Rank to, std::uint32_t bytes) noexcept;
+  bool send_head(Rank to, std::uint32_t bytes) noexcept;
 
   fid_ep* ep_;
   Operations& operations_;

@@ -33,7 +33,7 @@ core::Post Operations::posted(Request& request, std::int64_t answer, const char*
   if (answer == 0) [[likely]] {
     Peer& to = peers_[request.peer];
     ++to.in_flight;
-    to.connected = true;
+    to.reached = true;
     to.refused_pings = 0;
     return core::Post::posted();
   }

@@ -14,7 +14,8 @@ struct Peer {
   fi_addr_t at = FI_ADDR_NOTAVAIL;  ///< in the address vector, from the first use on
   std::uint32_t in_flight = 0;      ///< outstanding requests
   bool gone = false;
-  bool connected = false;               ///< the provider has taken something for it, or it has sent something
+  bool heard = false;                   ///< it has sent something
+  bool reached = false;                 ///< the provider has taken something for it
   std::uint8_t refused_pings = 0;       ///< since then: for which the provider had no connection
   bool is_hinted = false;               ///< gets poll hints, while something is under way to it
   core::Clock::time_point next_hint{};  ///< when the next one is due

@@ -27,6 +27,7 @@ class Pings {
   // A provider that makes connections by itself (rxm) tries for ever to make a new one to a process that has ended, and refuses
   // everything meanwhile. Chosen: long enough for a connection that broke by accident, and is made anew.
   static constexpr std::uint8_t kMostRefused = 5;
+  static constexpr std::uint64_t kMostUnderWay = 16;  // chosen: less than any provider has room for
 
   Peers& peers_;
   LostPeers& lost_;

@@ -19,6 +19,7 @@ static_assert(sizeof(PacketHead) == 8);
 inline constexpr std::uint32_t kIsSignal = 0x8000'0000u;
 /// Of a ping (pings.hpp), which says nothing: a signal that is shorter than one.
 inline constexpr std::uint32_t kPing = kIsSignal | 8u;
+static_assert(sizeof(Signal) > 8);
 
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 
