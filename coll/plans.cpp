@@ -62,8 +62,8 @@ Event CollPlan::start() noexcept {
   coll::PlanRecord* const record = plan_of(record_);
   if (record == nullptr) return Event(Status(ErrorCode::invalid_argument));
   coll::Plan& plan = *record->bound;
-  // Without an engine the endpoint may be gone too.
-  if (plan.engine != nullptr && coll::may_begin_at_once(record->endpoint) && plan.obstacles == 0) [[likely]] {
+  // If the team has ended, the endpoint may be gone too.
+  if (plan.obstacles.none() && coll::may_begin_at_once(record->endpoint)) [[likely]] {
     const coll::OneCaller one(record->team);
     if (core::Op* const op = plan.engine->start_at_once(plan, record->endpoint.ops)) [[likely]]
       return Event(op);

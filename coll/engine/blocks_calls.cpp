@@ -272,7 +272,7 @@ Event TeamEngine::begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) no
   say_call(static_cast<std::uint32_t>(operation.unit >> 16));
   operation.opened = operation.completed = operation.drained = 0;
   if (plan != nullptr) {
-    plan->obstacles |= Plan::kRuns;
+    plan->obstacles.add(Plan::kRuns);
     ++plan->held;
   }
   layer_.count(method->index);

@@ -8,6 +8,7 @@
 #include "core/op.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -131,6 +132,20 @@ struct CallRecord {
   const Method& method() const noexcept { return *call->method; }
 };
 
+/// What keeps a start of a plan from being a call of its KnownCall. Asked before the endpoint is entered, where another thread may
+/// change it; changed inside only.
+class Obstacles {
+ public:
+  bool none() const noexcept { return bits_.load(std::memory_order_relaxed) == 0; }
+  bool has(std::uint8_t bit) const noexcept { return (bits_.load(std::memory_order_relaxed) & bit) != 0; }
+  void add(std::uint8_t bit) noexcept { set(bits_.load(std::memory_order_relaxed) | bit); }
+  void remove(std::uint8_t bit) noexcept { set(bits_.load(std::memory_order_relaxed) & ~bit); }
+  void set(int bits) noexcept { bits_.store(static_cast<std::uint8_t>(bits), std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint8_t> bits_{0};
+};
+
 /// A call whose arguments are bound.
 struct Plan {
   TeamEngine* engine = nullptr;  ///< null: the team has ended
@@ -138,15 +153,14 @@ struct Plan {
   PlanRecord* record = nullptr;  ///< what the program's CollPlan points to
   KnownCall* call = nullptr;     ///< null: the team has ended
   std::uint32_t held = 0;        ///< records of calls that still name it
-  /// What keeps a start from being a call of `call`; 0: nothing does.
-  std::uint8_t obstacles = 0;
+  Obstacles obstacles;
   bool dropped = false;    ///< the program has given it up
   bool team_gone = false;  ///< the Team object is gone or may go, though the engine is still there
 
   static constexpr std::uint8_t kRuns = 1;      ///< the last start is not over
   static constexpr std::uint8_t kIndirect = 2;  ///< its team has one member, or its blocks may differ
   static constexpr std::uint8_t kClosed = 4;    ///< the team has ended
-  bool runs() const noexcept { return (obstacles & kRuns) != 0; }
+  bool runs() const noexcept { return obstacles.has(kRuns); }
 };
 
 }  // namespace aqueduct::coll

@@ -66,7 +66,7 @@ Result<Plan*> TeamEngine::bind_known(KnownCall& call) noexcept {
     return ErrorCode::no_memory;
   }
   plan->call = &call;
-  if (call.method == nullptr) plan->obstacles = Plan::kIndirect;
+  if (call.method == nullptr) plan->obstacles.set(Plan::kIndirect);
   if (ranks_ > 1) {
     if (const Status status = note(description_about(*plan, CallDescription::kBinds)); !status) {
       give_up(call);
@@ -89,7 +89,7 @@ Event TeamEngine::start(Plan& plan) noexcept {
     refuse(refused_call(plan.call->request.description, ErrorCode::invalid_argument));
     return Event(Status(ErrorCode::invalid_argument));
   }
-  if ((plan.obstacles & Plan::kIndirect) == 0)
+  if (!plan.obstacles.has(Plan::kIndirect))
     return begin_or_start_again(*plan.call, plan_memory(plan), false, &plan);
   BlocksCall* const blocks = plan.call->blocks;
   return blocks != nullptr ? begin_blocks(*blocks, /*blocking=*/false, &plan) : alone(plan.call->request);

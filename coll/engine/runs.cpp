@@ -225,7 +225,7 @@ void TeamEngine::completed(Run& run) noexcept {
 
 /// The caller's operation ends.
 void TeamEngine::over(CallRecord& operation, Status outcome) noexcept {
-  if (operation.plan != nullptr) operation.plan->obstacles &= static_cast<std::uint8_t>(~Plan::kRuns);
+  if (operation.plan != nullptr) operation.plan->obstacles.remove(Plan::kRuns);
   if (core::Op* const op = std::exchange(operation.op, nullptr))
     end(*op, operation.number, operation.call->request.description.out, outcome);
 }

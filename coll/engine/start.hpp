@@ -57,7 +57,7 @@ inline core::Op* TeamEngine::start_at_once(Plan& plan, core::OpPool& ops) noexce
   core::Op& op = ops.acquire_at_once(kCollectiveKind, kNoRank);
   ++layer_.counts().operations;
   ++*run->counted;
-  plan.obstacles = Plan::kRuns;
+  plan.obstacles.set(Plan::kRuns);
   if (!start_again(op, call, *run)) [[unlikely]]
     return go_on_at_once(op, *run);
   return &op;

@@ -93,7 +93,7 @@ TeamEngine::~TeamEngine() {
   for (Plan* plan = plans_; plan != nullptr;) {
     Plan* const next = plan->next;
     plan->engine = nullptr;
-    plan->obstacles |= Plan::kClosed;
+    plan->obstacles.add(Plan::kClosed);
     let_go(*std::exchange(plan->call, nullptr));
     if (plan->dropped) delete plan;
     plan = next;
@@ -131,7 +131,7 @@ Event TeamEngine::begin_or_start_again(KnownCall& call, CallMemory memory, bool 
   if (run == nullptr) return begin_with(op, call, memory, blocking, plan);
   ++layer_.counts().operations;
   ++*run->counted;
-  if (plan != nullptr) plan->obstacles |= Plan::kRuns;
+  if (plan != nullptr) plan->obstacles.add(Plan::kRuns);
   begin_again(*op, call, *run, memory);
   return Event(op);
 }
@@ -179,7 +179,7 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
   say_call(static_cast<std::uint32_t>(operation.unit >> 16));
   const bool in_pieces = call.method->runs != 1;
   if (plan != nullptr) {
-    plan->obstacles |= Plan::kRuns;
+    plan->obstacles.add(Plan::kRuns);
     ++plan->held;
   }
   enqueue(operation);

@@ -194,7 +194,7 @@ class TeamEngine {
     team_gone_ = true;
     for (Plan* plan = plans_; plan != nullptr; plan = plan->next) {
       plan->team_gone = true;
-      plan->obstacles |= Plan::kClosed;
+      plan->obstacles.add(Plan::kClosed);
     }
   }
 

@@ -4,8 +4,10 @@
 #include <aqueduct/endpoint.hpp>
 #include <aqueduct/event.hpp>
 
+#include <atomic>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <span>
@@ -70,24 +72,32 @@ class TaskPromiseBase {
   void unhandled_exception() noexcept { thrown_ = std::current_exception(); }
 
   void continue_with(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
+  /// Says that who waits is suspended. False: the task has ended already, and nobody will resume who waits.
+  bool is_waited_for() noexcept {
+    return stage_.exchange(Stage::waited_for, std::memory_order_acq_rel) != Stage::ended;
+  }
   void rethrow() {
     if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
   }
 
  private:
-  /// Resumes the task that waits for this one, if it waits yet. An optimising compiler does not deepen the stack for that.
+  enum class Stage : std::uint8_t { begun, waited_for, ended };
+  /// Resumes the task that waits for this one, if it is suspended yet. An optimising compiler does not deepen the stack for that.
   struct FinalAwaiter {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) noexcept {
-      const std::coroutine_handle<> waiting = ended.promise().waiting_;
-      return waiting ? waiting : std::noop_coroutine();
+      TaskPromiseBase& promise = ended.promise();
+      const std::coroutine_handle<> waiting = promise.waiting_;
+      const Stage before = promise.stage_.exchange(Stage::ended, std::memory_order_acq_rel);
+      return before == Stage::waited_for ? waiting : std::noop_coroutine();
     }
     void await_resume() const noexcept {}
   };
 
   std::coroutine_handle<> waiting_;
   std::exception_ptr thrown_;
+  std::atomic<Stage> stage_{Stage::begun};
 };
 
 template <class T>
@@ -152,7 +162,8 @@ class [[nodiscard]] Task {
   /// Whether it has ended, or there is none.
   bool done() const noexcept { return !handle_ || handle_.done(); }
 
-  /// For co_await: begins the task, and continues the caller when it has ended. Requires: there is one, or T is void.
+  /// For co_await: begins the task, and continues the caller when it has ended. Each level of tasks that wait for one another
+  /// takes stack until the innermost one has begun to wait: some ten thousand fit. Requires: there is one, or T is void.
   auto operator co_await() && noexcept {
     struct Awaiter {
       Handle task;
@@ -160,10 +171,10 @@ class [[nodiscard]] Task {
       // If the task ends at once, the caller goes on from here: whatever the compiler makes of a resumption, a loop of such
       // tasks does not deepen the stack.
       bool await_suspend(std::coroutine_handle<> caller) const noexcept {
+        promise_type& promise = task.promise();
+        promise.continue_with(caller);
         task.resume();
-        if (task.done()) return false;
-        task.promise().continue_with(caller);
-        return true;
+        return promise.is_waited_for();
       }
       T await_resume() const {
         if constexpr (std::is_void_v<T>) {
