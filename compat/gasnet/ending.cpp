@@ -42,7 +42,13 @@ void wait_for_others() {
   if (leaving.exchange(true)) {
     for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));  // another thread ends the process
   }
-  wait_for_others();  // `leave` writes what is buffered, and ends the process even if a stream is locked for ever
+  // The first rank that goes on may end the others. A stream that a reader holds locked must not keep this one from exiting.
+  for (FILE* const stream : {stdout, stderr}) {
+    if (ftrylockfile(stream) != 0) continue;
+    fflush_unlocked(stream);
+    funlockfile(stream);
+  }
+  wait_for_others();
   state().job.leave(code);
 }
 
@@ -50,10 +56,12 @@ void at_end_of_main(int code, void*) {
   if (leaving.load()) return;
   leave(code);
 }
-/// With GASNET_CATCH_EXIT=0 all ranks end together, each by itself.
-void at_end_of_all(int, void*) {
+/// With GASNET_CATCH_EXIT=0 all ranks end together, each by itself. An exit that is none of these ends the job, as Job does.
+void at_end_of_all(int code, void*) {
+  State& s = state();
+  if (code != 0 || s.ep.in_handler() || thread().in_loopback != 0 || locks_held != 0) return;
   if (leaving.exchange(true)) return;
-  static_cast<void>(state().job.finish());
+  static_cast<void>(s.job.finish());
 }
 
 /// A signal that ends programs becomes SIGQUIT, which a client may handle.

@@ -123,7 +123,9 @@ void finish(gex_Event_t event) {
     if (c.group != nullptr) {
       if (const Status status = c.group->wait(); !status) fail("an access region", nullptr, status);
     } else {
-      if (c.holder != nullptr) std::exchange(c.holder, nullptr)->store(nullptr, std::memory_order_release);
+      // A later operation may have taken the place.
+      if (Composite* expected = &c; c.holder != nullptr)
+        std::exchange(c.holder, nullptr)->compare_exchange_strong(expected, nullptr);
       collect(c.root);
       // The source is free when the operation is over.
       if (c.leaf != nullptr) {

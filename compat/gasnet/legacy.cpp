@@ -86,6 +86,9 @@ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   for (size_t done = 0; done < nbytes; done += bytes.size()) {
     puts.push_back(gex_RMA_PutNB(s.world, node, static_cast<char*>(dest) + done, bytes.data(),
                                  std::min(bytes.size(), nbytes - done), GEX_EVENT_DEFER, 0));
+    if (puts.size() < 64) continue;  // an endpoint has a bounded number of events
+    gex_Event_WaitAll(puts.data(), puts.size(), 0);
+    puts.clear();
   }
   gex_Event_WaitAll(puts.data(), puts.size(), 0);
 }

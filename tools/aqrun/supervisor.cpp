@@ -165,7 +165,8 @@ void Supervisor::ended(std::uint32_t i, int wait_status) {
     return failed(i, "exited with status 0, but without leaving the job (Job::finish)", kLeftOutStatus);
   }
   say_verbose(fmt::format("{} ended", name_of(i)));
-  if (server_.left(i)) notice_at_ = Clock::now() + kFromLeaveToNotice;
+  if (server_.left(i) && !std::exchange(first_has_left_, true))
+    notice_at_ = Clock::now() + kFromLeaveToNotice;
 }
 
 void Supervisor::failed(std::uint32_t i, const std::string& how, int status) {
@@ -214,6 +215,7 @@ void Supervisor::check_exit() {
 // All ranks leave together, unless some have lost others.
 void Supervisor::tell_who_is_missing() {
   notice_at_.reset();
+  if (phase_ >= Phase::terminating) return;
   for (std::uint32_t i = 0; i < processes_.size(); ++i) {
     if (!processes_[i].running || !server_.joined(i) || server_.left(i)) continue;
     say(
@@ -235,7 +237,7 @@ void Supervisor::check_deadlines() {
       say(fmt::format("the job has taken longer than --timeout {} s; ending {}",
                       std::chrono::duration<double>(options_.timeout).count(),
                       quantity_of_ranks(running_ranks())));
-      spoiled(kTimeoutStatus);
+      if (status_.value_or(0) == 0) status_ = kTimeoutStatus;
       enter(Phase::terminating);
     }
   }

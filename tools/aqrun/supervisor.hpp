@@ -83,6 +83,7 @@ class Supervisor : private HostConnectionOwner {
   std::optional<Clock::time_point> phase_ends_, job_ends_, patience_ends_;
   std::optional<Clock::time_point> notice_at_;  // when the user is told for whom aqrun still waits
   std::optional<int> status_;                   // set once the job is spoiled
+  bool first_has_left_ = false;
   bool interrupted_ = false;
   bool abort_seen_ = false;
   bool exit_seen_ = false;

@@ -36,7 +36,8 @@ ordered_json level_as_json(const NetworkModel& model) {
 
 /// The profile that the file holds already; a new one if there is no file.
 ordered_json present(const std::string& file, const Calibration& calibration) {
-  const std::filesystem::file_type type = std::filesystem::status(file).type();
+  std::error_code ignored;
+  const std::filesystem::file_type type = std::filesystem::status(file, ignored).type();
   if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::regular)
     throw Failure(fmt::format("{} is no file: give another one by --profile", file), 1);
   std::ifstream in(file, std::ios::binary);
@@ -67,14 +68,15 @@ void write_profile(const std::string& file, const Calibration& calibration) {
   // Written beside it and renamed, so that a job that starts meanwhile reads the old one or the new one.
   const std::string fresh = file + ".new";
   {
-    std::ofstream out(fresh, std::ios::binary);
     errno = 0;
+    std::ofstream out(fresh, std::ios::binary);
+    const bool is_open = out.is_open();
     out << profile.dump(2) << '\n';
     out.flush();
     if (!out) {
       const std::string why = std::strerror(errno != 0 ? errno : EIO);
       std::error_code ignored;
-      std::filesystem::remove(fresh, ignored);
+      if (is_open) std::filesystem::remove(fresh, ignored);
       throw Failure(
           fmt::format("{} cannot be written ({}): give a file in a folder of yours by --profile", fresh, why),
           1);
