@@ -164,8 +164,8 @@ Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
     if (all_learn_of(plan.status())) return plan.status();
     if (plan.status().code() != ErrorCode::invalid_argument)
       return refuse_call(state, bind, plan.status(), "the plan cannot be bound");
-    engine.refuse(
-        state, coll::refused_call(bind, plan.status().code()));  // who has chosen no algorithm, has said why
+    // The choice of the algorithm has logged why.
+    engine.refuse(state, coll::refused_call(bind, plan.status().code()));
     return plan.status();
   }
   record->bound = static_cast<coll::Plan*>(*plan);

@@ -35,7 +35,7 @@ std::uint64_t whole_tag(const TeamState& team) noexcept {
   return coll::mixed(team.id, 0x77686f6c65);  // "whole"
 }
 
-/// Ranks that others have left out of the new team are lost for this endpoint too, before it is told so by anybody else.
+/// Makes the ranks that are not in the new team lost for this endpoint. Only other members may have noticed those losses.
 void learn_of(TeamState& team, std::span<const Rank> left) noexcept {
   detail::EndpointState& state = team.endpoint;
   coll::Collectives& collectives = *state.layer<coll::Collectives>();

@@ -56,7 +56,8 @@ void at_end_of_main(int code, void*) {
   if (leaving.load()) return;
   leave(code);
 }
-/// With GASNET_CATCH_EXIT=0 all ranks end together, each by itself. An exit that is none of these ends the job, as Job does.
+/// With GASNET_CATCH_EXIT=0, exit(0) finishes the job together with the other ranks. After any other exit the library's own exit
+/// handler ends the job.
 void at_end_of_all(int code, void*) {
   State& s = state();
   if (code != 0 || s.ep.in_handler() || thread().in_loopback != 0 || locks_held != 0) return;

@@ -16,8 +16,8 @@
 
 namespace aqueduct::gasnet {
 
-/// An operator for reductions by a function of the client's. Operators have numbers that are equal on all members and never
-/// end; so each is used again and again, also by later teams, and finds here what it has to call.
+/// An operator for reductions by a function of the client's. Aqueduct's operators are registered for good, under numbers that are
+/// equal on all members, so later teams use them again. This says which function the operator calls now.
 struct UserReduction {
   std::size_t element = 0;
   std::uint32_t number = 0;
@@ -56,7 +56,7 @@ void give_back_name(std::uint32_t name) {
   const std::lock_guard lock(names().mutex);
   if (name < kMostTeams) names().used.reset(name);
 }
-/// A number that is free on all members; kMostTeams if there is none. Collective over the new team.
+/// Chooses a number that no member uses for another team. Returns kMostTeams if all numbers are in use. Collective over the new team.
 std::uint32_t agree_on_name(const char* call, Team& team) {
   const auto must = [call](Status status) {
     if (!status) fail(call, nullptr, status);
@@ -133,7 +133,7 @@ void combine(void* to, const void* left, const void* right, std::size_t count, v
   }
 }
 
-/// The operator of that number, which is made when it is first used.
+/// Finds or registers the operator of that number.
 UserReduction& user_operator(std::uint32_t number, std::size_t element, bool commutative) {
   constexpr const char* kCall = "a reduction by a function of the client's";
   static auto* const all =

@@ -26,7 +26,7 @@ class Messages {
   core::Post send(Rank to, core::Bytes header, core::Bytes payload) noexcept;
   /// Asks a peer to keep polling; nothing is sent if there is no room.
   void send_hint(Rank to) noexcept { static_cast<void>(send_head(to, kIsSignal)); }
-  /// Sends something that says nothing: the provider notices whether the peer is there. False: it does not take it now.
+  /// Sends an empty message, with which the provider notices a broken connection. False: it does not take it now.
   bool send_ping(Rank to) noexcept { return send_head(to, kPing); }
   /// Sends the signal of a put that has arrived. Its completion is that of both.
   void send_signal(Request& request) noexcept;

@@ -10,8 +10,8 @@ namespace aqueduct::conduits::ofi {
 
 class Messages;
 
-/// Finds peers that have died while this rank only waits for what they send. A provider reports a broken connection to who
-/// sends over it, so a rank that waits sends something now and then to the peers that it has sent to or heard from.
+/// Finds peers that have died while this rank only waits for what they send. A provider reports a broken connection only
+/// when something is sent over it, so a rank that waits sends something now and then to the peers that it has sent to or heard from.
 class Pings {
  public:
   Pings(Peers& peers, LostPeers& lost, Rank me, core::EndpointClock clock)
