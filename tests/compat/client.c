@@ -283,6 +283,69 @@ static void teams(void) {
   HOLDS(code == GASNET_OK && gasnet_barrier_result(&name) != 0);
 }
 
+// What one region holds is not done before all of it is: leaves of gets and of atomics wait as its root does.
+static void regions(void) {
+  unsigned char out[3000], back[3000];
+  char* const at = theirs + 24576;
+  for (int round = 0; round < 50; ++round) {
+    memset(out, round + (int)me, sizeof out);
+    memset(back, ~round, sizeof back);
+    OK(gex_RMA_PutBlocking(world, next, at, out, sizeof out, 0));
+    gex_NBI_BeginAccessRegion(0);
+    OK(gex_RMA_GetNBI(world, back, next, at, sizeof back, 0));
+    gex_Event_t all = gex_NBI_EndAccessRegion(0);
+    gex_Event_Wait(gex_Event_QueryLeaf(all, GEX_EC_GET));
+    HOLDS(memcmp(out, back, sizeof back) == 0);
+    gex_Event_Wait(all);
+    gex_NBI_BeginAccessRegion(0);
+    OK(gex_RMA_PutNBI(world, next, at, out, sizeof out, GEX_EVENT_DEFER, 0));
+    all = gex_NBI_EndAccessRegion(0);
+    gex_Event_Wait(gex_Event_QueryLeaf(all, GEX_EC_PUT));
+    gex_Event_Wait(all);
+  }
+  barrier();
+}
+
+static void add_words(const void* left, void* right, size_t count, const void* factor) {
+  for (size_t i = 0; i < count; ++i) ((uint32_t*)right)[i] += ((const uint32_t*)left)[i] * *(const uint32_t*)factor;
+}
+// 2 x + y: not commutative, and right only in the order of the ranks.
+static void double_words(const void* left, void* right, size_t count, const void* factor) {
+  (void)factor;
+  for (size_t i = 0; i < count; ++i) ((uint32_t*)right)[i] ^= ((const uint32_t*)left)[i] << 1 ^ ((const uint32_t*)left)[i];
+}
+
+// Reductions by functions of this client on several teams with the same members, in flight together, on many teams in turn.
+static void reductions(void) {
+  static uint32_t once = 1;
+  for (int round = 0; round < 20; ++round) {
+    gex_TM_t both[2];
+    for (int i = 0; i < 2; ++i) gex_TM_Split(&both[i], world, i == 0 ? 0 : (int)(me % 2), (int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+    enum { kFlights = 20 };  // more than the layer has operators for at once
+    uint32_t in[kFlights], sums[2][kFlights];
+    gex_Event_t events[2 * kFlights];
+    for (int i = 0; i < kFlights; ++i) {
+      in[i] = (uint32_t)i + me;
+      for (int t = 0; t < 2; ++t) {
+        events[2 * i + t] = gex_Coll_ReduceToAllNB(both[t], &sums[t][i], &in[i], GEX_DT_USER, 4, 1, GEX_OP_USER, add_words, &once, 0);
+      }
+    }
+    gex_Event_WaitAll(events, 2 * kFlights, 0);
+    for (int t = 0; t < 2; ++t) {
+      uint32_t others = 0;
+      for (gex_Rank_t r = 0; r < gex_TM_QuerySize(both[t]); ++r) others += gex_TM_TranslateRankToJobrank(both[t], r);
+      for (uint32_t i = 0; i < kFlights; ++i) HOLDS(sums[t][i] == i * gex_TM_QuerySize(both[t]) + others);
+    }
+    const uint32_t mine = 1u << me;
+    uint32_t result = 0;
+    gex_Event_Wait(gex_Coll_ReduceToAllNB(both[0], &result, &mine, GEX_DT_USER, 4, 1, GEX_OP_USER_NC, double_words, NULL, 0));
+    uint32_t expected = 1;
+    for (gex_Rank_t r = 1; r < ranks; ++r) expected = 1u << r ^ expected << 1 ^ expected;
+    HOLDS(result == expected);
+    for (int i = 0; i < 2; ++i) HOLDS(gex_TM_Destroy(both[1 - i], NULL, 0) == 0);
+  }
+}
+
 static void endpoints(void) {
   gex_EP_t more;
   gex_Segment_t memory;
@@ -335,7 +398,9 @@ int main(int argc, char** argv) {
   transfers();
   pieces();
   atomics();
+  regions();
   teams();
+  reductions();
   endpoints();
   barrier();
   if (argc > 1) {

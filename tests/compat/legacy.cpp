@@ -75,6 +75,14 @@ int main(int argc, char** argv) {
   std::vector<char> got(5000);
   gasnet_get_bulk(got.data(), next, theirs + 8192, got.size());
   HOLDS(got == std::vector<char>(5000, 0x33));
+  gasnet_begin_nbi_accessregion();
+  gasnet_memset_nbi(next, theirs + 24576, 0x44, 5000);
+  gasnet_memset_nbi(next, theirs + 30000, 0x55, 5000);
+  gasnet_wait_syncnb(gasnet_end_nbi_accessregion());
+  for (int part = 0; part < 2; ++part) {
+    gasnet_get_bulk(got.data(), next, theirs + (part == 0 ? 24576 : 30000), got.size());
+    HOLDS(got == std::vector<char>(5000, part == 0 ? 0x44 : 0x55));
+  }
   gasnet_memvec_t there{theirs + 16384, 8}, here{got.data(), 8};
   gasnet_putv_bulk(next, 1, &there, 1, &here);
   OK(gasnet_barrier(5, 0));

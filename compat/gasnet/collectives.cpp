@@ -1,0 +1,113 @@
+// GASNet-EX's collectives.
+
+#include <aqueduct/c/coll.h>
+
+#include "compat/gasnet/state.hpp"
+#include "compat/gasnet/user_operators.hpp"
+
+#include <gasnet_coll.h>
+
+#include <chrono>
+
+namespace aqueduct::gasnet {
+namespace {
+
+int element_of(gex_DT_t dt) noexcept {
+  switch (dt) {
+    case GEX_DT_I32: return AQ_ELEMENT_I32;
+    case GEX_DT_U32: return AQ_ELEMENT_U32;
+    case GEX_DT_I64: return AQ_ELEMENT_I64;
+    case GEX_DT_U64: return AQ_ELEMENT_U64;
+    case GEX_DT_FLT: return AQ_ELEMENT_F32;
+    case GEX_DT_DBL: return AQ_ELEMENT_F64;
+    default: return AQ_ELEMENT_BYTES;
+  }
+}
+int operator_of(gex_OP_t op) noexcept {
+  switch (op) {
+    case GEX_OP_ADD: return AQ_REDUCE_SUM;
+    case GEX_OP_MULT: return AQ_REDUCE_PRODUCT;
+    case GEX_OP_MIN: return AQ_REDUCE_MIN;
+    case GEX_OP_MAX: return AQ_REDUCE_MAX;
+    case GEX_OP_AND: return AQ_REDUCE_BIT_AND;
+    case GEX_OP_OR: return AQ_REDUCE_BIT_OR;
+    case GEX_OP_XOR: return AQ_REDUCE_BIT_XOR;
+    default: return -1;
+  }
+}
+
+constexpr aq_coll_options kMine = {AQ_SYNC_MINE, AQ_SYNC_MINE, AQ_ORDER_ANY, 0, 0};
+
+/// What all reductions have in common: the block, and the operator.
+struct Reduction {
+  aq_block block;
+  aq_reducer reducer;
+  UserReduction* with = nullptr;
+};
+Reduction reduction(const char* call, Tm& tm, gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op,
+                    gex_Coll_ReduceFn_t user_op, void* user_cdata) {
+  if (op == GEX_OP_USER || op == GEX_OP_USER_NC) {
+    UserReduction& with = next_operator(tm, dt_sz, op == GEX_OP_USER, user_op, user_cdata);
+    return {aq_block_of_bytes(dt_cnt, static_cast<std::uint32_t>(dt_sz)), aq_by_user(with.number), &with};
+  }
+  const int by = operator_of(op);
+  if (by < 0) fail(call, "no such operation");
+  return {aq_block_of(element_of(dt), dt_cnt), aq_by(by)};
+}
+
+gex_Event_t begun(const char* call, aq_event event, UserReduction* with = nullptr) {
+  if (with == nullptr) return handle(call, Event::adopt(event.word));
+  return handle(call, Event::adopt(event.word), with->in_flight);
+}
+
+}  // namespace
+}  // namespace aqueduct::gasnet
+
+using namespace aqueduct;
+using namespace aqueduct::gasnet;
+
+extern "C" {
+
+gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t) {
+  Team& team = *whole(tm).team;
+  for (;;) {
+    Event event = team.barrier_nb();
+    if (!event.done()) return handle("gex_Coll_BarrierNB", std::move(event));
+    const Status status = event.status();
+    if (status) return GEX_EVENT_INVALID;
+    if (status.code() != ErrorCode::refused) fail("gex_Coll_BarrierNB", nullptr, status);
+    static_cast<void>(state().ep.progress_for(std::chrono::milliseconds(1)));  // too many are in flight
+  }
+}
+
+gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src, size_t nbytes,
+                                 gex_Flags_t) {
+  Tm& team = whole(tm);
+  const aq_block block = aq_block_of_bytes(nbytes, 1);
+  const aq_buffer in = team.rank == root ? aq_mine(src) : aq_no_buffer();
+  return begun("gex_Coll_BroadcastNB",
+               aq_broadcast_nb(handle_of(*team.team), in, aq_mine(dst), block, root, &kMine));
+}
+gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src, gex_DT_t dt,
+                                   size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
+                                   void* user_cdata, gex_Flags_t) {
+  const char* const call = "gex_Coll_ReduceToOneNB";
+  Tm& team = whole(tm);
+  const Reduction by = reduction(call, team, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
+  const aq_buffer out = team.rank == root ? aq_mine(dst) : aq_no_buffer();
+  return begun(call,
+               aq_reduce_nb(handle_of(*team.team), aq_mine(src), out, by.block, by.reducer, root, &kMine),
+               by.with);
+}
+gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_DT_t dt, size_t dt_sz,
+                                   size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, void* user_cdata,
+                                   gex_Flags_t) {
+  const char* const call = "gex_Coll_ReduceToAllNB";
+  Tm& team = whole(tm);
+  const Reduction by = reduction(call, team, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
+  return begun(
+      call, aq_all_reduce_nb(handle_of(*team.team), aq_mine(src), aq_mine(dst), by.block, by.reducer, &kMine),
+      by.with);
+}
+
+}  // extern "C"

@@ -1,0 +1,178 @@
+// GASNet-1's collectives, which only the team of all ranks has, and its barrier, which compares names.
+
+#include <aqueduct/coll.hpp>
+
+#include "compat/gasnet/state.hpp"
+
+#include <gasnet_coll.h>
+
+namespace aqueduct::gasnet {
+namespace {
+
+CollOptions mine_only() noexcept {
+  CollOptions options;
+  options.in = Sync::mine;
+  options.out = Sync::mine;
+  return options;
+}
+
+constexpr std::int64_t kNoName = INT64_MIN;
+
+struct NamedBarrier {
+  bool under_way = false;
+  int id = 0;
+  int flags = 0;
+  std::int64_t names[3] = {};
+  Event event;
+  bool result_anonymous = true;
+  int result = 0;
+};
+NamedBarrier& named() {
+  static NamedBarrier* const one = new NamedBarrier;
+  return *one;
+}
+
+void notify_barrier(int id, int flags) {
+  NamedBarrier& b = named();
+  if (b.under_way) fail("gasnet_barrier_notify", "the last barrier has not been waited for");
+  b.under_way = true;
+  b.id = id;
+  b.flags = flags;
+  const bool anonymous = (flags & GASNET_BARRIERFLAG_ANONYMOUS) != 0;
+  b.names[0] = anonymous ? kNoName : id;
+  b.names[1] = anonymous ? kNoName : -static_cast<std::int64_t>(id);
+  b.names[2] = (flags & GASNET_BARRIERFLAG_MISMATCH) != 0 ? 1 : 0;
+  if ((flags & GASNET_BARRIERFLAG_UNNAMED) == GASNET_BARRIERFLAG_UNNAMED) {  // all members say so
+    b.event = state().barrier_team->barrier_nb();
+  } else {
+    b.event = all_reduce_nb(*state().barrier_team, std::span(b.names), ReduceOp::max, mine_only());
+  }
+}
+int end_barrier(int id, int flags) {
+  NamedBarrier& b = named();
+  if (const Status status = b.event.status(); !status) fail("gasnet_barrier_wait", nullptr, status);
+  b.under_way = false;
+  const bool unnamed = (b.flags & GASNET_BARRIERFLAG_UNNAMED) == GASNET_BARRIERFLAG_UNNAMED;
+  b.result_anonymous = unnamed || b.names[0] == kNoName;
+  b.result = b.result_anonymous ? 0 : static_cast<int>(b.names[0]);
+  const bool differ = !b.result_anonymous && b.names[0] != -b.names[1];
+  const bool wait_named = (flags & GASNET_BARRIERFLAG_ANONYMOUS) == 0;
+  const bool waits_for_another =
+      wait_named && ((!b.result_anonymous && id != b.result) ||
+                     ((b.flags & GASNET_BARRIERFLAG_ANONYMOUS) == 0 && id != b.id));
+  const bool said_mismatch = b.names[2] != 0 || (flags & GASNET_BARRIERFLAG_MISMATCH) != 0;
+  return differ || waits_for_another || (said_mismatch && !unnamed) ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
+}
+
+}  // namespace
+}  // namespace aqueduct::gasnet
+
+using namespace aqueduct;
+using namespace aqueduct::gasnet;
+
+extern "C" {
+
+void gasnet_barrier_notify(int id, int flags) { notify_barrier(id, flags); }
+int gasnet_barrier_try(int id, int flags) {
+  if (!state().ep.test(named().event)) return GASNET_ERR_NOT_READY;
+  return end_barrier(id, flags);
+}
+int gasnet_barrier_wait(int id, int flags) {
+  if (!named().under_way) fail("gasnet_barrier_wait", "there is no barrier to wait for");
+  static_cast<void>(state().ep.wait(named().event));
+  return end_barrier(id, flags);
+}
+int gasnet_barrier(int id, int flags) {
+  gasnet_barrier_notify(id, flags);
+  return gasnet_barrier_wait(id, flags);
+}
+int gasnet_barrier_result(int* id) {
+  const NamedBarrier& b = named();
+  if (b.result_anonymous) return 1;
+  *id = b.result;
+  return 0;
+}
+
+}  // extern "C"
+
+namespace {
+
+CollOptions options_of(int flags) noexcept {
+  CollOptions options;
+  options.in = (flags & GASNET_COLL_IN_NOSYNC) != 0   ? Sync::none
+               : (flags & GASNET_COLL_IN_MYSYNC) != 0 ? Sync::mine
+                                                      : Sync::all;
+  options.out = (flags & GASNET_COLL_OUT_NOSYNC) != 0   ? Sync::none
+                : (flags & GASNET_COLL_OUT_MYSYNC) != 0 ? Sync::mine
+                                                        : Sync::all;
+  return options;
+}
+Team& all() { return *state().world->team; }
+std::span<const std::byte> in(const void* from, std::size_t bytes) {
+  return {static_cast<const std::byte*>(from), bytes};
+}
+std::span<std::byte> out(void* to, std::size_t bytes) { return {static_cast<std::byte*>(to), bytes}; }
+std::size_t times_all(std::size_t bytes) { return bytes * state().ep.ranks(); }
+bool am(gasnet_image_t image) { return state().me() == image; }
+
+}  // namespace
+
+extern "C" {
+
+void gasnet_coll_init(const gasnet_image_t*, gasnet_image_t, void*, size_t, int) {}
+gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t, void* dst, gasnet_image_t root, void* src,
+                                              size_t nbytes, int flags) {
+  return handle("gasnet_coll_broadcast", broadcast_nb(all(), in(src, am(root) ? nbytes : 0), out(dst, nbytes),
+                                                      root, options_of(flags)));
+}
+gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t, void* dst, gasnet_image_t root, void* src,
+                                            size_t nbytes, int flags) {
+  return handle("gasnet_coll_scatter", scatter_nb(all(), in(src, am(root) ? times_all(nbytes) : 0),
+                                                  out(dst, nbytes), root, options_of(flags)));
+}
+gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t, gasnet_image_t root, void* dst, void* src,
+                                           size_t nbytes, int flags) {
+  return handle(
+      "gasnet_coll_gather",
+      gather_nb(all(), in(src, nbytes), out(dst, am(root) ? times_all(nbytes) : 0), root, options_of(flags)));
+}
+gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t, void* dst, void* src, size_t nbytes,
+                                               int flags) {
+  return handle("gasnet_coll_gather_all",
+                all_gather_nb(all(), in(src, nbytes), out(dst, times_all(nbytes)), options_of(flags)));
+}
+gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t, void* dst, void* src, size_t nbytes,
+                                             int flags) {
+  return handle("gasnet_coll_exchange", all_to_all_nb(all(), in(src, times_all(nbytes)),
+                                                      out(dst, times_all(nbytes)), options_of(flags)));
+}
+void gasnet_coll_broadcast(gasnet_team_handle_t team, void* dst, gasnet_image_t root, void* src, size_t n,
+                           int flags) {
+  gex_Event_Wait(gasnet_coll_broadcast_nb(team, dst, root, src, n, flags));
+}
+void gasnet_coll_scatter(gasnet_team_handle_t team, void* dst, gasnet_image_t root, void* src, size_t n,
+                         int flags) {
+  gex_Event_Wait(gasnet_coll_scatter_nb(team, dst, root, src, n, flags));
+}
+void gasnet_coll_gather(gasnet_team_handle_t team, gasnet_image_t root, void* dst, void* src, size_t n,
+                        int flags) {
+  gex_Event_Wait(gasnet_coll_gather_nb(team, root, dst, src, n, flags));
+}
+void gasnet_coll_gather_all(gasnet_team_handle_t team, void* dst, void* src, size_t n, int flags) {
+  gex_Event_Wait(gasnet_coll_gather_all_nb(team, dst, src, n, flags));
+}
+void gasnet_coll_exchange(gasnet_team_handle_t team, void* dst, void* src, size_t n, int flags) {
+  gex_Event_Wait(gasnet_coll_exchange_nb(team, dst, src, n, flags));
+}
+int gasnet_coll_try_sync(gasnet_coll_handle_t handle) {
+  gasnet_AMPoll();
+  return gex_Event_Test(handle);
+}
+void gasnet_coll_wait_sync(gasnet_coll_handle_t handle) { gex_Event_Wait(handle); }
+void gasnet_coll_barrier_notify(gasnet_team_handle_t, int id, int flags) { gasnet_barrier_notify(id, flags); }
+int gasnet_coll_barrier_wait(gasnet_team_handle_t, int id, int flags) {
+  return gasnet_barrier_wait(id, flags);
+}
+int gasnet_coll_barrier_try(gasnet_team_handle_t, int id, int flags) { return gasnet_barrier_try(id, flags); }
+int gasnet_coll_barrier(gasnet_team_handle_t, int id, int flags) { return gasnet_barrier(id, flags); }
+}

@@ -1,0 +1,127 @@
+// Reductions by functions of the client's: their operators and the numbers of those.
+
+#include "compat/gasnet/user_operators.hpp"
+
+#include <aqueduct/coll.hpp>
+
+#include <array>
+#include <bitset>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace aqueduct::gasnet {
+namespace {
+
+/// Reductions of one element size in flight on a team, by functions of the client's.
+constexpr std::uint32_t kSlots = 16;
+// The parts of an operator's number, from the lowest bit on: the slot, the team, commutativity and the element's size.
+constexpr unsigned kTeamAt = 4, kKindAt = 15;
+constexpr std::uint32_t kMostTeams = 1u << (kKindAt - kTeamAt);
+constexpr std::size_t kMostElement = 1u << (31 - kKindAt);
+
+/// Numbers of this rank's live teams. Two that have members in common have different ones.
+struct Names {
+  std::mutex mutex;
+  std::bitset<kMostTeams> used{1};  // 0: the world
+};
+Names& names() {
+  static auto* const all = new Names;
+  return *all;
+}
+bool take_name(std::uint32_t name) {
+  const std::lock_guard lock(names().mutex);
+  if (names().used[name]) return false;
+  names().used.set(name);
+  return true;
+}
+
+void combine(void* to, const void* left, const void* right, std::size_t count, void* context) {
+  const auto& use = *static_cast<const UserReduction*>(context);
+  const std::size_t bytes = count * use.element;
+  if (to == right) {
+    use.function(left, to, count, use.data);
+  } else if (to == left && use.commutative) {
+    use.function(right, to, count, use.data);
+  } else if (to == left) {
+    std::vector<std::byte> result(static_cast<const std::byte*>(right),
+                                  static_cast<const std::byte*>(right) + bytes);
+    use.function(left, result.data(), count, use.data);
+    std::memcpy(to, result.data(), bytes);
+  } else {
+    std::memcpy(to, right, bytes);
+    use.function(left, to, count, use.data);
+  }
+}
+
+/// Finds or registers the operator of that number.
+UserReduction& user_operator(std::uint32_t number, std::size_t element, bool commutative) {
+  constexpr const char* kCall = "a reduction by a function of the client's";
+  static auto* const all =
+      new std::map<std::uint32_t, UserReduction>;  // as long as the endpoint: progress may call it
+  static auto* const mutex = new std::mutex;
+  const std::lock_guard lock(*mutex);
+  const auto [at, is_new] = all->try_emplace(number);
+  UserReduction& one = at->second;
+  if (!is_new) return one;
+  one.element = element;
+  one.number = number;
+  one.commutative = commutative;
+  const Status added = add_operator(state().ep, number, {combine, &one, element, commutative});
+  if (!added) fail(kCall, nullptr, added);
+  return one;
+}
+
+}  // namespace
+
+void give_back_name(std::uint32_t name) {
+  const std::lock_guard lock(names().mutex);
+  if (name < kMostTeams) names().used.reset(name);
+}
+// Takes the lowest number that no member uses. It is kMostTeams if all are in use.
+std::uint32_t agree_on_name(const char* call, Team& team) {
+  const auto must = [call](Status status) {
+    if (!status) fail(call, nullptr, status);
+  };
+  for (;;) {
+    std::array<std::uint64_t, kMostTeams / 64> used{};
+    {
+      const std::lock_guard lock(names().mutex);
+      for (std::uint32_t i = 0; i < kMostTeams; ++i) used[i / 64] |= std::uint64_t{names().used[i]} << i % 64;
+    }
+    must(all_reduce(team, std::span(used), ReduceOp::bit_or));
+    std::uint32_t name = 0;
+    while (name < kMostTeams && (used[name / 64] >> name % 64 & 1) != 0) ++name;
+    if (name == kMostTeams) return name;
+    // Another thread may have taken it meanwhile, for another team.
+    const bool taken = take_name(name);
+    std::uint64_t all_have = taken ? 1 : 0;
+    must(all_reduce(team, std::span(&all_have, 1), ReduceOp::min));
+    if (all_have == 1) return name;
+    if (taken) give_back_name(name);
+  }
+}
+
+UserReduction& next_operator(Tm& tm, std::size_t element, bool commutative, gex_Coll_ReduceFn_t function,
+                             void* data) {
+  constexpr const char* kCall = "a reduction by a function of the client's";
+  if (tm.name >= kMostTeams) fail(kCall, "too many teams live: destroy some before the team is made");
+  if (element >= kMostElement) fail(kCall, "an element may have at most 65535 bytes");
+  const auto kind = static_cast<std::uint32_t>(element << 1 | (commutative ? 1 : 0));
+  const std::uint32_t slot = tm.reductions[kind]++ % kSlots;
+  UserReduction& one = user_operator(kind << kKindAt | tm.name << kTeamAt | slot, element, commutative);
+  const auto is_free = [&one] {
+    const Composite* const last = one.in_flight.load(std::memory_order_acquire);
+    return last == nullptr || composite_done(*last);
+  };
+  if (!is_free()) {
+    const Status waited = state().ep.wait_until(is_free);
+    if (!waited) fail(kCall, nullptr, waited);
+  }
+  one.function = function;
+  one.data = data;
+  return one;
+}
+
+}  // namespace aqueduct::gasnet

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "compat/gasnet/state.hpp"
+
+#include <gasnet_coll.h>
+
+// Reductions by functions of the client's. The operators that they need are numbered, and a number has a part for the team.
+
+namespace aqueduct::gasnet {
+
+/// An operator for reductions by a function of the client's. Aqueduct's operators are registered for good, under numbers that are
+/// equal on all members, so later teams use them again. This says which function the operator calls now.
+struct UserReduction {
+  std::size_t element = 0;
+  std::uint32_t number = 0;
+  bool commutative = true;
+  gex_Coll_ReduceFn_t function = nullptr;
+  void* data = nullptr;
+  std::atomic<Composite*> in_flight{
+      nullptr};  ///< the event of the last operation with it, until it is synced
+};
+
+/// Chooses the part for a team: equal on all members, and different for any two teams that have a member in common. Collective.
+std::uint32_t agree_on_name(const char* call, Team& team);
+/// The team has ended: later teams may have its part.
+void give_back_name(std::uint32_t name);
+
+/// The next operator of a team for a function of the client's. All members take the same one, because they make the same
+/// calls in the same order.
+UserReduction& next_operator(Tm& tm, std::size_t element, bool commutative, gex_Coll_ReduceFn_t function,
+                             void* data);
+
+}  // namespace aqueduct::gasnet
