@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -137,11 +138,21 @@ std::string plot_svg(const std::string& title, const std::string& x_axis, const 
   return out + "</svg>\n";
 }
 
+std::string plot_problem(const std::string& file) {
+  if (!file.ends_with(".svg") && !file.ends_with(".html"))
+    return fmt::format("a plot is written to a file that ends in .svg or .html, not to {}", file);
+  std::error_code ignored;
+  const bool is_new = !std::filesystem::exists(file, ignored);
+  errno = 0;
+  const std::ofstream out(file, std::ios::app);  // keeps what an earlier plot has written
+  if (out && is_new) std::filesystem::remove(file, ignored);
+  return out ? std::string() : fmt::format("the plot {} cannot be written: {}", file, std::strerror(errno));
+}
+
 std::string write_plots(const std::string& file, const std::string& title,
                         const std::vector<std::string>& pictures) {
+  if (const std::string problem = plot_problem(file); !problem.empty()) return problem;
   const bool picture = file.ends_with(".svg");
-  if (!picture && !file.ends_with(".html"))
-    return fmt::format("a plot is written to a file that ends in .svg or .html, not to {}", file);
   if (picture && pictures.size() != 1)
     return fmt::format("{} plots go into a file that ends in .html, not into {}", pictures.size(), file);
   std::ofstream out(file);

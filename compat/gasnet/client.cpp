@@ -96,6 +96,10 @@ std::uint64_t segment_limit(const State& s, std::string_view wanted) {
   const std::string size(wanted.substr(0, wanted.find('/')));
   const bool fraction =
       size.find('.') != std::string::npos && std::isalpha(static_cast<unsigned char>(size.back())) == 0;
+  if (size.find_first_of("0123456789") != size.find_first_not_of(" \t+.")) {
+    const std::string text = "'" + std::string(wanted) + "' is no size; try 256MB, 0.5, or 2GB/H for a host";
+    fail("GASNET_MAX_SEGSIZE", text.c_str());
+  }
   const std::int64_t bytes = gasnett_parse_int(size.c_str(), fraction ? gasnett_getPhysMemSz(1) : 1);
   if (bytes <= 0) return SIZE_MAX;
   const bool of_host = wanted.ends_with("/H") || wanted.ends_with("/h");

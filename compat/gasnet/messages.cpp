@@ -105,17 +105,25 @@ struct Kind {
   gex_Flags_t role() const noexcept { return is_request ? GEX_FLAG_AM_REQUEST : GEX_FLAG_AM_REPLY; }
 };
 
+/// Ends the job: what `source` has sent cannot be handled here.
+[[noreturn]] void refuse(Rank source, const char* why) {
+  static thread_local char call[40];
+  std::snprintf(call, sizeof call, "a message of rank %u arrived", source);
+  fail(call, why);
+}
+
 /// The handler of an endpoint here; ends the job if there is none for such a message.
-const gex_AM_Entry_t& find_handler(unsigned endpoint, unsigned number, const Kind& kind, std::size_t args) {
+const gex_AM_Entry_t& find_handler(Rank source, unsigned endpoint, unsigned number, const Kind& kind,
+                                   std::size_t args) {
   aqg_endpoint* ep = endpoint < kEndpoints ? state().endpoints[endpoint].get() : nullptr;
-  if (ep == nullptr) fail("a message arrived", "its endpoint was not created here");
+  if (ep == nullptr) refuse(source, "its endpoint was not created here");
   // An index for which an endpoint has no handler of its own has the primordial endpoint's.
   if (!ep->known[number]) ep = state().endpoints[0].get();
   if (!ep->known[number]) {
     static thread_local char text[80];
     std::snprintf(text, sizeof text, "no handler is registered for the index %u of endpoint %u", number,
                   endpoint);
-    fail("a message arrived", text);
+    refuse(source, text);
   }
   const gex_AM_Entry_t& entry = ep->handlers[number];
   const bool fits = ep->any_args[number] || ((entry.gex_flags & kind.category()) != 0 &&
@@ -130,7 +138,7 @@ const gex_AM_Entry_t& find_handler(unsigned endpoint, unsigned number, const Kin
         : kind.is_long ? "long"
                        : "medium",
         kind.is_request ? "request" : "reply", args);
-    fail("a message arrived", text);
+    refuse(source, text);
   }
   return entry;
 }
@@ -158,8 +166,8 @@ void arrived(void*, RawContext& message) {
   token.is_long =
       notice == kAddress || category == AmCategory::long_request || category == AmCategory::long_reply;
   const bool is_short = category == AmCategory::short_request || category == AmCategory::short_reply;
-  token.entry = &find_handler(token.here, message.number(), {is_short, token.is_long, token.is_request},
-                              message.words().size());
+  token.entry = &find_handler(token.source, token.here, message.number(),
+                              {is_short, token.is_long, token.is_request}, message.words().size());
   void* payload = message.payload().data();
   std::size_t bytes = message.payload().size();
   if (notice == kAddress) {
@@ -195,7 +203,7 @@ void loop_back(unsigned from, unsigned to, const Kind& kind, gex_AM_Index_t hand
   token.here = to;
   token.is_request = kind.is_request;
   token.is_long = kind.is_long;
-  token.entry = &find_handler(to, handler, kind, words.size());
+  token.entry = &find_handler(token.source, to, handler, kind, words.size());
   Thread& here = thread();
   ++here.in_loopback;
   if (kind.is_short) {

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Aqueduct's headers need C++20: compile with -std=c++20 (for C: aqueduct/aqueduct.h)"
+#endif
+
 // The whole public interface.
 #include <aqueduct/am.hpp>
 #include <aqueduct/am_prepared.hpp>

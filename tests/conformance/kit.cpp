@@ -10,8 +10,10 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -29,17 +31,20 @@ constexpr int kStandardLimit = 60;
 
 constexpr int kUsage = 2;
 
-int print_list(const Selection& selection) {
+int print_list(const Selection& selection, const std::string& program) {
+  std::string list;
   for (const Fabric& fabric : select(selection)) {
     const std::string processes = fabric.one_process()    ? "threads of one process"
                                   : fabric.process_each() ? "a process each"
                                                           : fmt::format("{} processes", fabric.processes);
     std::string settings;
     for (const auto& [name, value] : fabric.settings) settings += fmt::format(" {}={}", name, value);
-    fmt::print("{:24} {:8} up to {} ranks, {};{}\n", fabric.name, fabric.conduit, fabric.most_ranks,
-               processes, settings);
+    list += fmt::format("{:24} {:8} up to {} ranks, {};{}\n", fabric.name, fabric.conduit, fabric.most_ranks,
+                        processes, settings);
   }
-  return 0;
+  if (std::fputs(list.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
+  fmt::print(stderr, "{}: standard output: {}\n", program, std::strerror(errno));
+  return 1;
 }
 
 /// Says that no conduit has this name; empty if one has, or if the name is a plug-in's file.
@@ -100,7 +105,7 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
       ->capture_default_str();
   app.add_option("--seed", selection.seed, "seed of all random choices")->capture_default_str();
   app.add_option("--limit", limit, "seconds that one job may take")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   app.add_option("--thorough", selection.thorough, "factor for the length of the random programs")
       ->check(CLI::PositiveNumber)
@@ -137,7 +142,13 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
     fmt::print(stderr, "{}: {}\n", program, problem);
     return kUsage;
   }
-  if (only_list) return print_list(selection);
+  if (!selection.plugin.empty()) {
+    if (const conduits::Available& loaded = conduits::at_path(selection.plugin); loaded.entry == nullptr) {
+      fmt::print(stderr, "{}: --plugin {}: {}\n", program, selection.plugin, loaded.problem);
+      return kUsage;
+    }
+  }
+  if (only_list) return print_list(selection, program);
   if (select(selection).empty()) {
     fmt::print(stderr, "{}: no fabric of conduit '{}'{} contains '{}'; try {} --list\n", program,
                selection.conduit, selection.launches() ? " with a process for each rank" : "",

@@ -54,6 +54,15 @@ std::string problem_of(const Options& options) {
   }
   if (options.bench != "am-threads" && (options.callers > 1 || options.spinners > 0 || options.own_mutex))
     return fmt::format("--callers, --spinners and --own-mutex are for am-threads, not for {}", options.bench);
+  const bool floods = options.bench.ends_with("-bandwidth") || options.bench == "put-rate";
+  if (!floods && (options.peers > 1 || options.bidirectional))
+    return fmt::format(
+        "--peers and --bidirectional are for put-bandwidth, get-bandwidth and put-rate, not for {}",
+        options.bench);
+  if (!floods && options.bench != "coroutine-gets" && options.window != Options{}.window)
+    return fmt::format(
+        "--window is for put-bandwidth, get-bandwidth, put-rate and coroutine-gets, not for {}",
+        options.bench);
   if (options.bench != "calibrate" && !options.profile.empty())
     return fmt::format("--profile is for calibrate, not for {}", options.bench);
   const bool collective = options.bench.starts_with("coll-");
@@ -152,7 +161,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--conduit", options.conduit, "conduit by name, as AQUEDUCT_CONDUIT");
   app.add_option("--profile", options.profile,
                  "calibrate: the profile to write, or a folder of profiles [.]");
-  app.add_option("--peers", options.peers, "bandwidth: targets that take turns [1]")
+  app.add_option("--peers", options.peers, "bandwidth and put-rate: targets that take turns [1]")
       ->check(CLI::Range(1, 255));
   app.add_option("--window", options.window,
                  "bandwidth, put-rate and coroutine-gets: operations in flight [64]")

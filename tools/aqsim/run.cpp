@@ -4,6 +4,7 @@
 #include "coll/tune/coll_settings.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
+#include "sim/plot.hpp"
 #include "sim/trace.hpp"
 #include "tools/aqsim/printer.hpp"
 #include "tools/aqsim/profile.hpp"
@@ -120,6 +121,9 @@ int run(const Options& options) {
   if (!options.trace.empty() &&
       (options.ranks.size() > 1 || (moves && options.bytes.size() > 1) || options.algorithm == "all"))
     throw BadInput("--trace is for one simulation: give one number of ranks, one of bytes and one algorithm");
+  if (const std::string problem = options.plot.empty() ? "" : sim::plot_problem(options.plot);
+      !problem.empty())
+    throw BadInput(problem);
   Printer printer(options);
   for (const Rank ranks : options.ranks) {
     const sim::Network network = network_for(options, ranks);
