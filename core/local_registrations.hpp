@@ -10,6 +10,12 @@
 
 namespace aqueduct::core {
 
+/// What a network does with a local buffer.
+enum class LocalUse : std::uint8_t {
+  read,  ///< the source of a put: it may lie in pages that cannot be written
+  write  ///< what a get fills
+};
+
 /// A registered range of local memory outside segments. `Region` is the
 /// network's object for it: an owning pointer, null while nothing is registered.
 template <class Region>
@@ -21,8 +27,9 @@ class LocalRegistration {
   template <class>
   friend class LocalRegistrations;
 
-  bool covers(Bytes buffer) const noexcept {
-    return region_ != nullptr && !ended_ && buffer.data() >= memory_.data() &&
+  bool covers(Bytes buffer, LocalUse use) const noexcept {
+    return region_ != nullptr && !ended_ && (writable_ || use == LocalUse::read) &&
+           buffer.data() >= memory_.data() &&
            buffer.data() + buffer.size() <= memory_.data() + memory_.size();
   }
 
@@ -30,6 +37,7 @@ class LocalRegistration {
   MutableBytes memory_;
   std::uint32_t users_ = 0;
   std::uint64_t last_use_ = 0;
+  bool writable_ = true;
   bool ended_ = false;  // its memory has ended while a transfer used it: nobody else may
 };
 
@@ -48,14 +56,16 @@ class LocalRegistrations {
   explicit LocalRegistrations(std::size_t keep, std::size_t most = SIZE_MAX)
       : keep_(keep), most_(most), entries_(std::make_unique<Registration[]>(kEntries)) {}
 
-  /// Returns a registration that covers `buffer`: an existing one, or a new one.
+  /// Returns a registration that covers `buffer` and allows `use`: an existing one, or a new one. A new one allows both,
+  /// unless the buffer's pages cannot be written.
   ///
-  /// `add` registers memory: Region(MutableBytes, int& error), null and a negative errno if the network refuses.
+  /// `add` registers memory: Region(MutableBytes, LocalUse, int& error), null and a negative errno if the network refuses;
+  /// -EFAULT: the pages do not allow that use.
   /// Errors: null, with `error`: -EAGAIN (every entry is in use, or no more can be pinned
   ///         until a transfer gives a registration back), -ENOMEM (the buffer is longer
   ///         than `most`, or the network pins nothing at all), or the error of `add`.
   template <class Add>
-  Registration* borrow(Bytes buffer, int& error, const Add& add) noexcept;
+  Registration* borrow(Bytes buffer, LocalUse use, int& error, const Add& add) noexcept;
   void give_back(Registration& registration) noexcept {
     if (--registration.users_ != 0) return;
     kept_ += registration.memory_.size();
@@ -104,10 +114,11 @@ class LocalRegistrations {
 
 template <class Region>
 template <class Add>
-auto LocalRegistrations<Region>::borrow(Bytes buffer, int& error, const Add& add) noexcept -> Registration* {
+auto LocalRegistrations<Region>::borrow(Bytes buffer, LocalUse use, int& error, const Add& add) noexcept
+    -> Registration* {
   Registration* empty = nullptr;
   for (Registration& entry : all()) {
-    if (entry.covers(buffer)) {
+    if (entry.covers(buffer, use)) {
       if (entry.users_++ == 0) kept_ -= entry.memory_.size();
       entry.last_use_ = ++clock_;
       return &entry;
@@ -126,18 +137,27 @@ auto LocalRegistrations<Region>::borrow(Bytes buffer, int& error, const Add& add
     }
     close(*empty);
   }
-  // Memory that is only read is registered as writable too: one kind of registration serves puts and gets.
+  // Memory that is only read is registered as writable too if it can be: one registration serves puts and gets.
   const MutableBytes memory{const_cast<std::byte*>(buffer.data()), buffer.size()};
-  empty->region_ = add(memory, error);
-  while (empty->region_ == nullptr) {  // perhaps a limit on pinned memory: end registrations without a user
+  const auto try_to_add = [&] {
+    empty->writable_ = true;
+    empty->region_ = add(memory, LocalUse::write, error);
+    if (empty->region_ != nullptr || error != -EFAULT || use == LocalUse::write) return;
+    empty->writable_ = false;
+    empty->region_ = add(memory, LocalUse::read, error);
+  };
+  try_to_add();
+  while (empty->region_ == nullptr &&
+         error != -EFAULT) {  // perhaps a limit on pinned memory: end registrations without a user
     Registration* const idle = oldest_idle();
     if (idle == nullptr) {
       if (error == -ENOMEM && in_use()) error = -EAGAIN;
       return nullptr;
     }
     close(*idle);
-    empty->region_ = add(memory, error);
+    try_to_add();
   }
+  if (empty->region_ == nullptr) return nullptr;
   empty->memory_ = memory;
   held_ += memory.size();
   empty->users_ = 1;

@@ -4,6 +4,7 @@
 #include "core/conduit.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,8 +19,10 @@ class RegisteredPages {
   RegisteredPages() = default;
   /// Nothing is registered, and errno says why, if `operator bool` is false.
   RegisteredPages(const Verbs& verbs, ibv_pd& domain, std::size_t bytes, int access)
-      : memory_(static_cast<std::byte*>(::operator new(bytes, kPage))),
-        region_(verbs.reg_mr(&domain, memory_.get(), bytes, access), {verbs.dereg_mr}) {}
+      : memory_(static_cast<std::byte*>(::operator new(bytes, kPage, std::nothrow))) {
+    errno = ENOMEM;
+    if (memory_ != nullptr) region_ = {verbs.reg_mr(&domain, memory_.get(), bytes, access), {verbs.dereg_mr}};
+  }
 
   explicit operator bool() const noexcept { return region_ != nullptr; }
   std::byte* data() const noexcept { return memory_.get(); }

@@ -45,9 +45,10 @@ Lent LocalBuffers::lend(OutstandingRequest& entry, core::Bytes buffer, bool copi
     return {Lent::Kind::done};
   }
   int error = 0;
-  entry.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
-    return memory_.add_local(memory, why);
-  });
+  const auto add = [this](core::MutableBytes memory, core::LocalUse use, int& why) noexcept {
+    return memory_.add_local(memory, use, why);
+  };
+  entry.borrowed = cache_.borrow(buffer, copies ? core::LocalUse::read : core::LocalUse::write, error, add);
   if (entry.borrowed != nullptr) {
     work.piece.lkey = entry.borrowed->region()->lkey;
     return {Lent::Kind::done};

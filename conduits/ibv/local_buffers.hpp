@@ -43,7 +43,8 @@ class LocalBuffers {
   /// Registers the bounce buffers. Returns 0, or an errno.
   int open();
 
-  /// Fills in `work.piece`. `copies`: a bounce buffer is filled from `buffer` now.
+  /// Fills in `work.piece`. `copies`: `buffer` is read, and a bounce buffer is filled from it now;
+  /// otherwise the device writes to it.
   Lent lend(OutstandingRequest& entry, core::Bytes buffer, bool copies, Work& work) noexcept;
   /// Releases what the request holds; called when it has ended, or was never posted.
   void give_back(const OutstandingRequest& entry) noexcept {

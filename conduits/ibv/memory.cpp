@@ -82,15 +82,13 @@ Owned<ibv_mr> Memory::add_on_demand(core::MutableBytes memory, int access) noexc
   return region;
 }
 
-Owned<ibv_mr> Memory::add_local(core::MutableBytes memory, int& error) noexcept {
-  Owned<ibv_mr> region = add(memory, local_access_);
-  if (region == nullptr && errno == EFAULT) {  // read-only memory is only a source of puts
-    region = add(memory, 0);
-  }
+Owned<ibv_mr> Memory::add_local(core::MutableBytes memory, core::LocalUse use, int& error) noexcept {
+  const int access = use == core::LocalUse::write ? local_access_ : 0;
+  Owned<ibv_mr> region = add(memory, access);
   // With on-demand paging the device would notice a page that cannot be written only in the middle of a transfer. So
   // the system is asked for writable pages first.
   if (region == nullptr && errno == ENOMEM && paging_.transfers) {
-    if (give_pages(memory)) region = add_on_demand(memory, local_access_);
+    if (give_pages(memory)) region = add_on_demand(memory, access);
     if (region == nullptr) errno = ENOMEM;
   }
   if (region == nullptr) error = errno != 0 ? -errno : -ENOMEM;

@@ -6,6 +6,7 @@
 #include "core/address_index.hpp"
 #include "core/conduit.hpp"
 #include "core/handles.hpp"
+#include "core/local_registrations.hpp"
 #include "core/log.hpp"
 
 #include <cstdint>
@@ -45,7 +46,7 @@ class Memory {
   }
   /// Registers memory that only this endpoint uses. Null, and a negative errno, if the device refuses; -ENOMEM: it
   /// cannot be pinned.
-  Owned<ibv_mr> add_local(core::MutableBytes memory, int& error) noexcept;
+  Owned<ibv_mr> add_local(core::MutableBytes memory, core::LocalUse use, int& error) noexcept;
   /// The local key of the segment that contains the buffer; nothing if none does.
   std::optional<std::uint32_t> key_in_segment(core::Bytes buffer) const noexcept;
 

@@ -75,10 +75,11 @@ Rank Rail::peer_of(std::uint32_t pair) const noexcept {
   return found != peers_.end() ? static_cast<Rank>(found - peers_.begin()) : kNoRank;
 }
 
-Registration* Rail::borrow(core::Bytes buffer, int& error) noexcept {
-  return cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
-    return memory_.add_local(memory, why);
-  });
+Registration* Rail::borrow(core::Bytes buffer, core::LocalUse use, int& error) noexcept {
+  return cache_.borrow(buffer, use, error,
+                       [this](core::MutableBytes memory, core::LocalUse of, int& why) noexcept {
+                         return memory_.add_local(memory, of, why);
+                       });
 }
 
 void Rail::invalidate(core::Bytes memory) noexcept { cache_.invalidate(memory); }

@@ -46,7 +46,7 @@ class Rail {
   // Memory.
   Memory& memory() noexcept { return memory_; }
   /// Registers a local buffer outside segments, until `give_back`. Null, and a negative errno, if that fails.
-  Registration* borrow(core::Bytes buffer, int& error) noexcept;
+  Registration* borrow(core::Bytes buffer, core::LocalUse use, int& error) noexcept;
   void give_back(Registration& registration) noexcept { cache_.give_back(registration); }
   void invalidate(core::Bytes memory) noexcept;
 

@@ -78,7 +78,8 @@ std::optional<core::Post> Striping::begin_by_rail(StripedTransfer& transfer, Sha
   auto local = rail.memory().key_in_segment(share.buffer);
   if (!local) {
     int error = 0;
-    if (share.borrowed == nullptr) share.borrowed = rail.borrow(share.buffer, error);
+    const auto use = transfer.opcode == IBV_WR_RDMA_READ ? core::LocalUse::write : core::LocalUse::read;
+    if (share.borrowed == nullptr) share.borrowed = rail.borrow(share.buffer, use, error);
     if (share.borrowed == nullptr) {
       if (error == -EAGAIN) return core::Post::retry();
       share.rail = nullptr;  // the first port may have it registered already, or reports the error

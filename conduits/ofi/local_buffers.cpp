@@ -6,18 +6,18 @@ namespace aqueduct::conduits::ofi {
 
 int LocalBuffers::add(core::MutableBytes memory, void*& descriptor) noexcept {
   int error = 0;
-  auto region = registrations_.add_local(memory, error);
+  auto region = registrations_.add_local(memory, core::LocalUse::write, error);
   if (error != 0) return error;
   descriptor = ::fi_mr_desc(region.get());
   own_.push_back(std::move(region));
   return 0;
 }
 
-bool LocalBuffers::lend(Request& request, core::Bytes buffer, void*& descriptor,
+bool LocalBuffers::lend(Request& request, core::Bytes buffer, core::LocalUse use, void*& descriptor,
                         std::int64_t& answer) noexcept {
   if ((descriptor = registrations_.descriptor_in_segment(buffer)) != nullptr) return true;
   int error = 0;
-  Registration* const borrowed = cache_.borrow(buffer, error);
+  Registration* const borrowed = cache_.borrow(buffer, use, error);
   answer = error;
   if (borrowed == nullptr) return false;
   *std::ranges::find(request.borrowed, nullptr) = borrowed;

@@ -28,7 +28,8 @@ class LocalBuffers {
 
   /// Finds or makes the descriptor of a caller's buffer, which stays valid until `give_back`. False if it cannot:
   /// `answer` is -FI_EAGAIN if a later call may succeed, otherwise the provider's error.
-  bool lend(Request& request, core::Bytes buffer, void*& descriptor, std::int64_t& answer) noexcept;
+  bool lend(Request& request, core::Bytes buffer, core::LocalUse use, void*& descriptor,
+            std::int64_t& answer) noexcept;
   void give_back(Request& request) noexcept {
     for (Registration*& borrowed : request.borrowed) {
       if (borrowed == nullptr) return;

@@ -13,10 +13,11 @@ class LocalCache : public core::LocalRegistrations<Fid<fid_mr>> {
   LocalCache(Registrations& registrations, std::size_t keep)
       : LocalRegistrations(keep), registrations_(registrations) {}
 
-  Registration* borrow(core::Bytes buffer, int& error) noexcept {
-    return LocalRegistrations::borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
-      return registrations_.add_local(memory, why);
-    });
+  Registration* borrow(core::Bytes buffer, core::LocalUse use, int& error) noexcept {
+    return LocalRegistrations::borrow(
+        buffer, use, error, [this](core::MutableBytes memory, core::LocalUse of, int& why) noexcept {
+          return registrations_.add_local(memory, of, why);
+        });
   }
 
  private:

@@ -35,7 +35,7 @@ core::Post Rma::write(Request& request, std::uint64_t key, std::uint64_t offset,
     if (!from.empty()) std::memcpy(request.slot, from.data(), from.size());
     local.iov_base = request.slot;
     descriptor = request.descriptor;
-  } else if (local_.needed() && !local_.lend(request, from, descriptor, answer)) {
+  } else if (local_.needed() && !local_.lend(request, from, core::LocalUse::read, descriptor, answer)) {
     return operations_.posted(request, answer, "to register a local buffer");
   }
   request.uses_caller_memory = local.iov_base != request.slot && !provider_.quirks->completes_at_post;
@@ -117,7 +117,7 @@ core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::Mu
     descriptor = request->descriptor;
     request->result = to.data();
     request->result_bytes = static_cast<std::uint32_t>(to.size());
-  } else if (local_.needed() && !local_.lend(*request, to, descriptor, answer)) {
+  } else if (local_.needed() && !local_.lend(*request, to, core::LocalUse::write, descriptor, answer)) {
     return operations_.posted(*request, answer, "to register a local buffer");
   }
   request->uses_caller_memory = place != request->slot && !provider_.quirks->completes_at_post;

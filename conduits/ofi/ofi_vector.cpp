@@ -71,11 +71,12 @@ core::Post Vector::post(Request& request, std::uint64_t key, std::span<const cor
     descriptors[0] = request.descriptor;
     count = 1;
   } else {
+    constexpr auto kUse = kIsPut ? core::LocalUse::read : core::LocalUse::write;
     for (std::size_t i = 0; i < count; ++i) {
       const core::MutableBytes piece = writable(local[i]);
       here[i] = {piece.data(), piece.size()};
       std::int64_t answer = 0;
-      if (local_.needed() && !local_.lend(request, piece, descriptors[i], answer)) {
+      if (local_.needed() && !local_.lend(request, piece, kUse, descriptors[i], answer)) {
         return operations_.posted(request, answer, "to register a local buffer");
       }
     }

@@ -18,7 +18,8 @@ struct KeyHead {
   std::uint32_t raw_bytes = 0;
 };
 
-constexpr std::uint64_t kLocalAccess = FI_SEND | FI_RECV | FI_READ | FI_WRITE;
+constexpr std::uint64_t kSourceAccess = FI_SEND | FI_WRITE;
+constexpr std::uint64_t kLocalAccess = kSourceAccess | FI_RECV | FI_READ;
 
 }  // namespace
 
@@ -119,9 +120,9 @@ void Registrations::forget(std::uint64_t handle) noexcept {
   mapped_keys_.erase(mapped);
 }
 
-Fid<fid_mr> Registrations::add_local(core::MutableBytes memory, int& error) noexcept {
+Fid<fid_mr> Registrations::add_local(core::MutableBytes memory, core::LocalUse use, int& error) noexcept {
   Fid<fid_mr> region;
-  error = add(memory, kLocalAccess, region);
+  error = add(memory, use == core::LocalUse::write ? kLocalAccess : kSourceAccess, region);
   if (error != 0) region.reset();
   return region;
 }

@@ -4,6 +4,7 @@
 #include "core/address_index.hpp"
 #include "core/conduit.hpp"
 #include "core/handles.hpp"
+#include "core/local_registrations.hpp"
 #include "core/log.hpp"
 
 #include <cstdint>
@@ -44,7 +45,7 @@ class Registrations {
   }
 
   /// Registers memory for local use. Null, and a negative error, if the provider refuses.
-  Fid<fid_mr> add_local(core::MutableBytes memory, int& error) noexcept;
+  Fid<fid_mr> add_local(core::MutableBytes memory, core::LocalUse use, int& error) noexcept;
   /// Whether local buffers need a descriptor at all.
   bool local_needed() const noexcept { return local_needed_; }
   /// The descriptor of a buffer inside a segment of this rank; null if it is in none.

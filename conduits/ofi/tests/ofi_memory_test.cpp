@@ -117,23 +117,23 @@ TEST_F(OfiMemory, ThatOtherTransfersPinIsWaitedForAndALimitBelowOneIsAnError) {
   const auto piece = [&](std::size_t i) { return core::Bytes(memory).subspan(1000 * i, 1000); };
   LocalCache cache(*registrations, 0);
   int error = 0;
-  Registration* const first = cache.borrow(piece(0), error);
-  Registration* const second = cache.borrow(piece(1), error);
+  Registration* const first = cache.borrow(piece(0), core::LocalUse::write, error);
+  Registration* const second = cache.borrow(piece(1), core::LocalUse::write, error);
   ASSERT_TRUE(first != nullptr && second != nullptr);
-  EXPECT_EQ(cache.borrow(piece(2), error), nullptr);
+  EXPECT_EQ(cache.borrow(piece(2), core::LocalUse::write, error), nullptr);
   EXPECT_EQ(error, -FI_EAGAIN) << "until one of the two ends";
   card.refusal = -FI_EINVAL;
-  EXPECT_EQ(cache.borrow(piece(2), error), nullptr);
+  EXPECT_EQ(cache.borrow(piece(2), core::LocalUse::write, error), nullptr);
   EXPECT_EQ(error, -FI_EINVAL) << "which waiting does not mend";
   cache.give_back(*first);
-  Registration* const third = cache.borrow(piece(2), error);
+  Registration* const third = cache.borrow(piece(2), core::LocalUse::write, error);
   ASSERT_NE(third, nullptr);
   cache.give_back(*second);
   cache.give_back(*third);
   EXPECT_EQ(card.pinned, 0);
   card.most = 0;
   card.refusal = -FI_ENOMEM;
-  EXPECT_EQ(cache.borrow(piece(0), error), nullptr);
+  EXPECT_EQ(cache.borrow(piece(0), core::LocalUse::write, error), nullptr);
   EXPECT_EQ(error, -FI_ENOMEM) << "nobody will give anything back";
 }
 
@@ -142,7 +142,8 @@ TEST_F(OfiMemory, ThatIsKeptGoesWhenALimitIsReached) {
   LocalCache cache(*registrations, 1 << 20);
   int error = 0;
   for (std::size_t i = 0; i < 3; ++i) {
-    Registration* const borrowed = cache.borrow(core::Bytes(memory).subspan(1000 * i, 1000), error);
+    Registration* const borrowed =
+        cache.borrow(core::Bytes(memory).subspan(1000 * i, 1000), core::LocalUse::write, error);
     ASSERT_NE(borrowed, nullptr) << i;
     cache.give_back(*borrowed);
   }
@@ -157,7 +158,7 @@ TEST_F(OfiMemory, ThatEndsIsNotKept) {
     Request request;
     void* descriptor = nullptr;
     std::int64_t answer = 0;
-    ASSERT_TRUE(buffers.lend(request, buffer, descriptor, answer)) << answer;
+    ASSERT_TRUE(buffers.lend(request, buffer, core::LocalUse::read, descriptor, answer)) << answer;
     buffers.give_back(request);
   };
   use(core::Bytes(memory).first(1000));

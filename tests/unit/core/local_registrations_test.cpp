@@ -36,9 +36,13 @@ class CoreLocalRegistrations : public testing::Test {
   Bytes piece(std::size_t i, std::size_t count = 1) const {
     return Bytes(memory).subspan(kPiece * i, kPiece * count);
   }
-  Cache::Registration* borrow(Cache& cache, Bytes buffer) {
+  Cache::Registration* borrow(Cache& cache, Bytes buffer, LocalUse use = LocalUse::write) {
     error = 0;
-    return cache.borrow(buffer, error, [this](MutableBytes part, int& why) -> Region {
+    return cache.borrow(buffer, use, error, [this](MutableBytes part, LocalUse of, int& why) -> Region {
+      if (of == LocalUse::write && part.data() < memory.data() + kPiece * read_only) {
+        why = -EFAULT;
+        return nullptr;
+      }
       if (card.refusal != 0) {
         why = card.refusal;
         return nullptr;
@@ -56,9 +60,27 @@ class CoreLocalRegistrations : public testing::Test {
   }
 
   std::vector<std::byte> memory = std::vector<std::byte>(100 * kPiece);
+  std::size_t read_only = 0;  // so many of the first pieces cannot be written
   Card card;
   int error = 0;
 };
+
+TEST_F(CoreLocalRegistrations, OfMemoryThatCannotBeWrittenServeNoGet) {
+  read_only = 2;
+  Cache cache(SIZE_MAX);
+  auto* const source = borrow(cache, piece(0, 4), LocalUse::read);
+  ASSERT_NE(source, nullptr);
+  EXPECT_EQ(borrow(cache, piece(1), LocalUse::read), source);
+  EXPECT_EQ(borrow(cache, piece(1)), nullptr);
+  EXPECT_EQ(error, -EFAULT);
+  auto* const target = borrow(cache, piece(3));
+  ASSERT_NE(target, nullptr);
+  EXPECT_NE(target, source) << "which the network may not write to";
+  cache.give_back(*source);
+  auto* const again = borrow(cache, piece(3), LocalUse::read);
+  EXPECT_NE(again, nullptr);
+  for (auto* const one : {source, target, again}) cache.give_back(*one);
+}
 
 TEST_F(CoreLocalRegistrations, EndWithTheirTransferUnlessTheyMayBeKept) {
   Cache cache(0);
