@@ -149,7 +149,7 @@ std::string allowed_values(const SettingInfo& info) {
       return "one of " + words;
     }
     case SettingType::duration:
-      return fmt::format("a whole number of ns, us, ms or s, such as {}{}",
+      return fmt::format("a whole number of ns, us, ms or s ({} if it has none), such as {}{}", info.unit,
                          info.default_value.empty() ? "10ms" : info.default_value,
                          info.least == 0 && info.most == INT64_MAX
                              ? ""

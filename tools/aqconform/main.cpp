@@ -2,7 +2,9 @@
 
 #include "tests/conformance/kit.hpp"
 #include "tools/aqconform/fabrics.hpp"
+#include "tools/standard_output.hpp"
 
 int main(int argc, char** argv) {
-  return aqueduct::conformance::run_kit(argc, argv, aqueduct::conformance::all_fabrics);
+  const int status = aqueduct::conformance::run_kit(argc, argv, aqueduct::conformance::all_fabrics);
+  return aqueduct::tools::after_output("aqconform", status);
 }

@@ -9,6 +9,7 @@
 #include "tools/aqperf/measure/session.hpp"
 #include "tools/aqperf/report/peers.hpp"
 #include "tools/aqperf/report/report.hpp"
+#include "tools/standard_output.hpp"
 
 #include <fmt/core.h>
 
@@ -19,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace aqueduct::perf {
@@ -123,10 +125,14 @@ int run(int argc, char** argv) {
 }  // namespace aqueduct::perf
 
 int main(int argc, char** argv) {
+  int status = 1;
   try {
-    return aqueduct::perf::run(argc, argv);
+    status = aqueduct::perf::run(argc, argv);
   } catch (const aqueduct::perf::Failure& failure) {
     fmt::print(stderr, "aqperf: {}\n", failure.what());
-    return failure.exit_status();
+    status = failure.exit_status();
+  } catch (const std::system_error&) {
+    // Of fmt::print: after_output says it.
   }
+  return aqueduct::tools::after_output("aqperf", status);
 }

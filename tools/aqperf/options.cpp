@@ -1,5 +1,6 @@
 #include "tools/aqperf/options.hpp"
 
+#include "conduits/registry.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/failure.hpp"
 
@@ -54,6 +55,11 @@ std::string problem_of(const Options& options) {
   }
   if (options.bench != "am-threads" && (options.callers > 1 || options.spinners > 0 || options.own_mutex))
     return fmt::format("--callers, --spinners and --own-mutex are for am-threads, not for {}", options.bench);
+  const std::string& conduit = options.conduit;
+  if (!conduit.empty() && conduit != "auto" && !conduits::is_path(conduit) &&
+      conduits::find(conduit) == nullptr)
+    return fmt::format("--conduit {}: there is no such conduit; this build has {}{}", conduit,
+                       conduits::names(), conduits::nearest(conduit).hint());
   const bool floods = options.bench.ends_with("-bandwidth") || options.bench == "put-rate";
   if (!floods && (options.peers > 1 || options.bidirectional))
     return fmt::format(

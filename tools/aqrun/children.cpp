@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
+#include <vector>
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -62,9 +64,13 @@ void Children::take_signals(const std::function<void(pid_t, int)>& ended,
       continue;
     }
     int status = 0;
+    std::vector<std::pair<pid_t, int>> gone;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (std::erase(running_, pid) > 0) ended(pid, status);
+      if (std::erase(running_, pid) > 0) gone.emplace_back(pid, status);
     }
+    // The first one gives the job its status. One that was killed: others may have exited because it is gone.
+    std::ranges::stable_partition(gone, [](const auto& one) { return WIFSIGNALED(one.second); });
+    for (const auto& [pid, how] : gone) ended(pid, how);
   }
 }
 

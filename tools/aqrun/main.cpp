@@ -3,12 +3,11 @@
 #include "tools/aqrun/options.hpp"
 #include "tools/aqrun/spawn.hpp"
 #include "tools/aqrun/supervisor.hpp"
+#include "tools/standard_output.hpp"
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <string_view>
 
@@ -31,11 +30,8 @@ int main(int argc, char** argv) {
     fill_standard_descriptors();
     if (argc == 2 && std::string_view(argv[1]) == aqrun::kAgentOption) return aqrun::run_agent();
     const auto read = aqrun::read_options(argc, argv);
-    if (const auto* ended = std::get_if<aqrun::Ended>(&read)) {
-      if (std::fflush(stdout) == 0) return ended->status;
-      fmt::print(stderr, "aqrun: standard output: {}\n", std::strerror(errno));
-      return 1;
-    }
+    if (const auto* ended = std::get_if<aqrun::Ended>(&read))
+      return aqueduct::tools::after_output("aqrun", ended->status);
     const auto& options = std::get<aqrun::Options>(read);
     aqrun::Leader leader(aqrun::shared_memory_folder(options.environment));
     return aqrun::Supervisor(options, leader).run();

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -221,6 +222,13 @@ static int run_tool(int argc, char** argv) {
   options.study.searched = options.candidates;
   if (options.out.empty()) options.out = "tuning/";
   try {
+    if (!std::isfinite(options.seconds))
+      throw aqueduct::aqtune::BadInput("--seconds is a number from 0.01 to 1e6");
+    if (!options.study.most.empty() && !options.studies)
+      throw aqueduct::aqtune::BadInput("--require is for --regret: give both");
+    if (!options.report.empty() && !options.report.ends_with(".html"))
+      throw aqueduct::aqtune::BadInput(
+          fmt::format("--report {}: the page is HTML, so its name ends in .html", options.report));
     options.operations = aqueduct::aqtune::read_operations(operations);
     options.bytes = aqueduct::aqtune::read_sizes(bytes);
     return aqueduct::aqtune::run(options, argc, argv);

@@ -95,7 +95,9 @@ TEST(ReadSetting, TakesDurationsInNanosecondsWhateverTheirUnit) {
   expect_problem(kTime, "-1s", "too small");
   expect_problem(kTime, "9223372037s", "too large");
   for (const char* value : {"7m", "7 s", "s", "1.5s", "soon"}) {
-    expect_problem(kTime, value, "cannot be read; it may be a whole number of ns, us, ms or s, such as 20ms");
+    expect_problem(
+        kTime, value,
+        "cannot be read; it may be a whole number of ns, us, ms or s (ms if it has none), such as 20ms");
   }
 }
 

@@ -91,8 +91,9 @@ void am_latency(Session& session, Reporter& reporter) {
   const bool answers_only = role.passive && !role.active;
   const Patience patience(session, Patience::kRounds);
   Echo echo(ep);
-  for (const std::size_t bytes : options.bytes.value_or(ByteRange{0, 0}).sizes()) {
-    require_medium(session, role.peer, bytes);
+  const ByteRange range = options.bytes.value_or(ByteRange{0, 0});
+  require_medium(session, role.peer, range.last);
+  for (const std::size_t bytes : range.sizes()) {
     const auto payload = std::span<const std::byte>(session.buffer()).first(bytes);
     const auto run = [&](std::uint64_t turns) {
       if (answers_only) {
