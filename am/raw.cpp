@@ -58,9 +58,10 @@ Status HandlerSpace::add(std::uint8_t number, RawHandler handler, void* argument
   return add_held(number, handler, argument, nullptr, accepts, options);
 }
 
-Status HandlerSpace::add_held(std::uint8_t number, RawHandler handler, void* argument,
-                              std::shared_ptr<void> held, const RawAccepts& accepts,
-                              const HandlerOptions& options) noexcept try {
+Status HandlerSpace::add_held(std::uint8_t number, RawHandler handler, void* argument, void (*destroy)(void*),
+                              const RawAccepts& accepts, const HandlerOptions& options) noexcept try {
+  std::shared_ptr<void> held;
+  if (destroy != nullptr) held = {argument, destroy};  // destroys it even if this throws
   auto& state = ep_->state();
   const core::Entry entry(state);
   if (state.in_child()) return ErrorCode::invalid_argument;

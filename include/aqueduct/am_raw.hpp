@@ -103,15 +103,11 @@ class HandlerSpace {
   Status add(std::uint8_t number, F body, const RawAccepts& accepts = {},
              const HandlerOptions& options = {}) noexcept {
     static_assert(std::is_invocable_v<F&, RawContext&>, "a raw handler is called as body(RawContext&)");
-    try {
-      auto held = std::make_shared<F>(std::move(body));
-      void* const callable = held.get();
-      return add_held(
-          number, [](void* f, RawContext& message) { (*static_cast<F*>(f))(message); }, callable,
-          std::move(held), accepts, options);
-    } catch (const std::bad_alloc&) {
-      return ErrorCode::no_memory;
-    }
+    F* const held = new (std::nothrow) F(std::move(body));
+    if (held == nullptr) return ErrorCode::no_memory;
+    return add_held(
+        number, [](void* f, RawContext& message) { (*static_cast<F*>(f))(message); }, held,
+        [](void* f) { delete static_cast<F*>(f); }, accepts, options);
   }
   /// The same for a function and its argument. Errors: also invalid_argument (null).
   Status add(std::uint8_t number, RawHandler handler, void* argument, const RawAccepts& accepts = {},
@@ -140,7 +136,8 @@ class HandlerSpace {
  private:
   friend class PreparedPayload;
   HandlerSpace(Endpoint& ep, detail::RawSpace& space) noexcept : ep_(&ep), space_(&space) {}
-  Status add_held(std::uint8_t number, RawHandler handler, void* argument, std::shared_ptr<void> held,
+  /// `destroy`, unless it is null, ends the argument: with the handler, or if the call fails.
+  Status add_held(std::uint8_t number, RawHandler handler, void* argument, void (*destroy)(void*),
                   const RawAccepts& accepts, const HandlerOptions& options) noexcept;
   Status send(Rank to, AmCategory category, const RawCall& call, detail::Bytes payload,
               GlobalPtr<std::byte> place, const AmOptions& options) const noexcept;
