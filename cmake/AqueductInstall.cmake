@@ -14,7 +14,9 @@ install(DIRECTORY include/aqueduct DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
 # parts of core that our own conduits are built from. docs/write-a-conduit.md says what each is for.
 add_library(aqueduct_conduit INTERFACE)
 set(conduit_headers "${CMAKE_INSTALL_INCLUDEDIR}/aqueduct-conduit")
-target_include_directories(aqueduct_conduit INTERFACE "$<INSTALL_INTERFACE:${conduit_headers}>")
+add_library(Aqueduct::conduit ALIAS aqueduct_conduit)
+target_include_directories(aqueduct_conduit INTERFACE
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:${conduit_headers}>")
 target_link_libraries(aqueduct_conduit INTERFACE aqueduct fmt::fmt)
 set_target_properties(aqueduct_conduit PROPERTIES EXPORT_NAME conduit)
 # One list for plug-ins and for the conduits of this tree, which a structure test holds to it.

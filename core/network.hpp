@@ -69,7 +69,7 @@ struct ConduitEntry {
   bool crosses_hosts = false;     ///< false: it serves only jobs whose ranks share one host
   /// If several usable conduits have the same kind of wire, the automatic choice takes the largest preference.
   std::uint8_t preference = 0;
-  std::span<const SettingInfo> settings;
+  std::span<const SettingInfo> settings = {};
   /// Checks a value beyond its type and limits. Returns what is
   /// wrong with it, in words, or an empty string. May be null.
   std::string (*check)(const SettingInfo& setting, std::string_view value) = nullptr;

@@ -126,7 +126,7 @@ class CounterBarrier final : public core::NativeBarrier {
 }  // namespace
 
 std::unique_ptr<core::NativeBarrier> Barriers::make_barrier(std::span<const Rank> members) {
-  // The arena has words for one barrier: that of the team of all ranks of the host. Other teams use messages.
+  // The arena has words for one barrier: that of the team of all ranks of the host. Other teams get none.
   if (!std::ranges::equal(members, network_.local_ranks()) || claimed_) return nullptr;
   const std::uint32_t me = network_.local_of(me_);
   std::unique_ptr<core::NativeBarrier> made;
