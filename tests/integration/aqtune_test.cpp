@@ -61,7 +61,10 @@ TEST(Aqtune, OnHostsThatDifferInFilesAndSettingsChoosesAlike) {
 TEST(Aqtune, SaysWhatIsWrong) {
   for (const auto& [arguments, why] :
        {std::pair{"--ops dance", "there is no operation 'dance'"}, std::pair{"--nope", "--nope"},
-        std::pair{"--seed x", "--seed"}, std::pair{"--bytes 1K:8", "the first is greater"},
+        std::pair{"--seed x", "--seed"}, std::pair{"--seconds nan", "--seconds is a number"},
+        std::pair{"--require 5,5,5", "--require is for --regret"},
+        std::pair{"--report x.pdf", "its name ends in .html"},
+        std::pair{"--bytes 1K:8", "the first is greater"},
         std::pair{"--from /none.json", "say where the page goes by --report"},
         std::pair{"--from /none.json --report /tmp/x.html", "--from: /none.json cannot be read"},
         std::pair{"--from /tmp --report /tmp/x.html", "--from: /tmp cannot be read: it is a folder"}}) {
@@ -77,10 +80,23 @@ TEST(ToolsWithoutAJob, EndWithTwoOnWrongUsage) {
        {std::pair{"aqsim curves foo", "foo"}, std::pair{"aqsim broadcast --cores 0", "--cores"},
         std::pair{"aqsim broadcast --compute nan", "--compute and --late are numbers"},
         std::pair{"aqsim broadcast --late nan", "--compute and --late are numbers"},
+        std::pair{"aqsim barrier --ranks 8 --plot /no/folder.html", "/no/folder.html cannot be written"},
+        std::pair{"aqsim barrier --ranks 8 --plot x.pdf", "ends in .svg or .html"},
+        std::pair{"aqconform --plugin /etc/passwd", "/etc/passwd cannot be loaded"},
+        std::pair{"aqconform --limit 0", "--limit: Value 0 not in range 1 to 86400"},
         std::pair{"aqcheck --nope", "--nope"}}) {
     AqrunJob job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/" + std::string(command)));
     EXPECT_EQ(job.status(), 2) << command << ": " << job.err();
     EXPECT_THAT(job.err(), HasSubstr(why));
+  }
+}
+
+TEST(Tools, FailIfTheirOutputIsNotTaken) {
+  for (const char* const command :
+       {"aqperf --help", "aqconform --list", "aqconform --help", "aqrun --version", "aqtune --help"}) {
+    AqrunJob job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/" + std::string(command) + " > /dev/full"));
+    EXPECT_EQ(job.status(), 1) << command << ": " << job.err();
+    EXPECT_THAT(job.err(), HasSubstr("standard output: ")) << command;
   }
 }
 
