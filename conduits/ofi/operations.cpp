@@ -49,8 +49,12 @@ core::Post Operations::posted(Request& request, std::int64_t answer, const char*
   if (why == ErrorCode::peer_lost) {
     lost_.refused(peer, what, answer);
   } else {
-    log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}", me_, what, peer,
-               provider_.library.text(answer));
+    log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}{}", me_, what, peer,
+               provider_.library.text(answer),
+               answer == -FI_EFAULT
+                   ? ". It may want memory that can be written, for the sources of puts too: "
+                     "copy read-only memory before it is put"
+                   : "");
   }
   return core::Post::failed(why);
 }
