@@ -38,8 +38,7 @@ std::string_view advice_for_errno(int error) noexcept {
     case EACCES:
     case EPERM:
       return "Who may open it: ls -l /dev/infiniband. With `ulimit -l 0` no memory can be registered: "
-             "`ulimit -l unlimited` "
-             "before the job starts";
+             "`ulimit -l unlimited` before the job starts";
     case ENODEV:
     case ENXIO:
     case EIO: return "The device has failed, or is gone: dmesg, `rdma link`";
