@@ -18,6 +18,9 @@ using aqueduct::detail::TeamSlot;
 
 namespace {
 
+/// Chosen: with shorter banks, blocks of more than 100 KiB go in thousands of pieces.
+constexpr std::uint64_t kShortBank = 1024;
+
 /// The table of the words that rank 0 has told. All ranks have got them whole, or the job would not have started.
 std::shared_ptr<const TuningTable> agreed_tuning(const EndpointState& state) {
   std::optional<TuningTable> table;
@@ -88,12 +91,22 @@ std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const O
     return std::nullopt;
   }
   const std::optional<ScratchSizes> sizes = agreed_sizes(all, board);
-  if (sizes) return sizes;
+  if (sizes && (sizes->bytes >= kShortBank || board.slots != 0)) return sizes;
   const auto least = std::min_element(all.begin(), all.end(), [](const Offer& a, const Offer& b) {
     return std::tie(a.bytes, a.counters) < std::tie(b.bytes, b.counters);
   });
   // All members find the same: one of them says it.
-  if (static_cast<Rank>(least - all.begin()) != team.index) return std::nullopt;
+  if (static_cast<Rank>(least - all.begin()) != team.index) return sizes;
+  if (sizes) {
+    if (!std::exchange(told_of_short_bank_, true)) {
+      state_.log.warn(
+          "a team of {} ranks has only {} bytes of memory for collective operations, as later ones will: "
+          "long blocks go in so many short pieces that a call may take seconds. End teams that are not used "
+          "any more (Team::end), or raise AQUEDUCT_COLL_SCRATCH on all ranks",
+          team.size(), sizes->bytes);
+    }
+    return sizes;
+  }
   state_.log.warn(
       "a team of {} ranks has no memory for collective operations, which will fail with no_memory: this rank "
       "offers {} bytes and {} counters. End teams that are not used any more (Team::end), or raise "

@@ -220,6 +220,7 @@ class Collectives final : public core::Layer {
   std::vector<std::string> names_;   ///< of their rows
   core::Busy busy_;
   core::Busy watching_;
+  bool told_of_short_bank_ = false;
 };
 
 }  // namespace aqueduct::coll

@@ -160,9 +160,11 @@ Fit fit(const Algorithm& algorithm, const WantedParameters& wanted, const Shape&
     whole.piece = std::max<std::uint64_t>(shape.bytes, shape.element);
     return whole;
   }
-  for (const std::uint32_t times : {2u, 1u}) {
-    if (const std::uint64_t piece = cutter.largest(times)) return cutter.fit(piece);
-  }
+  // Two pieces in a bank overlap, which pays unless it makes them much shorter: in a small bank one piece of 48 bytes may fit
+  // where two fit only of 12 bytes each.
+  const std::uint64_t alone = cutter.largest(1);
+  const std::uint64_t piece = cutter.largest(2);
+  if (const std::uint64_t better = 3 * piece >= alone ? piece : alone; better != 0) return cutter.fit(better);
   Fit none;
   none.refusal = reason;
   none.shape = shape;

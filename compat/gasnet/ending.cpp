@@ -25,6 +25,16 @@ constexpr auto kTogether = std::chrono::milliseconds(1500);
 
 std::atomic<bool> leaving{false};
 thread_local volatile sig_atomic_t in_signal = 0;
+thread_local bool leaves = false;  // this thread ends the process
+
+/// Whether this thread is the one that ends the process: the first that asks.
+bool is_first_to_leave() {
+  if (!leaving.exchange(true)) leaves = true;
+  return leaves;
+}
+[[noreturn]] void wait_for_the_end() {
+  for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+}
 
 /// Waits until every rank has come to an exit, but not for long: then what they have printed is not cut off.
 void wait_for_others() {
@@ -39,9 +49,7 @@ void wait_for_others() {
 }
 
 [[noreturn]] void leave(int code) {
-  if (leaving.exchange(true)) {
-    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));  // another thread ends the process
-  }
+  if (!is_first_to_leave()) wait_for_the_end();
   // The first rank that goes on may end the others. A stream that a reader holds locked must not keep this one from exiting.
   for (FILE* const stream : {stdout, stderr}) {
     if (ftrylockfile(stream) != 0) continue;
@@ -53,7 +61,7 @@ void wait_for_others() {
 }
 
 void at_end_of_main(int code, void*) {
-  if (leaving.load()) return;
+  if (leaves) return;
   leave(code);
 }
 /// With GASNET_CATCH_EXIT=0, exit(0) finishes the job together with the other ranks. After any other exit the library's own exit
@@ -61,7 +69,8 @@ void at_end_of_main(int code, void*) {
 void at_end_of_all(int code, void*) {
   State& s = state();
   if (code != 0 || s.ep.in_handler() || thread().in_loopback != 0 || locks_held != 0) return;
-  if (leaving.exchange(true)) return;
+  if (leaves) return;
+  if (!is_first_to_leave()) wait_for_the_end();
   static_cast<void>(s.job.finish());
 }
 
@@ -119,7 +128,7 @@ void fail(const char* call, const char* why) {
   std::fprintf(stderr, "*** FATAL ERROR (rank %u): %s: %s\n", aqg_job_rank, call, why);
   gasnett_print_backtrace_ifenabled(STDERR_FILENO);
   if (the_state == nullptr) std::abort();
-  if (leaving.exchange(true)) _exit(1);
+  if (leaving.load() || !is_first_to_leave()) _exit(1);
   state().job.leave(1);
 }
 void fail(const char* call, const Peer* peer, Status why) {

@@ -18,6 +18,11 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsize, uintptr_t) {
+  const char* const call = "gasnet_attach";
+  if (the_state == nullptr) return error(GASNET_ERR_NOT_INIT, call, "gasnet_init comes first");
+  constexpr uintptr_t kPage = GASNET_PAGESIZE;
+  if (segsize > UINTPTR_MAX - kPage)
+    return error(GASNET_ERR_BAD_ARG, call, "the size is above gasnet_getMaxLocalSegmentSize()");
   aqg_endpoint& ep = *state().endpoints[0];
   for (const bool free_numbers : {false, true}) {
     for (int i = 0; i < numentries; ++i) {
@@ -26,11 +31,10 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
       entry.gex_index = table[i].index;
       entry.gex_fnptr = table[i].fnptr;
       if (!add_handler(ep, entry, true))
-        return error(GASNET_ERR_BAD_ARG, "gasnet_attach", "an index is taken or illegal");
+        return error(GASNET_ERR_BAD_ARG, call, "an index is taken or illegal");
       table[i].index = entry.gex_index;
     }
   }
-  constexpr uintptr_t kPage = GASNET_PAGESIZE;
   return attach(std::max((segsize + kPage - 1) / kPage * kPage, kPage), nullptr);
 }
 void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM_t* tm_p,

@@ -74,6 +74,7 @@ extern "C" {
 
 void gasnet_barrier_notify(int id, int flags) { notify_barrier(id, flags); }
 int gasnet_barrier_try(int id, int flags) {
+  if (!named().under_way) fail("gasnet_barrier_try", "there is no barrier to wait for");
   if (!state().ep.test(named().event)) return GASNET_ERR_NOT_READY;
   return end_barrier(id, flags);
 }

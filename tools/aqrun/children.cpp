@@ -69,7 +69,7 @@ void Children::take_signals(const std::function<void(pid_t, int)>& ended,
       if (std::erase(running_, pid) > 0) gone.emplace_back(pid, status);
     }
     // The first one gives the job its status. One that was killed: others may have exited because it is gone.
-    std::ranges::stable_partition(gone, [](const auto& one) { return WIFSIGNALED(one.second); });
+    std::stable_partition(gone.begin(), gone.end(), [](const auto& one) { return WIFSIGNALED(one.second); });
     for (const auto& [pid, how] : gone) ended(pid, how);
   }
 }
