@@ -100,9 +100,9 @@ std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const O
   if (sizes) {
     if (!std::exchange(told_of_short_bank_, true)) {
       state_.log.warn(
-          "a team of {} ranks has only {} bytes of memory for collective operations, as later ones will: "
-          "long blocks go in so many short pieces that a call may take seconds. End teams that are not used "
-          "any more (Team::end), or raise AQUEDUCT_COLL_SCRATCH on all ranks",
+          "a team of {} ranks has only {} bytes of memory for collective operations, and later teams will "
+          "have no more. Calls with long blocks are cut into many short pieces, and may take seconds. End "
+          "teams that are no longer used (Team::end), or raise AQUEDUCT_COLL_SCRATCH on all ranks",
           team.size(), sizes->bytes);
     }
     return sizes;

@@ -52,8 +52,8 @@ core::Post Operations::posted(Request& request, std::int64_t answer, const char*
     log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}{}", me_, what, peer,
                provider_.library.text(answer),
                answer == -FI_EFAULT
-                   ? ". It may want memory that can be written, for the sources of puts too: "
-                     "copy read-only memory before it is put"
+                   ? ". The provider may need writable memory even for the source of a put: copy read-only "
+                     "memory first"
                    : "");
   }
   return core::Post::failed(why);
