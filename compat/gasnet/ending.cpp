@@ -125,6 +125,8 @@ void watch_the_end() {
   catch_it(SIGQUIT, on_quit);
 }
 
+void not_started() noexcept { fail("a call of GASNet", "gex_Client_Init, or gasnet_init, comes first"); }
+
 void fail(const char* call, const char* why) {
   std::fprintf(stderr, "*** FATAL ERROR (rank %u): %s: %s\n", aqg_job_rank, call, why);
   gasnett_print_backtrace_ifenabled(STDERR_FILENO);

@@ -110,7 +110,13 @@ struct State {
 
 /// Null before gex_Client_Init.
 extern State* the_state;
-inline State& state() noexcept { return *the_state; }
+/// Ends the process: a call came before gex_Client_Init.
+[[noreturn]] void not_started() noexcept;
+inline State& state() noexcept {
+  if (the_state == nullptr) [[unlikely]]
+    not_started();
+  return *the_state;
+}
 
 /// A place of which nothing is known: its window is always closed.
 inline constexpr aq_window kClosedWindow{nullptr, 0};

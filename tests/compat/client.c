@@ -1,5 +1,5 @@
 // A client of GASNet-EX in C: a little of each part, with answers that are checked. With a number as its argument, it ends
-// with that status, by one rank alone.
+// with that status, by one rank alone; with two, by two threads of it at once.
 
 #include <gasnet_coll.h>
 #include <gasnet_mk.h>
@@ -9,6 +9,7 @@
 
 #include "tests/compat/check.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -369,6 +370,11 @@ static void endpoints(void) {
   gex_System_SetVerboseErrors(1);
 }
 
+static void* exit_with(void* status) {
+  gasnet_exit(atoi(status));
+  return NULL;
+}
+
 int main(int argc, char** argv) {
   const size_t least = gex_AM_LUBRequestMedium();  // before the start
   HOLDS(least >= 512 && gex_AM_LUBReplyMedium() >= 512 && gex_AM_LUBRequestLong() >= 512 && gex_AM_LUBReplyLong() >= 512);
@@ -404,7 +410,9 @@ int main(int argc, char** argv) {
   endpoints();
   barrier();
   if (argc > 1) {
-    if (me == ranks - 1) gasnet_exit(atoi(argv[1]));
+    pthread_t other;
+    if (me == ranks - 1 && argc > 2) pthread_create(&other, NULL, exit_with, argv[2]);
+    if (me == ranks - 1) exit_with(argv[1]);
     for (;;) gasnet_AMPoll();
   }
   if (me == 0) puts("all right");

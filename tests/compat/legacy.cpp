@@ -1,4 +1,4 @@
-// A client of GASNet-1 in C++, with several threads where the library has them.
+// A client of GASNet-1 in C++, with several threads where the library has them. With an argument, it makes a call too early.
 
 #include "tests/compat/check.h"
 
@@ -54,7 +54,13 @@ void work(int thread, gasnet_node_t next, char* theirs) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1) return static_cast<int>(gasnet_getMaxLocalSegmentSize());
+  if (gasnet_attach(nullptr, 0, 65536, 0) != GASNET_ERR_NOT_INIT) return 1;
   OK(gasnet_init(&argc, &argv));
+  gex_System_SetVerboseErrors(0);
+  HOLDS(gasnet_attach(nullptr, 0, UINTPTR_MAX, 0) == GASNET_ERR_BAD_ARG);
+  HOLDS(gasnet_attach(nullptr, 0, gasnet_getMaxLocalSegmentSize() + 1, 0) == GASNET_ERR_BAD_ARG);
+  gex_System_SetVerboseErrors(1);
   gasnet_handlerentry_t table[] = {{130, reinterpret_cast<void (*)()>(request)},
                                    {131, reinterpret_cast<void (*)()>(reply)}};
   OK(gasnet_attach(table, 2, 65536, 0));

@@ -37,6 +37,17 @@ TEST(Aqrun, NamesTheSignalThatKilledARank) {
   EXPECT_TRUE(has(job.err(), ") was killed by signal 9 (Killed); ending the other rank\n")) << job.err();
 }
 
+// aqrun finds both at once, a rank that was killed and one that exited because of it: rank 1, started last, holds it meanwhile.
+TEST(Aqrun, PrefersTheStatusOfTheKilledRankAmongThoseThatEndedTogether) {
+  Job job(shell({"-n", "2", "--grace", "0"},
+                "state() { sed 's/.*) //' /proc/$1/stat | cut -c1; }; "
+                "ended() { n=0; for c in $(cat /proc/$1/task/$1/children); do "
+                "[ $(state $c) != Z ] || n=$((n + 1)); done; [ $n = 2 ]; }; "
+                "if [ $p = 0 ]; then until [ $(state $PPID) = T ]; do sleep 0.01; done; kill -9 $$; fi; "
+                "kill -STOP $PPID; (until ended $PPID; do sleep 0.01; done; kill -CONT $PPID) & exit 7"));
+  EXPECT_EQ(job.status(), 128 + SIGKILL) << job.err();
+}
+
 TEST(Aqrun, LetsTheOthersEndByThemselvesWithinTheGrace) {
   Job job(shell({"-n", "2", "--grace", "20"}, "[ $p = 1 ] && exit 5; sleep 0.3; echo in good order"));
   EXPECT_EQ(job.status(), 5);

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -30,7 +31,7 @@ class TeamMemory : public testing::Test {
  protected:
   void start(Rank ranks, std::vector<std::pair<const char*, const char*>> settings = {}) {
     Config config;
-    settings.insert(settings.end(),
+    settings.insert(settings.begin(),
                     {{"conduit", "loop"}, {"near", "off"}, {"segment_bytes", "4K"}, {"log", "off"}});
     for (const auto& [name, value] : settings) ASSERT_TRUE(config.set(name, value)) << name;
     auto made = Job::in_process(ranks, config);
@@ -72,6 +73,39 @@ TEST_F(TeamMemory, WithoutAnyCallsFailAlikeAndBreakNothing) {
     EXPECT_THAT(again->explain(Collective::barrier, 0), Not(HasSubstr(kNoScratch)));
     ASSERT_TRUE(ep.barrier());
   });
+}
+
+TEST_F(TeamMemory, ThatIsShortIsSaidOnce) {
+  testing::internal::CaptureStderr();
+  ASSERT_NO_FATAL_FAILURE(start(2, {{"coll_counters", "8192"}, {"coll_scratch", "64K"}, {"log", "warn"}}));
+  job_->run_each([](Endpoint& ep) {
+    const std::array<Rank, 2> all{0, 1};
+    std::vector<Team> teams;
+    std::vector<std::uint64_t> mine(8192), sums(8192);
+    while (teams.empty() ||
+           teams.back().explain(Collective::barrier, 0).find(kNoScratch) == std::string::npos) {
+      ASSERT_LT(teams.size(), 1000u);
+      auto team = Team::create(ep, all, teams.size());
+      ASSERT_TRUE(team) << team.status().text();
+      teams.push_back(std::move(*team));
+    }
+    // The last team that has any memory has little, and does a long block all the same.
+    std::fill(mine.begin(), mine.end(), ep.rank() + 1);
+    ASSERT_GE(teams.size(), 2u);
+    ASSERT_TRUE(all_reduce(teams[teams.size() - 2], std::span<const std::uint64_t>(mine), std::span(sums),
+                           ReduceOp::sum));
+    EXPECT_EQ(sums, std::vector<std::uint64_t>(8192, 3));
+    for (Team& team : teams) EXPECT_TRUE(team.end());
+    ASSERT_TRUE(ep.barrier());
+  });
+  const std::string log = testing::internal::GetCapturedStderr();
+  const auto first = log.find("bytes of memory for collective operations, and later teams");
+  ASSERT_NE(first, std::string::npos) << log;
+  EXPECT_EQ(log.find("bytes of memory for collective operations, and later teams", first + 1),
+            std::string::npos)
+      << log;
+  EXPECT_THAT(log,
+              HasSubstr("End teams that are no longer used (Team::end), or raise AQUEDUCT_COLL_SCRATCH"));
 }
 
 // The library's own memory is used up, but for counters: the program gives the bytes.
