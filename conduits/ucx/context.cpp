@@ -12,7 +12,7 @@ namespace aqueduct::conduits::ucx {
 namespace {
 
 constexpr const char* kNoSharedMemory = "^sm";
-constexpr std::string_view kLoopback = "/lo";
+constexpr std::string_view kLoopback = "lo";
 
 /// UCX's own settings: the environment's, with the conduit's changes.
 class Configuration {
@@ -62,21 +62,35 @@ ucs_status_t init(const Library& ucp, const ContextOptions& options, const std::
   return ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, configuration.get(), &made);
 }
 
+/// The network devices of resources such as tcp/eth0, each once.
+std::vector<std::string> devices_of(const std::vector<std::string>& resources) {
+  std::vector<std::string> devices;
+  for (const std::string& resource : resources) {
+    const std::string device = resource.substr(resource.find('/') + 1);
+    if (device != "memory0" && device != "memory" && std::ranges::find(devices, device) == devices.end())
+      devices.push_back(device);
+  }
+  return devices;
+}
+
 /// The network devices without the loopback, as a list for UCX; empty: the loopback is not among them, or is the only one.
 std::string without_loopback(const std::vector<std::string>& resources) {
-  std::vector<std::string> devices;
-  bool found = false;
-  for (const std::string& resource : resources) {
-    const std::size_t slash = resource.find('/');
-    const std::string device = resource.substr(slash + 1);
-    if (device == kLoopback.substr(1)) {
-      found = true;
-    } else if (device != "memory0" && device != "memory" &&
-               std::ranges::find(devices, device) == devices.end()) {
-      devices.push_back(device);
-    }
+  std::vector<std::string> devices = devices_of(resources);
+  return std::erase(devices, kLoopback) > 0 ? fmt::format("{}", fmt::join(devices, ",")) : std::string();
+}
+
+/// The first device of a list for UCX that is none of `known`; empty if all are. A device mlx5_0 has the port mlx5_0:1. Patterns are left to UCX.
+std::string unknown_device(std::string_view list, const std::vector<std::string>& known) {
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+    if (one.empty() || one == "all" || one.find_first_of("^*?[") != std::string_view::npos) continue;
+    const bool is_known = std::ranges::any_of(known, [&](const std::string& device) {
+      return device == one || (device.starts_with(one) && device[one.size()] == ':');
+    });
+    if (!is_known) return std::string(one);
   }
-  return found ? fmt::format("{}", fmt::join(devices, ",")) : std::string();
+  return {};
 }
 
 }  // namespace
@@ -109,6 +123,19 @@ std::unique_ptr<Context> Context::open(const Library& ucp, const ContextOptions&
     return std::unique_ptr<Context>(new Context(ucp, handle));
   };
   auto context = attempt(options.devices);
+  // UCX goes on without a device that it does not have, with shared memory alone if it must.
+  if (context != nullptr && !context->resources().empty() &&
+      !unknown_device(options.devices, devices_of(context->resources())).empty()) {
+    const auto all = attempt("all");
+    if (all == nullptr) return nullptr;
+    const std::vector<std::string> known = devices_of(all->resources());
+    if (const std::string unknown = unknown_device(options.devices, known); !unknown.empty()) {
+      why = fmt::format("AQUEDUCT_UCX_DEVICES names '{}', which UCX does not have here{}: it has {}", unknown,
+                        options.transports.empty() ? "" : " with AQUEDUCT_UCX_TRANSPORTS",
+                        known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+      return nullptr;
+    }
+  }
   if (context == nullptr || options.one_host || !options.devices.empty() || is_set("UCX_NET_DEVICES"))
     return context;
   // UCX takes two hosts with one kernel (network namespaces) for the same host, and would connect them by the loopback.

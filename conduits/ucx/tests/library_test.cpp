@@ -88,5 +88,21 @@ TEST(UcxContext, ThatCannotBeOpenedSaysWhatWasAskedFor) {
   EXPECT_THAT(why, HasSubstr("no-such-device0"));
 }
 
+// UCX goes on without the device: with shared memory only, or with the others of the list.
+TEST(UcxContext, OfADeviceThatIsNotThereSaysWhichThereAre) {
+  for (const char* devices : {"no-such-device0", "lo,no-such-device0"}) {
+    std::string why;
+    ContextOptions options;
+    options.devices = devices;
+    EXPECT_EQ(Context::open(options, why), nullptr) << devices;
+    EXPECT_THAT(why, HasSubstr("names 'no-such-device0', which UCX does not have here: it has"));
+    EXPECT_THAT(why, HasSubstr("lo"));
+  }
+  std::string why;
+  ContextOptions options;
+  options.devices = "lo";
+  EXPECT_NE(Context::open(options, why), nullptr) << why;
+}
+
 }  // namespace
 }  // namespace aqueduct::conduits::ucx
