@@ -101,6 +101,14 @@ TEST(Aqinfo, ListsSettingsWithValueUnitDefaultAndOrigin) {
   EXPECT_EQ(setting(all, "segments").at("origin"), "built in");
 }
 
+TEST(Aqinfo, AnswersOneQuestionAtATime) {
+  for (const char* both : {"--collectives --topology", "--topology --errors", "--collectives --errors"}) {
+    const InfoAnswer answer = aqinfo(both);
+    EXPECT_EQ(answer.status, 2) << both << answer.text;
+    EXPECT_NE(answer.text.find(" excludes "), std::string::npos) << answer.text;
+  }
+}
+
 TEST(Aqinfo, ShowsProblemsAndEndsWithOne) {
   const std::string variables = "AQUEDUCT_SEGMNT_BYTES=4M AQUEDUCT_SIGNALS=none";
   const InfoAnswer json = aqinfo("--json", variables);

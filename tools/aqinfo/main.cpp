@@ -29,12 +29,13 @@ static int run_tool(int argc, char** argv) {
   bool json = false;
   bool errors = false;
   app.add_flag("--json", json, "One JSON object instead of text");
-  app.add_flag("--errors", errors, "The registry of error codes instead");
+  CLI::Option* const asks_errors = app.add_flag("--errors", errors, "The registry of error codes instead");
   bool collectives = false;
   aqueduct::aqinfo::CollectivesQuestion question;
   std::string sizes;
   CLI::Option* const asks = app.add_flag("--collectives", collectives,
-                                         "Which algorithm each collective operation would use instead");
+                                         "Which algorithm each collective operation would use instead")
+                                ->excludes(asks_errors);
   app.add_option("--ranks", question.ranks, "With --collectives: members of the team")
       ->check(CLI::Range(1, kMostMembers))
       ->needs(asks);
@@ -45,7 +46,9 @@ static int run_tool(int argc, char** argv) {
   app.add_option("--bytes", sizes, "With --collectives: sizes of a block, as 8,1K,64M")->needs(asks);
   bool topology = false;
   app.add_flag("--topology", topology,
-               "Levels of memory of this host, and where ranks are, instead; under aqrun: those of its job");
+               "Levels of memory of this host, and where ranks are, instead; under aqrun: those of its job")
+      ->excludes(asks)
+      ->excludes(asks_errors);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
