@@ -45,6 +45,7 @@ constexpr std::array kAll{
     &kAllReduceHalving,
     &kAllReduceRing,
     &kAllReduceHosts,
+    &kAllReduceHostsTree,
     &kReduceScatterCirculant,
     &kReduceScatterDirect,
     &kReduceScatterHalving,

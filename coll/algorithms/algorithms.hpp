@@ -46,6 +46,7 @@ extern const Algorithm kAllReduceParts;
 extern const Algorithm kAllReduceHalving;
 extern const Algorithm kAllReduceRing;
 extern const Algorithm kAllReduceHosts;
+extern const Algorithm kAllReduceHostsTree;
 extern const Algorithm kReduceScatterCirculant;
 extern const Algorithm kReduceScatterDirect;
 extern const Algorithm kReduceScatterHalving;

@@ -251,6 +251,36 @@ TEST(AqsimHosts, AreNotSlowerThanAnAlgorithmThatTakesAllAlike) {
   EXPECT_LE(barrier.at("hosts"), barrier.at("dissemination"));
 }
 
+// What the table takes, beside `hosts` and every other algorithm, where the members of a host share its link.
+TEST(AqsimHosts, ChooseForLongBlocksWhatKeepsAllMembersAtWork) {
+  const support::ScratchFolder folder;
+  const std::string file = folder / "shared.json";
+  std::ofstream(file)
+      << R"({"version": 1, "levels": [{"ranks": 8, "latency_us": 0.3, "overhead_us": 0.1, "gap_us": 0.05, "ns_per_byte": 0.1},
+             {"latency_us": 1.5, "overhead_us": 0.3, "gap_us": 0.1, "ns_per_byte": 0.04}],
+             "topology": {"kind": "crossbar"}, "ranks_per_host": 8, "host_link": {"hop_us": 0.05, "ns_per_byte": 0.04},
+             "copy_ns_per_byte": 0.1, "reduce_ns_per_byte": 0.1})";
+  for (const char* const operation : {"broadcast", "all_gather", "reduce", "all_reduce"}) {
+    for (const char* const hosts_of : {"3x8", "4x8"}) {
+      Options options = hosts_options(operation, hosts_of);
+      options.network = file;
+      options.bytes = {64 << 10};
+      const double chosen = hosts_line(options).at("virtual_us").get<double>();
+      options.algorithm = "all";
+      double best = chosen, hosts = 0;
+      for (const nlohmann::json& line : hosts_lines(options)) {
+        const double time = line.at("virtual_us").get<double>();
+        best = std::min(best, time);
+        if (line.at("algorithm").get<std::string>().starts_with("hosts")) hosts = time;
+      }
+      EXPECT_LE(chosen, 1.6 * best) << operation << ' ' << hosts_of;
+      if (hosts > 0) {
+        EXPECT_LT(chosen, hosts) << operation << ' ' << hosts_of;
+      }
+    }
+  }
+}
+
 TEST(AqsimHosts, ShareLinksBetweenThemAlone) {
   for (const char* const network : {"crossbar", "fat-tree", "torus", "dragonfly"}) {
     Options options = hosts_options("all_gather", "8,8,3");

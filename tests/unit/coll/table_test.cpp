@@ -337,6 +337,36 @@ TEST(Table, GoesByHostsWhereSomeMembersShareOne) {
   }
 }
 
+// Four members on each of four hosts. Leaders alone would be too slow; chains and rings cross to each host once only if its
+// members follow one another.
+TEST(Table, KeepsAllMembersAtWorkOnLongBlocksOfSeveralHosts) {
+  const Groups in_rows(16, [](Rank position) { return position / 4; });
+  const Groups in_turns(16, [](Rank position) { return position % 4; });
+  const std::vector<std::pair<Operation, std::string>> long_ones{{Operation::broadcast, "chain"},
+                                                                 {Operation::all_gather, "ring"},
+                                                                 {Operation::reduce, "chain"},
+                                                                 {Operation::all_reduce, "halving"}};
+  TeamTraits team = network(16);
+  for (const auto& [operation, name] : long_ones) {
+    const Shape shape = shape_of(operation, 16, 64 << 10);
+    team.groups = &in_rows;
+    EXPECT_EQ(chosen(shape, team).rfind(name, 0), 0u)
+        << operation_word(operation) << ' ' << chosen(shape, team);
+    team.groups = &in_turns;
+    EXPECT_EQ(chosen(shape, team).rfind("hosts", 0), 0u)
+        << operation_word(operation) << ' ' << chosen(shape, team);
+  }
+}
+
+TEST(Table, SendsFewMessagesBetweenAnyNumberOfHosts) {
+  for (const Rank hosts : {33u, 66u, 100u}) {
+    const Groups groups(2 * hosts, [](Rank position) { return position / 2; });
+    TeamTraits team = network(2 * hosts);
+    team.groups = &groups;
+    EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 2 * hosts, 64), team), "hosts-tree:radix=8") << hosts;
+  }
+}
+
 TEST(Table, CombinesInTeamOrderAlsoByHosts) {
   const Groups in_row(8, [](Rank position) { return position / 4; });
   const Groups in_turn(8, [](Rank position) { return position % 2; });
