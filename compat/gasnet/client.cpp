@@ -23,6 +23,8 @@ extern char** environ;
 namespace aqueduct::gasnet {
 
 State* the_state = nullptr;
+std::atomic<bool> verbose_errors{true};
+std::atomic<int> wait_mode{GASNET_WAIT_SPINBLOCK};
 
 namespace {
 
@@ -205,7 +207,7 @@ int start(Threads threads, const char* client, gex_Flags_t flags) {
 }
 
 int error(int code, const char* call, const char* why) {
-  if (the_state == nullptr || the_state->verbose) {
+  if (verbose_errors) {
     std::fprintf(stderr, "*** GASNet: %s returns %s (%s): %s\n", call, gasnet_ErrorName(code),
                  gasnet_ErrorDesc(code), why);
   }
@@ -270,18 +272,18 @@ const char* gasnet_ErrorDesc(int errval) {
   return "no description available";
 }
 
-int gasnet_set_waitmode(int wait_mode) {
-  if (wait_mode < GASNET_WAIT_SPIN || wait_mode > GASNET_WAIT_SPINBLOCK) {
+int gasnet_set_waitmode(int mode) {
+  if (mode < GASNET_WAIT_SPIN || mode > GASNET_WAIT_SPINBLOCK) {
     return error(GASNET_ERR_BAD_ARG, "gasnet_set_waitmode", "no such mode");
   }
-  if (the_state != nullptr) state().wait_mode = wait_mode;
+  wait_mode = mode;
   return GASNET_OK;
 }
 uintptr_t gasnet_getMaxLocalSegmentSize(void) { return state().most_segment; }
 uintptr_t gasnet_getMaxGlobalSegmentSize(void) { return state().most_segment_all; }
 
-int gex_System_GetVerboseErrors(void) { return state().verbose ? 1 : 0; }
-void gex_System_SetVerboseErrors(int enable) { state().verbose = enable != 0; }
+int gex_System_GetVerboseErrors(void) { return verbose_errors ? 1 : 0; }
+void gex_System_SetVerboseErrors(int enable) { verbose_errors = enable != 0; }
 uint64_t gex_System_QueryMaxThreads(void) {
   return state().ep.threads() == Threads::single ? 1 : GASNETT_MAX_THREADS;
 }

@@ -160,7 +160,10 @@ void fail(const char* call, const Peer* peer, Status why) {
 using namespace aqueduct::gasnet;
 
 extern "C" void gasnet_exit(int exitcode) {
-  if (the_state == nullptr) _exit(exitcode);
+  if (the_state == nullptr) {
+    std::fflush(nullptr);
+    _exit(exitcode);
+  }
   if (in_signal != 0) {
     // The launcher is told at once; the signal may have come inside a call that must not be entered again.
     leaving.store(true);

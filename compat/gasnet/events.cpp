@@ -1,8 +1,11 @@
 // Events, implicit operations by thread, polling and waiting.
 
 #include "compat/gasnet/state.hpp"
+#include "compat/gasnet/user_operators.hpp"
 
+#include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include <pthread.h>
 
@@ -25,11 +28,7 @@ Ended& ended() {
   static Ended* const all = new Ended;  // threads may end after main has returned
   return *all;
 }
-void leave(void* thread) {
-  Ended& all = ended();
-  const std::lock_guard lock(all.mutex);
-  all.threads.push_back(static_cast<Thread*>(thread));
-}
+void leave(void* thread);
 
 Thread& begin_thread() {
   static const pthread_key_t key = [] {
@@ -90,15 +89,29 @@ Composite* take(bool region) {
   return made;
 }
 
+/// The end of a thread. What a destructor of the client's does later has a record of its own.
+void leave(void* thread) {
+  auto* const ends = static_cast<Thread*>(thread);
+  here = nullptr;
+  ends->after_pieces = {};
+  if (Composite* const open = std::exchange(ends->region, nullptr)) {
+    Pool& all = pool(true);
+    const std::lock_guard lock(all.mutex);
+    all.free.push_back(open);  // the next region waits for what is in flight in it
+  }
+  Ended& all = ended();
+  const std::lock_guard lock(all.mutex);
+  all.threads.push_back(ends);
+}
+
 bool word_done(const void* word) noexcept {
   const aq_event event{const_cast<void*>(word)};
   return aq_done(&event);
 }
 /// Takes the outcome of an Event that is done.
-void collect(void*& word) {
+void collect(void* word) {
   if (word == nullptr) return;
   Event event = Event::adopt(word);
-  word = nullptr;
   if (const Status status = event.status(); !status) fail("an operation", nullptr, status);
 }
 
@@ -126,22 +139,22 @@ void finish(gex_Event_t event) {
       // A later operation may have taken the place.
       if (Composite* expected = &c; c.holder != nullptr)
         std::exchange(c.holder, nullptr)->compare_exchange_strong(expected, nullptr);
-      collect(c.root);
+      collect(c.root.exchange(nullptr));
       // The source is free when the operation is over.
-      if (c.leaf != nullptr) {
-        Event source = Event::adopt(std::exchange(c.leaf, nullptr));
+      if (void* const leaf = c.leaf.exchange(nullptr); leaf != nullptr) {
+        Event source = Event::adopt(leaf);
         if (!source.done()) static_cast<void>(state().ep.wait(source));
       }
+      if (c.fold != nullptr) run_fold(std::exchange(c.fold, nullptr));
     }
     Pool& all = pool(c.group != nullptr);
     const std::lock_guard lock(all.mutex);
     all.free.push_back(&c);
   } else if (is_leaf(event)) {
     Composite& c = composite(event);
-    if (c.group == nullptr) collect(c.leaf);
+    if (c.group == nullptr) collect(c.leaf.exchange(nullptr));
   } else {
-    void* word = event;
-    collect(word);
+    collect(event);
   }
 }
 
@@ -154,10 +167,10 @@ void wait_until_done(gex_Event_t event) {
       return;
     }
   }
-  void*& word = is_root(event) ? composite(event).root : composite(event).leaf;
-  Event waited = Event::adopt(word);
+  std::atomic<void*>& word = is_root(event) ? composite(event).root : composite(event).leaf;
+  Event waited = Event::adopt(word.load());
   const Status status = state().ep.wait(waited);
-  word = waited.release();
+  word.store(waited.release());
   if (!status) fail("gex_Event_Wait", nullptr, status);
 }
 
@@ -190,6 +203,18 @@ Sweep sweep(gex_Event_t* events, std::size_t count) {
   }
   for (std::size_t i = 0; i < count; ++i) result.left += events[i] != GEX_EVENT_INVALID ? 1 : 0;
   return result;
+}
+
+// The first locks that this thread holds, for the message to a client that takes one twice.
+constexpr int kNotedLocks = 8;
+thread_local const gex_HSL_t* noted_locks[kNotedLocks] = {};
+bool holds(const gex_HSL_t* hsl) noexcept {
+  return std::find(noted_locks, noted_locks + std::min(locks_held, kNotedLocks), hsl) !=
+         noted_locks + std::min(locks_held, kNotedLocks);
+}
+void took(const gex_HSL_t* hsl) noexcept {
+  if (locks_held < kNotedLocks) noted_locks[locks_held] = hsl;
+  ++locks_held;
 }
 
 template <class Predicate>
@@ -235,6 +260,18 @@ gex_Event_t handle(const char* call, Event&& event, std::atomic<Composite*>& hol
   return as_root(made);
 }
 bool composite_done(const Composite& event) noexcept { return word_done(event.root); }
+
+gex_Event_t handle(const char* call, Event&& event, Fold* fold) {
+  if (event.done()) {
+    const gex_Event_t over = handle(call, std::move(event));
+    run_fold(fold);
+    return over;
+  }
+  Composite* const made = take(false);
+  made->root = event.release();
+  made->fold = fold;
+  return as_root(made);
+}
 
 }  // namespace aqueduct::gasnet
 
@@ -328,6 +365,11 @@ gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t) {
 }
 
 int gasnet_AMPoll(void) {
+#ifdef AQUEDUCT_CHECKED
+  if (state().ep.in_handler() || thread().in_loopback != 0)
+    fail("gasnet_AMPoll", "a handler of messages may not poll");
+  if (locks_held != 0) fail("gasnet_AMPoll", "a thread that holds a handler-safe lock may not poll");
+#endif
   state().ep.progress();
   return GASNET_OK;
 }
@@ -342,7 +384,7 @@ void aqg_pause(unsigned* round) {
   constexpr std::chrono::nanoseconds kFirstWithSleep{2'000'000};  // the library sleeps after 1 ms
   constexpr std::chrono::nanoseconds kLongest{16'000'000};
   Endpoint& ep = state().ep;
-  const int mode = state().wait_mode.load(std::memory_order_relaxed);
+  const int mode = wait_mode.load(std::memory_order_relaxed);
   if (mode == GASNET_WAIT_SPIN || *round < (mode == GASNET_WAIT_BLOCK ? 1 : kSpins)) {
     ++*round;
     ep.progress();
@@ -355,16 +397,24 @@ void aqg_pause(unsigned* round) {
 void gex_HSL_Init(gex_HSL_t* hsl) { pthread_mutex_init(&hsl->mutex, nullptr); }
 void gex_HSL_Destroy(gex_HSL_t* hsl) { pthread_mutex_destroy(&hsl->mutex); }
 void gex_HSL_Lock(gex_HSL_t* hsl) {
+  if (locks_held != 0 && holds(hsl))
+    fail("gex_HSL_Lock", "this thread holds the lock already, and would wait for itself for ever");
   pthread_mutex_lock(&hsl->mutex);
-  ++locks_held;
+  took(hsl);
 }
 void gex_HSL_Unlock(gex_HSL_t* hsl) {
   --locks_held;
+  // Usually the last one that was taken.
+  for (int i = std::min(locks_held, kNotedLocks - 1); i >= 0; --i) {
+    if (noted_locks[i] != hsl) continue;
+    noted_locks[i] = locks_held < kNotedLocks ? noted_locks[locks_held] : nullptr;
+    break;
+  }
   pthread_mutex_unlock(&hsl->mutex);
 }
 int gex_HSL_Trylock(gex_HSL_t* hsl) {
   if (pthread_mutex_trylock(&hsl->mutex) != 0) return GASNET_ERR_NOT_READY;
-  ++locks_held;
+  took(hsl);
   return GASNET_OK;
 }
 }

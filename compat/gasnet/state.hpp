@@ -100,13 +100,15 @@ struct State {
   Rank nbrhds = 0;
   Rank hosts = 0;
 
-  bool verbose = true;
   bool legacy = false;  ///< GASNet-1's calls may be used
   bool threads_deferred = false;
-  std::atomic<int> wait_mode{GASNET_WAIT_SPINBLOCK};
 
   Rank me() const noexcept { return ep.rank(); }
 };
+
+/// gex_System_SetVerboseErrors, and gasnet_set_waitmode: also before the start.
+extern std::atomic<bool> verbose_errors;
+extern std::atomic<int> wait_mode;
 
 /// Null before gex_Client_Init.
 extern State* the_state;
@@ -190,10 +192,11 @@ extern thread_local int locks_held;
 
 /// An event with parts: a put with an event of its source, or an access region.
 struct alignas(16) Composite {
-  void* root = nullptr;                       ///< the word of an Event
-  void* leaf = nullptr;                       ///< likewise, of the source
+  std::atomic<void*> root{nullptr};           ///< the word of an Event; another thread may ask if it is done
+  std::atomic<void*> leaf{nullptr};           ///< likewise, of the source
   Group* group = nullptr;                     ///< of a region: stands for both
   std::atomic<Composite*>* holder = nullptr;  ///< points here until the event is synced
+  struct Fold* fold = nullptr;                ///< what to combine when the event is synced
 };
 /// Whether the operation is over.
 bool composite_done(const Composite& event) noexcept;

@@ -8,6 +8,7 @@
 #include <bitset>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -74,6 +75,15 @@ UserReduction& user_operator(std::uint32_t number, std::size_t element, bool com
 }
 
 }  // namespace
+
+void run_fold(Fold* fold) {
+  const std::unique_ptr<Fold> one(fold);
+  if (one->all == nullptr || one->bytes == 0) return;
+  std::byte* const last = one->all.get() + (one->members - 1) * one->bytes;
+  for (std::size_t i = one->members - 1; i-- > 0;)
+    one->function(one->all.get() + i * one->bytes, last, one->count, one->data);
+  std::memcpy(one->result, last, one->bytes);
+}
 
 void give_back_name(std::uint32_t name) {
   const std::lock_guard lock(names().mutex);

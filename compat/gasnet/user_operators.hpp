@@ -20,6 +20,25 @@ struct UserReduction {
       nullptr};  ///< the event of the last operation with it, until it is synced
 };
 
+/// The longest element that teams other than the world combine on the way. Longer ones may not fit into the memory for
+/// collective operations of a team that was made while many live: all members' are gathered, and combined at the end.
+inline constexpr std::size_t kLongestOnTheWay = 64;
+
+/// A reduction whose values are gathered, in the order of the team.
+struct Fold {
+  std::unique_ptr<std::byte[]> all;  ///< null: another rank gets the result
+  std::size_t members = 0;
+  std::size_t bytes = 0;  ///< of a member's elements
+  std::size_t count = 0;
+  gex_Coll_ReduceFn_t function = nullptr;
+  void* data = nullptr;
+  void* result = nullptr;
+};
+/// Combines what was gathered, and ends the fold.
+void run_fold(Fold* fold);
+/// The handle of an operation; when it is synced, the fold is run. At once if it is over.
+gex_Event_t handle(const char* call, Event&& event, Fold* fold);
+
 /// Chooses the part for a team: equal on all members, and different for any two teams that have a member in common. Collective.
 std::uint32_t agree_on_name(const char* call, Team& team);
 /// The team has ended: later teams may have its part.

@@ -1,5 +1,5 @@
 // A client of GASNet-EX in C: a little of each part, with answers that are checked. With a number as its argument, it ends
-// with that status, by one rank alone; with two, by two threads of it at once.
+// with that status, by one rank alone; with two, by two threads of it at once; with "lock", it takes a lock twice.
 
 #include <gasnet_coll.h>
 #include <gasnet_mk.h>
@@ -316,6 +316,27 @@ static void double_words(const void* left, void* right, size_t count, const void
   for (size_t i = 0; i < count; ++i) ((uint32_t*)right)[i] ^= ((const uint32_t*)left)[i] << 1 ^ ((const uint32_t*)left)[i];
 }
 
+// Elements that do not fit into the memory that a team has for collective operations. 2 x + y, byte by byte.
+enum { kLongElement = 20000 };
+static void double_bytes(const void* left, void* right, size_t count, const void* factor) {
+  for (size_t i = 0; i < count * kLongElement; ++i) ((uint8_t*)right)[i] += *(const uint8_t*)factor * ((const uint8_t*)left)[i];
+}
+static void long_elements(gex_TM_t team) {
+  static uint8_t in[2 * kLongElement], out[2 * kLongElement], two = 2;
+  const gex_Rank_t members = gex_TM_QuerySize(team), here = gex_TM_QueryRank(team);
+  uint8_t expected = (uint8_t)members;
+  for (gex_Rank_t r = members - 1; r-- > 0;) expected += 2 * (uint8_t)(r + 1);
+  memset(in, (int)here + 1, sizeof in);
+  for (gex_Rank_t root = 0; root <= members; ++root) {  // the last round is for all
+    memset(out, 0, sizeof out);
+    gex_Event_Wait(root < members
+        ? gex_Coll_ReduceToOneNB(team, root, out, in, GEX_DT_USER, kLongElement, 2, GEX_OP_USER_NC, double_bytes, &two, 0)
+        : gex_Coll_ReduceToAllNB(team, out, in, GEX_DT_USER, kLongElement, 2, GEX_OP_USER_NC, double_bytes, &two, 0));
+    const uint8_t result = root == here || root == members ? expected : 0;
+    HOLDS(out[0] == result && out[kLongElement] == result && out[2 * kLongElement - 1] == result);
+  }
+}
+
 // Reductions by functions of this client on several teams with the same members, in flight together, on many teams in turn.
 static void reductions(void) {
   static uint32_t once = 1;
@@ -343,6 +364,7 @@ static void reductions(void) {
     uint32_t expected = 1;
     for (gex_Rank_t r = 1; r < ranks; ++r) expected = 1u << r ^ expected << 1 ^ expected;
     HOLDS(result == expected);
+    if (round % 10 == 0) long_elements(both[0]);
     for (int i = 0; i < 2; ++i) HOLDS(gex_TM_Destroy(both[1 - i], NULL, 0) == 0);
   }
 }
@@ -368,6 +390,43 @@ static void endpoints(void) {
   args.gex_class = GEX_MK_CLASS_CUDA_UVA;
   HOLDS(gex_MK_Create(&kind, client, &args, 0) != GASNET_OK);
   gex_System_SetVerboseErrors(1);
+}
+
+// A thread whose last call comes from a destructor, after the layer's own; and one that ends in an open region.
+static pthread_key_t at_end;
+static void put_late(void* unused) {
+  (void)unused;
+  OK(gex_RMA_PutNBI(world, next, theirs, &me, sizeof me, GEX_EVENT_NOW, 0));
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+}
+static void* begin_and_end(void* open) {
+  gex_NBI_BeginAccessRegion(0);
+  pthread_setspecific(at_end, &at_end);
+  if (open == NULL) gex_Event_Wait(gex_NBI_EndAccessRegion(0));
+  return NULL;
+}
+static void threads(void) {
+#if GASNET_PAR
+  pthread_t one;
+  gex_NBI_Wait(GEX_EC_ALL, 0);  // the layer's key comes first
+  HOLDS(pthread_key_create(&at_end, put_late) == 0);
+  for (int i = 0; i < 6; ++i) {
+    HOLDS(pthread_create(&one, NULL, begin_and_end, i % 2 == 0 ? NULL : &one) == 0);
+    pthread_join(one, NULL);
+  }
+  gex_HSL_t lock = GEX_HSL_INITIALIZER, other = GEX_HSL_INITIALIZER;
+  for (int i = 0; i < 3; ++i) {
+    gex_HSL_Lock(&lock);
+    gex_HSL_Lock(&other);
+    gex_HSL_Unlock(&lock);
+    gex_HSL_Lock(&lock);
+    gex_HSL_Unlock(&other);
+    gex_HSL_Unlock(&lock);
+  }
+#else
+  (void)begin_and_end;
+  (void)put_late;
+#endif
 }
 
 static void* exit_with(void* status) {
@@ -408,7 +467,13 @@ int main(int argc, char** argv) {
   teams();
   reductions();
   endpoints();
+  threads();
   barrier();
+  if (argc > 1 && strcmp(argv[1], "lock") == 0) {
+    gex_HSL_t lock = GEX_HSL_INITIALIZER;
+    gex_HSL_Lock(&lock);
+    gex_HSL_Lock(&lock);
+  }
   if (argc > 1) {
     pthread_t other;
     if (me == ranks - 1 && argc > 2) pthread_create(&other, NULL, exit_with, argv[2]);

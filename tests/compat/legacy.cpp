@@ -55,9 +55,9 @@ void work(int thread, gasnet_node_t next, char* theirs) {
 
 int main(int argc, char** argv) {
   if (argc > 1) return static_cast<int>(gasnet_getMaxLocalSegmentSize());
-  if (gasnet_attach(nullptr, 0, 65536, 0) != GASNET_ERR_NOT_INIT) return 1;
+  gex_System_SetVerboseErrors(0);  // holds also before the start
+  if (gasnet_attach(nullptr, 0, 65536, 0) != GASNET_ERR_NOT_INIT || gex_System_GetVerboseErrors() != 0) return 1;
   OK(gasnet_init(&argc, &argv));
-  gex_System_SetVerboseErrors(0);
   HOLDS(gasnet_attach(nullptr, 0, UINTPTR_MAX, 0) == GASNET_ERR_BAD_ARG);
   HOLDS(gasnet_attach(nullptr, 0, gasnet_getMaxLocalSegmentSize() + 1, 0) == GASNET_ERR_BAD_ARG);
   gex_System_SetVerboseErrors(1);
