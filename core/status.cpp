@@ -32,9 +32,8 @@ constexpr std::array kErrors{
               "look in the launcher's output for who ended and why; calls among the others still work"},
     ErrorInfo{ErrorCode::timed_out, "timed_out", "a bounded wait came to its end",
               "wait again, or see with AQUEDUCT_LOG=info and AQUEDUCT_STALL_WARN what is being waited for"},
-    ErrorInfo{
-        ErrorCode::no_memory, "no_memory", "the machine cannot give that much memory",
-        "lower AQUEDUCT_SEGMENT_BYTES or the ranks per host; see the log, free memory and `ulimit -l -v`"},
+    ErrorInfo{ErrorCode::no_memory, "no_memory", "the machine cannot give that much memory",
+              "lower AQUEDUCT_SEGMENT_BYTES or the ranks per host; see the log, free memory, `ulimit -l -v`"},
     ErrorInfo{ErrorCode::no_space, "no_space", "the file system behind shared memory is full",
               "free or enlarge /dev/shm (in a container --shm-size), or lower AQUEDUCT_SEGMENT_BYTES"},
     ErrorInfo{ErrorCode::bad_setting, "bad_setting", "a setting is unknown or its value cannot be read",

@@ -23,15 +23,6 @@ std::uint64_t useful_counters(std::uint64_t bytes, Rank ranks) noexcept {
   return sizes ? ScratchLayout(*sizes, ranks).counters() : 0;
 }
 
-/// The part of the team of all ranks in the engine's memory. The same on all ranks.
-ScratchRoom world_room(const core::HiddenSizes& sizes, Rank ranks) noexcept {
-  const ScratchRoom least = least_room(ranks);
-  const std::uint64_t half = sizes.scratch / 2 / kScratchLine * kScratchLine;
-  const std::uint64_t bytes = std::min(sizes.scratch, std::max(half, least.bytes));
-  const std::uint64_t counters = std::min(sizes.counters / 2, useful_counters(bytes, ranks));
-  return {bytes, std::min(sizes.counters, std::max(counters, least.counters))};
-}
-
 /// What a team may have of `free`. Of `all`, which were free before there was a team, one part in `loose` is for teams to
 /// have more than they need; the rest is kept.
 std::uint64_t share(std::uint64_t all, std::uint64_t loose, std::uint64_t free) noexcept {
@@ -49,6 +40,14 @@ TeamOffer world_offer(const core::HiddenLayout& part, const ScratchRoom& room) n
 ScratchRoom least_room(Rank members) noexcept {
   const ScratchLayout layout(least_scratch(members), members);
   return {layout.bytes(), layout.counters()};
+}
+
+ScratchRoom world_room(const core::HiddenSizes& sizes, Rank ranks) noexcept {
+  const ScratchRoom least = least_room(ranks);
+  const std::uint64_t half = sizes.scratch / 2 / kScratchLine * kScratchLine;
+  const std::uint64_t bytes = std::min(sizes.scratch, std::max(half, least.bytes));
+  const std::uint64_t counters = std::min(sizes.counters / 2, useful_counters(bytes, ranks));
+  return {bytes, std::min(sizes.counters, std::max(counters, least.counters))};
 }
 
 std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all) noexcept {

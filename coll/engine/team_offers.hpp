@@ -45,6 +45,9 @@ struct ScratchRoom {
 
 /// The least room that a team of at most that many members needs for its scratch.
 ScratchRoom least_room(Rank members) noexcept;
+/// What the team of all ranks has: the first half of the engine's memory, or as much as it needs at the least, and the
+/// counters that it can use with that, but no more than half of them.
+ScratchRoom world_room(const core::HiddenSizes& sizes, Rank ranks) noexcept;
 /// The sizes of a new team's scratch: what the smallest offers allow. Empty if one member has no room, or too little. The
 /// same on all members, since all know all offers.
 std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all) noexcept;
@@ -52,9 +55,7 @@ std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all) noexcep
 std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all, const BoardRoom& board) noexcept;
 /// The board of a new team whose members share memory: what the smallest offer allows.
 BoardRoom agreed_board(std::span<const TeamOffer> all) noexcept;
-/// The offers of all ranks for the team of all ranks, in their order. Known without an exchange: it has the first half of
-/// the engine's memory on each rank, or as much as it needs at the least, and the counters that it can use with that, but
-/// no more than half of them. May throw std::bad_alloc.
+/// The offers of all ranks for the team of all ranks, in their order. Known without an exchange. May throw std::bad_alloc.
 std::vector<TeamOffer> world_offers(const aqueduct::detail::EndpointState& state);
 
 /// This rank's places for teams other than that of all ranks.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <set>
@@ -18,10 +19,11 @@ struct InfoAnswer {
   std::string text;  // standard output and standard error
 };
 
-/// Runs aqinfo for at most ten seconds. The only AQUEDUCT_* variables are those of `variables` ("A=1 B=2").
-InfoAnswer aqinfo(const std::string& arguments, const std::string& variables = "") {
-  const std::string command =
-      "env -i PATH=\"$PATH\" " + variables + " timeout 10 " AQUEDUCT_BIN_DIR "/aqinfo " + arguments + " 2>&1";
+/// Runs a tool for at most ten seconds. The only AQUEDUCT_* variables are those of `variables` ("A=1 B=2").
+InfoAnswer run_tool(const std::string& tool, const std::string& arguments,
+                    const std::string& variables = "") {
+  const std::string command = "env -i PATH=\"$PATH\" " + variables + " timeout 10 " AQUEDUCT_BIN_DIR "/" +
+                              tool + " " + arguments + " 2>&1";
   InfoAnswer answer;
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return answer;
@@ -32,6 +34,10 @@ InfoAnswer aqinfo(const std::string& arguments, const std::string& variables = "
   const int status = pclose(pipe);
   if (WIFEXITED(status)) answer.status = WEXITSTATUS(status);
   return answer;
+}
+
+InfoAnswer aqinfo(const std::string& arguments, const std::string& variables = "") {
+  return run_tool("aqinfo", arguments, variables);
 }
 
 nlohmann::json parse(const InfoAnswer& answer) {
@@ -197,6 +203,34 @@ TEST(Aqinfo, ShowsWhichAlgorithmOfACollectiveRuns) {
       << text;
 }
 
+/// The algorithm that a case of an operation names, for the first size.
+std::string choice_on(const nlohmann::json& all, const std::string& operation, bool one_host) {
+  const nlohmann::json asked = choices_of(all, operation);
+  for (const auto& one : asked.at("cases")) {
+    if (one.at("one_host") == one_host && one.at("addresses") == "local")
+      return one.at("ranges").at(0).at("algorithm");
+  }
+  return "no such case";
+}
+
+// What a job of aqperf really runs.
+TEST(Aqinfo, ShowsForOneHostWhatAJobThereRuns) {
+  for (const std::string operation : {"broadcast", "all_reduce", "all_gather"}) {
+    for (const std::string bytes : {"8", "64K"}) {
+      const auto all = parse(aqinfo("--collectives --ranks 2 --json --bytes " + bytes));
+      std::string name = choice_on(all, operation, /*one_host=*/true);
+      name.resize(std::min(name.find(':'), name.size()));
+      std::string bench = "coll-" + operation;
+      std::ranges::replace(bench, '_', '-');
+      const InfoAnswer job = run_tool("aqrun", "-n 2 --conduit smp " AQUEDUCT_BIN_DIR "/aqperf " + bench +
+                                                   " --json --seconds 0.01 --bytes " + bytes);
+      ASSERT_EQ(job.status, 0) << job.text;
+      EXPECT_NE(job.text.find('"' + name), std::string::npos) << operation << ": " << name << '\n'
+                                                              << job.text;
+    }
+  }
+}
+
 TEST(Aqinfo, ShowsTheAlgorithmThatASettingAsksFor) {
   const std::string question = "--collectives --ranks 6 --bytes 1K,64 --json";
   const auto asked = choices_of(parse(aqinfo(question, "AQUEDUCT_COLL_ALL_REDUCE=tree:3")), "all_reduce");
@@ -220,25 +254,15 @@ TEST(Aqinfo, ShowsTheAlgorithmThatASettingAsksFor) {
   EXPECT_EQ(aqinfo("--ranks 4").status, 2) << "it needs --collectives";
 }
 
-/// The algorithm for 8 bytes that a case of an operation names.
-std::string choice_on(const nlohmann::json& all, const std::string& operation, bool one_host) {
-  const nlohmann::json asked = choices_of(all, operation);
-  for (const auto& one : asked.at("cases")) {
-    if (one.at("one_host") == one_host && one.at("addresses") == "local")
-      return one.at("ranges").at(0).at("algorithm");
-  }
-  return "no such case";
-}
-
-// More members than processors on one host: few messages (decision 100).
+// More members than processors on one host: the last to come combines.
 TEST(Aqinfo, KnowsOfTeamsThatShareProcessors) {
   const auto crowded = parse(aqinfo("--collectives --ranks 8 --cores 2 --bytes 8 --json"));
   EXPECT_EQ(crowded.at("processors"), 2);
-  EXPECT_EQ(choice_on(crowded, "all_reduce", /*one_host=*/true), "tree:radix=8");
-  EXPECT_EQ(choice_on(crowded, "reduce_scatter", /*one_host=*/true), "circulant");
+  EXPECT_EQ(choice_on(crowded, "all_reduce", /*one_host=*/true), "flags-last");
+  EXPECT_EQ(choice_on(crowded, "reduce_scatter", /*one_host=*/true), "flags-last");
   EXPECT_EQ(choice_on(crowded, "all_reduce", /*one_host=*/false), "direct");
   const auto roomy = parse(aqinfo("--collectives --ranks 8 --cores 8 --bytes 8 --json"));
-  EXPECT_EQ(choice_on(roomy, "all_reduce", /*one_host=*/true), "direct");
+  EXPECT_EQ(choice_on(roomy, "all_reduce", /*one_host=*/true), "flags-flat");
   for (const auto& one : choices_of(crowded, "broadcast").at("cases"))
     EXPECT_EQ(one.at("crowded"), one.at("one_host")) << one;
   for (const auto& one : choices_of(roomy, "broadcast").at("cases"))

@@ -1,10 +1,12 @@
 #include "tools/aqinfo/collectives.hpp"
 
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/engine/team_offers.hpp"
 #include "coll/tune/coll_settings.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
 #include "coll/tune/tuned_chooser.hpp"
+#include "core/hidden_layout.hpp"
 #include "core/settings.hpp"
 #include "tools/aqinfo/machine.hpp"
 #include "tools/aqinfo/tuning.hpp"
@@ -30,13 +32,20 @@ std::vector<std::uint64_t> sizes_of(const CollectivesQuestion& question, coll::O
   return sizes;
 }
 
-/// The scratch of a team of a job with the default settings.
-coll::ScratchLayout usual_scratch(Rank ranks) {
-  coll::ScratchSizes sizes;
+/// What the team of all ranks of a job has. On one host its members map each other's memory, and have a board.
+struct TeamMemory {
+  coll::BoardRoom board;
+  coll::ScratchSizes scratch;
+};
+TeamMemory memory_of_world(const Config& config, Rank ranks, bool one_host) {
+  const coll::ScratchRoom room = coll::world_room(core::HiddenSizes::of(config), ranks);
+  TeamMemory out;
+  if (one_host && ranks > 1) out.board = coll::board_within(room.bytes, coll::least_room(ranks).bytes);
   const coll::ScratchSizes least = coll::least_scratch(ranks);
-  sizes.bytes = std::max(sizes.bytes, least.bytes);
-  sizes.counters = std::max(sizes.counters, least.counters);
-  return {sizes, ranks};
+  out.scratch =
+      coll::ScratchLayout::sizes_within(room.bytes - coll::taken_by(out.board), room.counters, ranks)
+          .value_or(least);
+  return out;
 }
 
 /// The name with all parameters but `segments`.
@@ -76,14 +85,18 @@ bool same_choice(const ChoiceRange& a, const ChoiceRange& b) {
   return a.algorithm == b.algorithm && a.piece == b.piece && a.why == b.why && a.by == b.by;
 }
 
-ChoiceCase case_of(const coll::Chooser& chooser, const CollectivesQuestion& question,
+ChoiceCase case_of(const coll::Chooser& chooser, const Config& config, const CollectivesQuestion& question,
                    coll::Operation operation, bool one_host, bool single) {
   // Of several hosts, how many members each has is not known.
   const bool crowded = one_host && question.ranks > processors_of(question);
   ChoiceCase out{one_host, single, crowded, {}};
-  const coll::TeamTraits team{
-      .ranks = question.ranks, .one_host = one_host, .mapped = one_host, .crowded = crowded};
-  const coll::ScratchLayout scratch = usual_scratch(question.ranks);
+  const TeamMemory memory = memory_of_world(config, question.ranks, one_host);
+  const coll::TeamTraits team{.ranks = question.ranks,
+                              .one_host = one_host,
+                              .mapped = one_host,
+                              .board = memory.board,
+                              .crowded = crowded};
+  const coll::ScratchLayout scratch(memory.scratch, question.ranks);
   for (const std::uint64_t bytes : sizes_of(question, operation)) {
     coll::Shape shape;
     shape.operation = operation;
@@ -147,7 +160,7 @@ std::vector<CollectiveFacts> gather_collectives(const Config& config, const Coll
     CollectiveFacts facts{coll::operation_word(operation), setting.environment, algorithms_of(operation), {}};
     for (const bool one_host : {true, false}) {
       for (const bool single : {true, false})
-        facts.cases.push_back(case_of(chooser, question, operation, one_host, single));
+        facts.cases.push_back(case_of(chooser, config, question, operation, one_host, single));
     }
     all.push_back(std::move(facts));
   }
