@@ -7,7 +7,7 @@
 namespace aqueduct::sim {
 
 /// Whether all members do the same as seen from themselves: each step goes to the same distance, or to the position with the same
-/// bits turned over. Declared for the algorithms that do so, and tested (tests/unit/sim/symmetric_test.cpp).
+/// bits turned over. Declared for the algorithms that do so, and tested (tests/unit/sim/simulate_test.cpp).
 bool is_symmetric(const coll::Algorithm& algorithm) noexcept;
 
 /// The replay of such an operation without events, to the same picosecond. If all call at once, one member stands for all;

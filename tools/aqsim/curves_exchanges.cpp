@@ -46,7 +46,7 @@ Finding exchange_crossover() {
           "exchange, 256 cores: from which size radix 8 and flat are best",
           "radix 8 from 32 B, flat from about 512 B",
           fmt::format("radix 8 or more from {} B, flat from {} B", eight_from, flat_from),
-          flat_from >= 64 && flat_from <= 1024,
+          eight_from >= 16 && eight_from <= 64 && flat_from >= 256 && flat_from <= 1024,
           "Flat sends 63 messages at g = 2 us, 126 us, whatever their size; the bytes that radix 8 sends "
           "twice take as long "
           "from this size on"};
@@ -90,7 +90,7 @@ Finding gathers_in_flight() {
           "gather-to-all in flight, 32 B and 16 KiB: less time",
           "48 %, 13 %",
           fmt::format("{:.0f} %, {:.0f} %", gains[0] * 100, gains[1] * 100),
-          gains[0] > gains[1] && gains[0] > 0.2,
+          gains[0] > 0.4 && gains[0] < 0.6 && gains[1] > 0.05 && gains[1] < 0.25,
           "Eight in flight here; ports without a limit to the messages that wait"};
 }
 
