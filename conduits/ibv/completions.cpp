@@ -125,6 +125,7 @@ int Completions::take_unordered(Connection& connection, std::uint32_t number, co
     explain(connection, connection.outstanding[number], completion);
     return 0;
   }
+  if (connection.outstanding[number].reads) connection.answered = true;
   connection.outstanding.note_end(number);
   int calls = 0;
   while (connection.outstanding.front_ended()) calls += end_front(connection, {}, inbox);

@@ -46,6 +46,7 @@ class IbvConduit final : public core::Conduit {
  private:
   void drain() noexcept;
   int end_peer(Rank peer, core::Inbox& inbox) noexcept;
+  bool must_nudge(Connection& connection) noexcept;
 
   Environment env_;
   Losses losses_;

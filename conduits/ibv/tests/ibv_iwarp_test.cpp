@@ -232,6 +232,31 @@ TEST_F(IbvIwarp, CallsThatComeToNothingAreRepeated) {
   EXPECT_TRUE(ranks.heard(0).losses.empty() && ranks.heard(1).losses.empty());
 }
 
+// siw overlooks what arrives between its answer to a call and the moment when it begins to listen. Here: the greeting,
+// the put, and the first probe.
+TEST_F(IbvIwarp, WhatTheAcceptingDeviceOverlooksArrivesBehindAProbe) {
+  ranks.network().faults.overlooked = 3;
+  ASSERT_EQ(put(bytes, 1).kind, Kind::posted);
+  for (int i = 0; i < 100; ++i) ranks.poll();
+  EXPECT_FALSE(arrived(64, bytes));
+  EXPECT_TRUE(ranks.until([&] {
+    ranks[0].check_peers(ranks.heard(0));
+    return ranks.heard(0).completed_ones.count(1) != 0;
+  }));
+  EXPECT_TRUE(arrived(64, bytes));
+  EXPECT_TRUE(ranks.until([&] { return send(1, 0).kind == Kind::done; })) << "it has got the greeting";
+  EXPECT_LE(ranks.network().counts.reads, 4)
+      << "that of the put, two probes, and one of a peer that is idle again";
+  // An answer has come, so what takes long is not probed any more.
+  ranks.network().faults.silent = true;
+  ASSERT_EQ(put(bytes, 2).kind, Kind::posted);
+  ranks.network().counts = {};
+  for (int i = 0; i < 100; ++i) ranks[0].check_peers(ranks.heard(0));
+  EXPECT_EQ(ranks.network().counts.requests(), 0);
+  ranks.network().resume();
+  EXPECT_TRUE(ranks.end_of(2));
+}
+
 TEST_F(IbvIwarp, APeerWhoseHostRefusesAllCallsIsLost) {
   ranks.close(1);
   ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 64, bytes, false, 1).kind, Kind::retry);

@@ -193,6 +193,7 @@ struct ConnectionMock {
       each->reads = how->initiator_depth;
     }
     mine->waits = true;
+    mine->overlooks = calls_of->faults.overlooked;
     id.connected = id.other->connected = true;
     push(*id.other, RDMA_CM_EVENT_ESTABLISHED, 0, how);
     push(id, RDMA_CM_EVENT_ESTABLISHED);

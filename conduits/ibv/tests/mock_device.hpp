@@ -51,6 +51,7 @@ struct Faults {
   bool no_pairs = false;
   int refused_calls = 0;    ///< how many connection requests find no listener
   int timed_out_calls = 0;  ///< how many time out, though the peer has received them
+  int overlooked = 0;  ///< as siw: posts that the accepting side of a connection takes only when more arrive
 };
 
 /// Counts since the start, or since they were reset.
@@ -107,6 +108,8 @@ struct Pair : ibv_qp {
   std::deque<Receive> receives;
   std::deque<Request> requests;  ///< not carried out yet
   bool waits = false;            ///< it has accepted a connection, and may not send before the other side has
+  int overlooks = 0;             ///< posts of its peer that it will overlook
+  bool overlooked = false;       ///< its requests have been, until it posts again
   std::uint64_t posted = 0;
   std::uint64_t ended = 0;  ///< whose completions the conduit has polled
 };

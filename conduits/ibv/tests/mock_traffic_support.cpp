@@ -259,7 +259,7 @@ bool Network::begin(Pair& pair, Request& request) {
 
 void Network::begin_all(Pair& pair, bool now) {
   const Device& device = device_of(pair);
-  const bool silent = faults.silent || device.silent || (device.slow && !now);
+  const bool silent = faults.silent || device.silent || (device.slow && !now) || pair.overlooked;
   while (!pair.requests.empty() && (!silent || pair.qp_type == IBV_QPT_UD)) {
     if (pair.qp_type == IBV_QPT_UD) {
       datagram(pair, pair.requests.front());

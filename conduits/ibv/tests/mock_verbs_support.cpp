@@ -311,6 +311,9 @@ struct Calls {
       pair.requests.push_back(std::move(taken));
     }
     *bad = error != 0 ? request : nullptr;
+    Pair* const peer = current->find(pair.peer);
+    pair.overlooked = connected && peer != nullptr && peer->overlooks > 0;
+    if (pair.overlooked) --peer->overlooks;
     current->begin_all(pair);
     return error;
   }
