@@ -7,7 +7,7 @@
 //     and edges are those of the collective; nothing waits for what it passes on, nothing is copied or combined, and
 //     ranks do not wait for one another's calls. So it is a limit, not a rival.
 // raw on mapped memory: up to 48 B the round trip of a cache line; more: a memcpy of the larger buffer of a call, out of
-//     memory that a peer has written in its turn before.
+//     memory that a peer has written in its turn before, and a flag that says that it has.
 
 #include <aqueduct/rma.hpp>
 #include <aqueduct/signal.hpp>
@@ -19,8 +19,11 @@
 #include "tools/aqperf/raw/raw_yield.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <memory>
+
+#include <sched.h>
 
 namespace aqueduct::perf {
 
@@ -127,15 +130,28 @@ Raw of_copies(Session& session, CollGround& ground, std::size_t bytes) {
   const std::byte* const theirs = session.ep().local(ground.there(peer), 2 * sum);
   if (!session.everyone(theirs != nullptr))
     return {std::nullopt, "none: the peer's memory is not mapped here"};
-  const auto turn = std::make_shared<std::uint64_t>(0);
+  const Rank reader = (session.rank() + 1) % session.ranks();
+  const auto done = [&](Rank rank) { return session.ep().local(session.line(rank, Session::Line::copies)); };
+  std::uint64_t *const my_turns = done(session.rank()), *const peers_turns = done(peer),
+                       *const readers_turns = done(reader);
+  // All ranks have made as many turns before.
+  const auto turn = std::make_shared<std::uint64_t>(*my_turns);
+  const bool yields = session.crowded();
   const auto run = [=](std::uint64_t turns) {
+    const auto wait_for_turn = [&](std::uint64_t& of) {
+      while (std::atomic_ref(of).load(std::memory_order_acquire) < *turn) {
+        if (yields) ::sched_yield();
+      }
+    };
     for (; turns > 0; --turns) {
+      wait_for_turn(*peers_turns);    // the peer has written what is read now
+      wait_for_turn(*readers_turns);  // and what is overwritten has been read
       ++*turn;
       raw_copy(mine + *turn % 2 * sum, theirs + (*turn + 1) % 2 * sum, sum);
-      settle();
+      std::atomic_ref(*my_turns).store(*turn, std::memory_order_release);
     }
   };
-  return {Subject{run}, "memcpy of what a peer has written"};
+  return {Subject{run}, "memcpy of what a peer has written in its turn before"};
 }
 
 }  // namespace

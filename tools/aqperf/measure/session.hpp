@@ -57,7 +57,7 @@ class Session {
 
   /// A 64-bit word in a cache line of its own, zero at the start. Only the owner
   /// writes `turns`, which counts its ping-pongs.
-  enum class Line : std::uint64_t { ping_pong, token, turns };
+  enum class Line : std::uint64_t { ping_pong, token, turns, copies };
   GlobalPtr<std::uint64_t> line(Rank rank, Line line) const noexcept;
 
   /// Returns rank 0's value at every rank.
