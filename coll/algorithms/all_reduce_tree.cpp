@@ -1,4 +1,5 @@
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/algorithms/arrivals.hpp"
 #include "coll/algorithms/steps.hpp"
 #include "coll/schedule/groups_tree.hpp"
 #include "coll/schedule/tree.hpp"
@@ -15,8 +16,8 @@ namespace {
 
 constexpr Parameter kAllReduceTreeParameters[] = {{"radix", 2, 1024, 2}};
 constexpr Parameter kAllReduceHostsTreeParameters[] = {{"radix", 2, 64, 2}};
-constexpr Counter kUp = 0;
-constexpr Counter kDown = 1;
+constexpr Counter kDown = 0;
+constexpr Counter kUp = 1;  // and those behind it
 
 Tree reduce_tree(const Shape& shape) noexcept {
   return {Tree::Kind::k_nomial, shape.parameters[0], shape.ranks};
@@ -44,9 +45,15 @@ struct TreeReduction {
     return tree_of(shape).most_children() * shape.bytes;
   }
 
+  static ChildCounters counters(const Shape& shape) noexcept {
+    return {kUp, tree_of(shape).most_children(), shape.bytes};
+  }
+
   static Needs needs(const Shape& shape) noexcept {
     if (shape.bytes == 0 || shape.ranks == 1) return {};
-    return {.scratch = result_at(shape) + shape.bytes, .temp = shape.bytes, .counters = 2};
+    return {.scratch = result_at(shape) + shape.bytes,
+            .temp = shape.bytes,
+            .counters = kUp + counters(shape).count};
   }
 
   // A reduction for each child; but for the root, a put to the parent; a put of the result for each child; but for the
@@ -67,7 +74,7 @@ struct TreeReduction {
       // Slots are in the order of positions, which is the reverse of the order of sending.
       const Step step = reduction(index == 0 ? at(Space::in, 0) : sum,
                                   at(Space::scratch, index * shape.bytes), sum, shape.bytes);
-      return index == 0 ? after(step, kUp, children) : step;
+      return counters(shape).when_arrived(step, index, children);
     }
     index -= children;
     if (position != 0) {
@@ -75,7 +82,7 @@ struct TreeReduction {
         const Rank parent = tree.parent(position);
         const std::uint32_t slot = tree.children(parent) - 1 - tree.index_of(position);
         return put_to(parent, children > 0 ? sum : at(Space::in, 0), at(Space::scratch, slot * shape.bytes),
-                      shape.bytes, kUp);
+                      shape.bytes, counters(shape).of(slot));
       }
       --index;
     }

@@ -1,4 +1,5 @@
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/algorithms/arrivals.hpp"
 #include "coll/algorithms/steps.hpp"
 
 namespace aqueduct::coll {
@@ -8,11 +9,11 @@ namespace aqueduct::coll {
 
 namespace {
 
-constexpr Counter kFlatVectors = 0;
+MemberCounters flat_vectors(const Shape& shape) noexcept { return {0, shape.ranks, shape.bytes}; }
 
 Needs reduce_flat_needs(const Shape& shape) noexcept {
   if (shape.bytes == 0 || shape.ranks == 1) return {};
-  return {.scratch = shape.ranks * shape.bytes, .temp = shape.bytes, .counters = 1};
+  return {.scratch = shape.ranks * shape.bytes, .temp = shape.bytes, .counters = flat_vectors(shape).count};
 }
 
 std::uint32_t reduce_flat_length(const Shape& shape, Rank position, std::uint32_t) noexcept {
@@ -24,14 +25,14 @@ Step reduce_flat_step(const Shape& shape, Rank position, std::uint32_t, std::uin
   if (shape.ranks == 1) return copy_of(at(Space::in, 0), at(Space::out, 0), shape.bytes);
   if (position != shape.root)
     return put_to(shape.root, at(Space::in, 0), at(Space::scratch, position * shape.bytes), shape.bytes,
-                  kFlatVectors);
+                  flat_vectors(shape).of(position));
   const auto value = [&](Rank of) {
     return of == position ? at(Space::in, 0) : at(Space::scratch, of * shape.bytes);
   };
   // The output may be the input, which is needed until its turn.
   const Place to = at(index + 2 == shape.ranks ? Space::out : Space::temp, 0);
   const Step step = reduction(index == 0 ? value(0) : at(Space::temp, 0), value(index + 1), to, shape.bytes);
-  return index == 0 ? after(step, kFlatVectors, shape.ranks - 1) : step;
+  return flat_vectors(shape).when_arrived(step, index, position);
 }
 
 Cost reduce_flat_cost(const Shape& shape) noexcept {

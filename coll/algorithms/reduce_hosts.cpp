@@ -1,4 +1,5 @@
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/algorithms/arrivals.hpp"
 #include "coll/algorithms/steps.hpp"
 #include "coll/schedule/groups_tree.hpp"
 
@@ -11,7 +12,6 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr Parameter kReduceHostsParameters[] = {{"radix", 2, 64, 2}};
-constexpr Counter kReduceHostsChildren = 0;
 
 GroupsTree reduce_hosts_tree(const Shape& shape) noexcept {
   return {*shape.groups.of, shape.root, shape.parameters[0]};
@@ -22,10 +22,15 @@ const char* reduce_hosts_refusal(const Shape& shape) noexcept {
   return nullptr;
 }
 
+ChildCounters reduce_hosts_counters(const Shape& shape) noexcept {
+  return {0, reduce_hosts_tree(shape).most_children(), shape.bytes};
+}
+
 Needs reduce_hosts_needs(const Shape& shape) noexcept {
   if (shape.bytes == 0) return {};
-  return {
-      .scratch = reduce_hosts_tree(shape).most_children() * shape.bytes, .temp = shape.bytes, .counters = 1};
+  return {.scratch = reduce_hosts_tree(shape).most_children() * shape.bytes,
+          .temp = shape.bytes,
+          .counters = reduce_hosts_counters(shape).count};
 }
 
 // A reduction for each child, and a put to the parent.
@@ -41,10 +46,10 @@ Step reduce_hosts_step(const Shape& shape, Rank position, std::uint32_t, std::ui
   const Place sum = at(tree.is_root(position) ? Space::out : Space::temp, 0);
   if (index == children) {
     return put_to(tree.parent(position), children > 0 ? sum : at(Space::in, 0), slot(tree.index_of(position)),
-                  shape.bytes, kReduceHostsChildren);
+                  shape.bytes, reduce_hosts_counters(shape).of(tree.index_of(position)));
   }
   const Step step = reduction(index == 0 ? at(Space::in, 0) : sum, slot(index), sum, shape.bytes);
-  return index == 0 ? after(step, kReduceHostsChildren, children) : step;
+  return reduce_hosts_counters(shape).when_arrived(step, index, children);
 }
 
 Cost reduce_hosts_cost(const Shape& shape) noexcept {

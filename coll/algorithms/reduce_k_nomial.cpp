@@ -1,4 +1,5 @@
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/algorithms/arrivals.hpp"
 #include "coll/algorithms/steps.hpp"
 #include "coll/schedule/tree.hpp"
 
@@ -14,8 +15,8 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr Parameter kReduceKNomialParameters[] = {{"radix", 2, 1024, 2}};
-constexpr Counter kChildren = 0;
-constexpr Counter kForwarded = 1;
+constexpr Counter kForwarded = 0;
+constexpr Counter kChildren = 1;  // and those behind it
 
 struct ReduceTree {
   Tree tree;
@@ -29,6 +30,7 @@ struct ReduceTree {
         top(shape.commutative && shape.order != Order::exact ? shape.root : 0),
         bytes(shape.bytes) {}
   bool forwards() const noexcept { return top != root; }
+  ChildCounters counters() const noexcept { return {kChildren, tree.most_children(), bytes}; }
   Place slot(std::uint32_t child) const noexcept { return at(Space::scratch, child * bytes); }
   Place result() const noexcept { return slot(tree.most_children()); }
 };
@@ -43,7 +45,7 @@ Needs reduce_k_nomial_needs(const Shape& shape) noexcept {
   if (shape.bytes == 0 || shape.ranks == 1) return {};
   const ReduceTree plan(shape);
   const std::uint64_t slots = plan.tree.most_children() + (plan.forwards() ? 1u : 0u);
-  return {.scratch = slots * shape.bytes, .temp = shape.bytes, .counters = plan.forwards() ? 2u : 1u};
+  return {.scratch = slots * shape.bytes, .temp = shape.bytes, .counters = kChildren + plan.counters().count};
 }
 
 // A reduction for each child; the put, which the operation's root has not if it is the tree's; the copy of a result that
@@ -66,7 +68,7 @@ Step reduce_k_nomial_step(const Shape& shape, Rank position, std::uint32_t, std:
   if (index < children) {
     // Slots are in the order of positions, which is the reverse of the order of sending.
     const Step step = reduction(index == 0 ? at(Space::in, 0) : sum, plan.slot(index), sum, plan.bytes);
-    return index == 0 ? after(step, kChildren, children) : step;
+    return plan.counters().when_arrived(step, index, children);
   }
   index -= children;
   const Place mine = children > 0 ? sum : at(Space::in, 0);
@@ -74,7 +76,8 @@ Step reduce_k_nomial_step(const Shape& shape, Rank position, std::uint32_t, std:
   if (index > 0) return after(copy_of(plan.result(), at(Space::out, 0), plan.bytes), kForwarded, 1);
   const Rank parent = plan.tree.parent(here);
   const std::uint32_t slot = plan.tree.children(parent) - 1 - plan.tree.index_of(here);
-  return put_to(absolute(parent, plan.top, shape.ranks), mine, plan.slot(slot), plan.bytes, kChildren);
+  return put_to(absolute(parent, plan.top, shape.ranks), mine, plan.slot(slot), plan.bytes,
+                plan.counters().of(slot));
 }
 
 Cost reduce_k_nomial_cost(const Shape& shape) noexcept {

@@ -89,6 +89,8 @@ std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, 
   std::vector<Block> out;
   for (const std::uint64_t count : distinct(counts)) out.push_back({1, count, 0});
   out.push_back({8, 3, 2});
+  // Blocks of 1 KiB and more may have counters of their own (coll/algorithms/arrivals.hpp).
+  if (coll::reduces(shape.operation) && !algorithm.cuts) out.push_back({1024, 2, 1});
   return out;
 }
 

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "coll/algorithms/steps.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace aqueduct::coll {
+
+// Counters of blocks that a member combines. Long blocks have one each, so that the first to come are combined while others
+// are on their way. Short ones have one for all, since counters are leased from a few hundred.
+
+constexpr std::uint64_t kLongToCombine = 1024;  // chosen: to combine less takes less than a message
+constexpr std::uint32_t kMostToCombine = 16;    // chosen
+inline bool combines_as_they_come(std::uint64_t bytes, std::uint32_t blocks) noexcept {
+  return bytes >= kLongToCombine && blocks <= kMostToCombine;
+}
+
+/// Blocks of a tree's children, which are combined in an order of the tree's.
+struct ChildCounters {
+  Counter first;
+  bool each;
+  std::uint32_t count;
+
+  /// `most`: the children that any member has.
+  ChildCounters(Counter first_of_all, std::uint32_t most, std::uint64_t bytes) noexcept
+      : first(first_of_all), each(combines_as_they_come(bytes, most)), count(each ? most : 1) {}
+
+  /// Of the block that is combined as the index-th.
+  Counter of(std::uint32_t index) const noexcept { return static_cast<Counter>(first + (each ? index : 0)); }
+  /// The step that combines it, behind its wait. `children`: those that this member has.
+  Step when_arrived(const Step& step, std::uint32_t index, std::uint32_t children) const noexcept {
+    if (each) return after(step, of(index), 1);
+    return index == 0 ? after(step, first, children) : step;
+  }
+};
+
+/// Blocks of all members but the owner, which are combined in the order of positions, the owner's in its turn.
+struct MemberCounters {
+  Counter first;
+  bool each;
+  std::uint32_t count;
+  std::uint32_t others;
+
+  MemberCounters(Counter first_of_all, Rank ranks, std::uint64_t bytes) noexcept
+      : first(first_of_all),
+        each(combines_as_they_come(bytes, ranks - 1)),
+        count(each ? ranks - 1 : 1),
+        others(ranks - 1) {}
+
+  /// Of a member's block. The first two have one: they are combined with each other.
+  Counter of(Rank member) const noexcept {
+    return static_cast<Counter>(first + (each ? std::max<Rank>(member, 1) - 1 : 0));
+  }
+  /// The index-th step that combines, behind its wait: the block of member index + 1 with what came before.
+  Step when_arrived(const Step& step, std::uint32_t index, Rank owner) const noexcept {
+    if (!each) return index == 0 ? after(step, first, others) : step;
+    if (index == 0) return after(step, of(0), owner <= 1 ? 1 : 2);
+    return index + 1 == owner ? step : after(step, of(index + 1), 1);
+  }
+};
+
+}  // namespace aqueduct::coll
