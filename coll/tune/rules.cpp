@@ -113,8 +113,9 @@ constexpr std::array kAllToAllRules{
 
 // A chain is good when each of its members has a segment to work on. An exact order leaves `flat` and the chain.
 constexpr std::array kReduceRules{
-    Rule{.algorithm = &kReduceHosts, .most_bytes = 16 * kKiB},
-    Rule{.algorithm = &kReduceChain, .least_bytes_each = 512, .in_rows = true},
+    Rule{.algorithm = &kReduceHosts, .most_bytes = 4 * kKiB},
+    Rule{.algorithm = &kReduceKNomial, .radix = 2, .most_bytes = 32 * kKiB, .in_rows = true},
+    Rule{.algorithm = &kReduceChain, .least_bytes_each = 2 * kKiB, .in_rows = true},
     Rule{.algorithm = &kReduceKNomial, .radix = 2, .in_rows = true},
     Rule{.algorithm = &kReduceHosts},
     Rule{.algorithm = &kReduceFlat, .most_ranks = 4, .most_bytes = 2 * kKiB},
