@@ -310,6 +310,7 @@ constexpr std::array kStudy{
     StudyEntry{Operation::all_gather, "hosts", all_gather_by_hosts, kHosts},
     StudyEntry{Operation::reduce, "hosts", reduce_by_hosts, kHosts},
     StudyEntry{Operation::all_reduce, "hosts", all_reduce_by_hosts, kHosts},
+    StudyEntry{Operation::all_reduce, "hosts-tree", all_reduce_by_tree_of_hosts, kHosts},
     StudyEntry{Operation::scatter_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::gather_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::all_gather_v, "slots", to_everybody, kSame},

@@ -60,6 +60,14 @@ Studied all_reduce_by_hosts(const Shape& shape) {
   return out;
 }
 
+Studied all_reduce_by_tree_of_hosts(const Shape& shape) {
+  Studied out = on_tree_of_hosts(shape, 1);  // up, and down again
+  out.messages *= 2;
+  out.bytes *= 2;
+  out.depth *= 2;
+  return out;
+}
+
 Studied all_gather_by_hosts(const Shape& shape) {
   const std::uint64_t below = beside_leaders(shape);
   const std::uint64_t between = hosts(shape) - 1;

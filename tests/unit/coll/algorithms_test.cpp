@@ -56,6 +56,32 @@ TEST(Algorithms, NeedFewCountersOrRefuse) {
   }
 }
 
+// What the root of a reduction among eight members waits for before each step that combines.
+TEST(Algorithms, CombineLongBlocksAsTheyCome) {
+  for (const Algorithm* const algorithm : {&kReduceKNomial, &kAllReduceTree, &kReduceFlat}) {
+    for (const std::uint64_t bytes : {64u, 4096u}) {
+      Shape shape;
+      shape.operation = algorithm->operation;
+      shape.ranks = 8;
+      shape.element = 8;
+      shape.bytes = shape.pitch = bytes;
+      shape.parameters[0] = algorithm->parameters.empty() ? 0 : 2;
+      shape.in = shape.out = Sync::none;
+      const Schedule root(*algorithm, shape, 0);
+      std::set<Counter> waits;
+      std::uint32_t combined = 0;
+      for (std::uint32_t i = 0; i < root.length(0); ++i) {
+        const Step step = root.step(0, i);
+        if (step.kind != Step::Kind::reduce) continue;
+        ++combined;
+        if (step.wait_for != kNoCounter) waits.insert(step.wait_for);
+      }
+      EXPECT_GE(combined, 3u) << algorithm->name;
+      EXPECT_EQ(waits.size(), bytes == 64 ? 1 : combined) << algorithm->name << ' ' << bytes;
+    }
+  }
+}
+
 // Steps are random access: the middle of a long schedule is as near as its beginning.
 TEST(Algorithms, HaveTheStepsOfTensOfThousandsOfMembers) {
   for (const Algorithm* const algorithm : all_algorithms()) {
