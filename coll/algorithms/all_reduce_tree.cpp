@@ -10,7 +10,8 @@ namespace aqueduct::coll {
 // for each child and combines in the order of positions, so the operator need not be commutative. Many members, or a
 // network that takes few messages at a time. With radix P it is flat, and then combines one vector after the other.
 //
-// `hosts-tree` is the same on a tree of which only leaders send between hosts: any number of them, 2 (G - 1) messages.
+// `hosts-tree` is the same on a tree of which only leaders send between hosts: any number of them, 2 (G - 1) messages. It
+// combines the vectors of a host first, so the operator must commute.
 
 namespace {
 
@@ -71,7 +72,7 @@ struct TreeReduction {
     const Place sum = at(position == 0 ? Space::out : Space::temp, 0);
     const Place result = at(Space::scratch, result_at(shape));
     if (index < children) {
-      // Slots are in the order of positions, which is the reverse of the order of sending.
+      // The reverse of the order of sending: in the plain tree the order of positions.
       const Step step = reduction(index == 0 ? at(Space::in, 0) : sum,
                                   at(Space::scratch, index * shape.bytes), sum, shape.bytes);
       return counters(shape).when_arrived(step, index, children);

@@ -16,11 +16,11 @@ namespace aqueduct::coll {
 //   into scratch. Algorithms that are in no line are tried after it (candidates.hpp).
 
 // - Where several members share a host and others do not, the network between hosts decides: few messages, and every
-//   byte once to a host. So `hosts` comes first in each table that has it; other teams refuse it. Its leaders send and
-//   combine everything, so of long blocks the copies on a host decide. If the members of a host follow one another, chains
-//   and rings cross to each host once as well, and keep all members at work. The limits are from `aqsim` with 2 to 64 hosts of 4
-//   and 8 members, a fast network and one of sockets whose links the members of a host share: with other orders of members
-//   those cross more often, and `hosts` stays (docs/decisions/0111-long-blocks-between-hosts.md).
+//   byte once to a host. So `hosts` comes first; other teams refuse it. Its leaders send and combine everything, so of long
+//   blocks the copies on a host decide. If the members of each host are consecutive, chains and rings cross to a host once
+//   or little more often, and keep all members at work; in other orders they cross with every hop, and `hosts` stays. The
+//   limits are from `aqsim`, with a fast network and one of sockets whose links the members of a host share
+//   (docs/decisions/0111-long-blocks-between-hosts.md).
 
 namespace {
 
@@ -45,8 +45,12 @@ constexpr std::array kBarrierRules{
 // processors, 4 and 8 members, 64 KiB and 1 MiB: the k-nomial tree takes 0.7 to 1.0 of the time of `direct`.
 constexpr std::array kBroadcastRules{
     Rule{.algorithm = &kBroadcastHosts, .radix = 4, .most_bytes = 32 * kKiB},
-    Rule{.algorithm = &kBroadcastChain, .most_ranks = 32, .in_rows = true},
-    Rule{.algorithm = &kBroadcastDoubleTree, .in_rows = true},
+    Rule{.algorithm = &kBroadcastChain,
+         .most_ranks = 32,
+         .least_bytes = 32 * kKiB,
+         .least_bytes_each = 4 * kKiB,
+         .consecutive = true},
+    Rule{.algorithm = &kBroadcastDoubleTree, .least_bytes = 32 * kKiB, .consecutive = true},
     Rule{.algorithm = &kBroadcastHosts, .radix = 4},
     Rule{.algorithm = &kBroadcastDirect, .radix = 4, .most_bytes = 16 * kKiB, .unasked = true},
     Rule{.algorithm = &kBroadcastKNomial, .radix = 4, .most_bytes = 4 * kKiB},
@@ -78,12 +82,11 @@ constexpr std::array kGatherRules{
 };
 
 // `direct` sends P - 1 messages, all at once, and copies nothing. Without addresses the circulant graph sends as many
-// bytes in ceil(log2 P) rounds; a ring needs P - 1 rounds, and is better on a ring or torus only, so nobody gets it
-// without asking.
+// bytes in ceil(log2 P) rounds; a ring needs P - 1 rounds, and is better between hosts, and on rings and tori.
 constexpr std::array kAllGatherRules{
     Rule{.algorithm = &kAllGatherHosts, .most_bytes = 2 * kKiB},
-    Rule{.algorithm = &kAllGatherRing, .in_rows = true},
-    Rule{.algorithm = &kAllGatherNeighbours, .in_rows = true},
+    Rule{.algorithm = &kAllGatherRing, .least_bytes = 2 * kKiB, .consecutive = true},
+    Rule{.algorithm = &kAllGatherNeighbours, .least_bytes = 2 * kKiB, .consecutive = true},
     Rule{.algorithm = &kAllGatherHosts},
     Rule{.algorithm = &kAllGatherDoubling,
          .most_ranks = 1},  // the only one that needs no scratch for one member
@@ -114,9 +117,16 @@ constexpr std::array kAllToAllRules{
 // A chain is good when each of its members has a segment to work on. An exact order leaves `flat` and the chain.
 constexpr std::array kReduceRules{
     Rule{.algorithm = &kReduceHosts, .most_bytes = 4 * kKiB},
-    Rule{.algorithm = &kReduceKNomial, .radix = 2, .most_bytes = 32 * kKiB, .in_rows = true},
-    Rule{.algorithm = &kReduceChain, .least_bytes_each = 2 * kKiB, .in_rows = true},
-    Rule{.algorithm = &kReduceKNomial, .radix = 2, .in_rows = true},
+    Rule{.algorithm = &kReduceKNomial,
+         .radix = 2,
+         .least_bytes = 4 * kKiB,
+         .most_bytes = 32 * kKiB,
+         .consecutive = true},
+    Rule{.algorithm = &kReduceChain,
+         .least_bytes = 32 * kKiB,
+         .least_bytes_each = 2 * kKiB,
+         .consecutive = true},
+    Rule{.algorithm = &kReduceKNomial, .radix = 2, .least_bytes = 32 * kKiB, .consecutive = true},
     Rule{.algorithm = &kReduceHosts},
     Rule{.algorithm = &kReduceFlat, .most_ranks = 4, .most_bytes = 2 * kKiB},
     Rule{.algorithm = &kReduceKNomial, .radix = 4, .most_bytes = 512},
@@ -134,19 +144,30 @@ constexpr std::array kReduceRules{
 // has 2 (P - 1). Measured over udp, two processors, 4 and 8 members, 8 B to 4 KiB: a tree of radix 8 takes 0.5 to 0.75 of
 // the time of the lines below, one of radix 2 at 32 KiB 0.55; at 256 KiB the circulant graph takes 0.65 to 0.8.
 constexpr std::array kAllReduceRules{
+    // Between hosts: short vectors. `hosts` again behind `hosts-tree`: for operators that do not commute.
     Rule{.algorithm = &kAllReduceHosts, .radix = kRadixOfPower, .most_bytes = 8 * kKiB},
     Rule{.algorithm = &kAllReduceHosts, .radix = kRadixOfAll, .most_ranks = 32, .most_bytes = 8 * kKiB},
     Rule{.algorithm = &kAllReduceHostsTree, .radix = 8, .most_bytes = 8 * kKiB},
-    Rule{.algorithm = &kAllReduceRing, .least_bytes_each = 8 * kKiB, .in_rows = true},
-    Rule{.algorithm = &kAllReduceHalving, .least_ranks = 8, .in_rows = true},
+    Rule{.algorithm = &kAllReduceHosts, .radix = kRadixOfAll, .most_bytes = 8 * kKiB},
+    // Halving, for powers of two, gains from 8 KiB on; the rest from 16 KiB on.
+    Rule{.algorithm = &kAllReduceRing,
+         .least_bytes = 8 * kKiB,
+         .least_bytes_each = 8 * kKiB,
+         .consecutive = true},
+    Rule{.algorithm = &kAllReduceHalving, .least_ranks = 8, .least_bytes = 8 * kKiB, .consecutive = true},
     Rule{.algorithm = &kAllReduceHosts, .radix = kRadixOfPower, .most_bytes = 16 * kKiB},
     Rule{.algorithm = &kAllReduceHosts, .radix = kRadixOfAll, .most_ranks = 16, .most_bytes = 16 * kKiB},
     Rule{.algorithm = &kAllReduceHostsTree, .radix = 4, .most_bytes = 16 * kKiB},
-    Rule{.algorithm = &kAllReduceRing, .in_rows = true},
-    Rule{.algorithm = &kAllReduceCirculant, .in_rows = true},
+    // Long ones.
+    Rule{.algorithm = &kAllReduceRing,
+         .least_bytes = 16 * kKiB,
+         .least_bytes_each = 2 * kKiB,
+         .consecutive = true},
+    Rule{.algorithm = &kAllReduceCirculant, .least_bytes = 16 * kKiB, .consecutive = true},
     Rule{.algorithm = &kAllReduceHosts, .radix = kRadixOfPower},
     Rule{.algorithm = &kAllReduceHosts, .radix = kRadixOfAll, .most_ranks = 8},
     Rule{.algorithm = &kAllReduceHostsTree, .radix = 4},
+    Rule{.algorithm = &kAllReduceHosts, .radix = kRadixOfAll},
     Rule{.algorithm = &kAllReduceTree, .radix = 8, .least_ranks = 3, .most_bytes = 8 * kKiB, .crowded = true},
     Rule{
         .algorithm = &kAllReduceTree, .radix = 2, .least_ranks = 3, .most_bytes = 64 * kKiB, .crowded = true},
@@ -223,10 +244,11 @@ bool applies(const Rule& rule, const Shape& shape, const TeamTraits& team) noexc
     if (!has_root(shape.operation) && shape.ranks > kMostAnnounced) return false;
   }
   if (rule.algorithm->hosts && team.groups == nullptr) return false;
-  if (rule.in_rows && (team.groups == nullptr || !team.groups->in_team_order())) return false;
+  if (rule.consecutive && (team.groups == nullptr || !team.groups->in_team_order())) return false;
   const Rank ranks = rule.algorithm->hosts ? team.groups->count() : shape.ranks;
   if (ranks < rule.least_ranks || ranks > rule.most_ranks) return false;
-  if (shape.bytes > rule.most_bytes || shape.bytes / shape.ranks < rule.least_bytes_each) return false;
+  if (shape.bytes < rule.least_bytes || shape.bytes > rule.most_bytes) return false;
+  if (shape.bytes / shape.ranks < rule.least_bytes_each) return false;
   if ((rule.mapped && !team.mapped) || (rule.one_host && !team.one_host)) return false;
   if (rule.crowded && !team.few_signals()) return false;
   return announced || !(rule.unasked && shape.in == Sync::mine);

@@ -26,12 +26,13 @@ struct Rule {
   std::uint32_t radix = kUsualRadix;  ///< for an algorithm that has a radix
   Rank least_ranks = 1;               ///< members; hosts, if the algorithm goes by them
   Rank most_ranks = kNoRank;
-  std::uint64_t most_bytes = ~std::uint64_t{0};  ///< of a block
+  std::uint64_t least_bytes = 0;                 ///< of a block
+  std::uint64_t most_bytes = ~std::uint64_t{0};  ///< likewise
   std::uint64_t least_bytes_each = 0;            ///< bytes of a block, divided by the members
-  bool mapped = false;    ///< only if members reach each other's memory without a network
-  bool one_host = false;  ///< only if all members share a host
-  bool crowded = false;   ///< only if members share a host that has more ranks than processors
-  bool in_rows = false;  ///< only of several hosts with several members, which follow one another in the team
+  bool mapped = false;       ///< only if members reach each other's memory without a network
+  bool one_host = false;     ///< only if all members share a host
+  bool crowded = false;      ///< only if members share a host that has more ranks than processors
+  bool consecutive = false;  ///< only if members share several hosts, and those of each host are consecutive
   /// Of a direct algorithm without addresses: from how many bytes of a block on. Members announce their outputs then.
   std::uint64_t least_announced = kUsualRendezvous;
   bool unasked =

@@ -64,27 +64,28 @@ gex_Event_t begun(const char* call, aq_event event, UserReduction* with = nullpt
 
 /// Whether a reduction gathers its values; the same on all members.
 bool gathers(const Tm& tm, gex_OP_t op, size_t dt_sz) noexcept {
-  return (op == GEX_OP_USER || op == GEX_OP_USER_NC) && tm.own && dt_sz > kLongestOnTheWay;
+  return (op == GEX_OP_USER || op == GEX_OP_USER_NC) && tm.own && dt_sz > kLongestReduced;
 }
 /// Begins one. `root`: who alone gets the result.
-gex_Event_t begin_fold(const char* call, Tm& tm, std::optional<Rank> root, void* dst, const void* src,
-                       size_t dt_sz, size_t dt_cnt, gex_Coll_ReduceFn_t user_op, void* user_cdata) {
-  auto fold = std::make_unique<Fold>();
-  fold->members = tm.size;
-  fold->bytes = dt_sz * dt_cnt;
-  fold->count = dt_cnt;
-  fold->function = user_op;
-  fold->data = user_cdata;
-  fold->result = dst;
+gex_Event_t begin_gathered(const char* call, Tm& tm, std::optional<Rank> root, void* dst, const void* src,
+                           size_t dt_sz, size_t dt_cnt, gex_Coll_ReduceFn_t user_op, void* user_cdata) {
+  std::unique_ptr<GatheredReduction> gathered(new (std::nothrow) GatheredReduction);
+  if (gathered == nullptr) fail(call, "the process has no memory for one more operation");
+  gathered->members = tm.size;
+  gathered->bytes = dt_sz * dt_cnt;
+  gathered->count = dt_cnt;
+  gathered->function = user_op;
+  gathered->data = user_cdata;
+  gathered->result = dst;
   if (!root || *root == tm.rank) {
-    fold->all.reset(new (std::nothrow) std::byte[fold->members * fold->bytes]);
-    if (fold->all == nullptr) fail(call, "the process has no memory for the values of all members");
+    gathered->all.reset(new (std::nothrow) std::byte[gathered->members * gathered->bytes]);
+    if (gathered->all == nullptr) fail(call, "the process has no memory for the values of all members");
   }
-  const aq_buffer out = fold->all != nullptr ? aq_mine(fold->all.get()) : aq_no_buffer();
-  const aq_block block = aq_block_of_bytes(fold->bytes, 1);
+  const aq_buffer out = gathered->all != nullptr ? aq_mine(gathered->all.get()) : aq_no_buffer();
+  const aq_block block = aq_block_of_bytes(gathered->bytes, 1);
   const aq_event event = root ? aq_gather_nb(handle_of(*tm.team), aq_mine(src), out, block, *root, &kMine)
                               : aq_all_gather_nb(handle_of(*tm.team), aq_mine(src), out, block, &kMine);
-  return handle(call, Event::adopt(event.word), fold.release());
+  return handle(call, Event::adopt(event.word), gathered.release());
 }
 
 }  // namespace
@@ -121,7 +122,7 @@ gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, cons
   const char* const call = "gex_Coll_ReduceToOneNB";
   Tm& team = whole(tm);
   if (gathers(team, op, dt_sz))
-    return begin_fold(call, team, root, dst, src, dt_sz, dt_cnt, user_op, user_cdata);
+    return begin_gathered(call, team, root, dst, src, dt_sz, dt_cnt, user_op, user_cdata);
   const Reduction by = reduction(call, team, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
   const aq_buffer out = team.rank == root ? aq_mine(dst) : aq_no_buffer();
   return begun(call,
@@ -134,7 +135,7 @@ gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_
   const char* const call = "gex_Coll_ReduceToAllNB";
   Tm& team = whole(tm);
   if (gathers(team, op, dt_sz))
-    return begin_fold(call, team, {}, dst, src, dt_sz, dt_cnt, user_op, user_cdata);
+    return begin_gathered(call, team, {}, dst, src, dt_sz, dt_cnt, user_op, user_cdata);
   const Reduction by = reduction(call, team, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
   return begun(
       call, aq_all_reduce_nb(handle_of(*team.team), aq_mine(src), aq_mine(dst), by.block, by.reducer, &kMine),

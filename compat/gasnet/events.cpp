@@ -22,31 +22,32 @@ thread_local Thread* here = nullptr;
 /// Threads that have ended leave their groups to later ones: operations may be in flight in them.
 struct Ended {
   std::mutex mutex;
-  std::vector<Thread*> threads;
+  Thread* threads = nullptr;  ///< linked by next_ended
 };
 Ended& ended() {
   static Ended* const all = new Ended;  // threads may end after main has returned
   return *all;
 }
 void leave(void* thread);
-
-Thread& begin_thread() {
+pthread_key_t thread_key() {
   static const pthread_key_t key = [] {
     pthread_key_t made;
     if (pthread_key_create(&made, leave) != 0)
       fail("a thread's first call", "the process has no more thread keys");
     return made;
   }();
+  return key;
+}
+
+Thread& begin_thread() {
   {
     Ended& all = ended();
     const std::lock_guard lock(all.mutex);
-    if (!all.threads.empty()) {
-      here = all.threads.back();
-      all.threads.pop_back();
-    }
+    here = all.threads;
+    if (here != nullptr) all.threads = here->next_ended;
   }
   if (here == nullptr) here = new Thread(state().ep);
-  pthread_setspecific(key, here);
+  pthread_setspecific(thread_key(), here);
   return *here;
 }
 
@@ -67,7 +68,7 @@ Composite& composite(gex_Event_t event) noexcept {
 /// Composites that are free, per process.
 struct Pool {
   std::mutex mutex;
-  std::vector<Composite*> free;
+  Composite* free = nullptr;  ///< linked by next_free
 };
 Pool& pool(bool regions) {
   static Pool* const all = new Pool[2];
@@ -78,9 +79,8 @@ Composite* take(bool region) {
   Pool& all = pool(region);
   {
     const std::lock_guard lock(all.mutex);
-    if (!all.free.empty()) {
-      Composite* const made = all.free.back();
-      all.free.pop_back();
+    if (Composite* const made = all.free; made != nullptr) {
+      all.free = made->next_free;
       return made;
     }
   }
@@ -89,19 +89,24 @@ Composite* take(bool region) {
   return made;
 }
 
-/// The end of a thread. What a destructor of the client's does later has a record of its own.
+/// The end of a thread. Destructors of the client's may call this layer too, so the record is given away in the last round.
 void leave(void* thread) {
   auto* const ends = static_cast<Thread*>(thread);
+  if (++ends->rounds_at_end < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(thread_key(), thread);
+    return;
+  }
   here = nullptr;
+  ends->rounds_at_end = 0;
   ends->after_pieces = {};
   if (Composite* const open = std::exchange(ends->region, nullptr)) {
     Pool& all = pool(true);
     const std::lock_guard lock(all.mutex);
-    all.free.push_back(open);  // the next region waits for what is in flight in it
+    open->next_free = std::exchange(all.free, open);  // the next region waits for what is in flight in it
   }
   Ended& all = ended();
   const std::lock_guard lock(all.mutex);
-  all.threads.push_back(ends);
+  ends->next_ended = std::exchange(all.threads, ends);
 }
 
 bool word_done(const void* word) noexcept {
@@ -145,11 +150,11 @@ void finish(gex_Event_t event) {
         Event source = Event::adopt(leaf);
         if (!source.done()) static_cast<void>(state().ep.wait(source));
       }
-      if (c.fold != nullptr) run_fold(std::exchange(c.fold, nullptr));
+      if (c.gathered != nullptr) combine_gathered(std::exchange(c.gathered, nullptr));
     }
     Pool& all = pool(c.group != nullptr);
     const std::lock_guard lock(all.mutex);
-    all.free.push_back(&c);
+    c.next_free = std::exchange(all.free, &c);
   } else if (is_leaf(event)) {
     Composite& c = composite(event);
     if (c.group == nullptr) collect(c.leaf.exchange(nullptr));
@@ -261,15 +266,16 @@ gex_Event_t handle(const char* call, Event&& event, std::atomic<Composite*>& hol
 }
 bool composite_done(const Composite& event) noexcept { return word_done(event.root); }
 
-gex_Event_t handle(const char* call, Event&& event, Fold* fold) {
+gex_Event_t handle(const char* call, Event&& event, GatheredReduction* gathered) {
   if (event.done()) {
     const gex_Event_t over = handle(call, std::move(event));
-    run_fold(fold);
+    if (over != GEX_EVENT_INVALID) gathered->all.reset();  // refused: there is nothing to combine
+    combine_gathered(gathered);
     return over;
   }
   Composite* const made = take(false);
   made->root = event.release();
-  made->fold = fold;
+  made->gathered = gathered;
   return as_root(made);
 }
 
@@ -397,12 +403,19 @@ void aqg_pause(unsigned* round) {
 void gex_HSL_Init(gex_HSL_t* hsl) { pthread_mutex_init(&hsl->mutex, nullptr); }
 void gex_HSL_Destroy(gex_HSL_t* hsl) { pthread_mutex_destroy(&hsl->mutex); }
 void gex_HSL_Lock(gex_HSL_t* hsl) {
-  if (locks_held != 0 && holds(hsl))
+  if (locks_held > 0 && holds(hsl))
     fail("gex_HSL_Lock", "this thread holds the lock already, and would wait for itself for ever");
   pthread_mutex_lock(&hsl->mutex);
   took(hsl);
 }
 void gex_HSL_Unlock(gex_HSL_t* hsl) {
+  if (locks_held == 0) {  // another thread's
+#ifdef AQUEDUCT_CHECKED
+    fail("gex_HSL_Unlock", "this thread does not hold the lock");
+#endif
+    pthread_mutex_unlock(&hsl->mutex);
+    return;
+  }
   --locks_held;
   // Usually the last one that was taken.
   for (int i = std::min(locks_held, kNotedLocks - 1); i >= 0; --i) {

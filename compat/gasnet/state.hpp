@@ -177,6 +177,8 @@ struct Thread {
   Group atomics;
   struct Composite* region = nullptr;  ///< the access region that is open
   int in_loopback = 0;                 ///< handlers of messages to oneself that are running
+  int rounds_at_end = 0;               ///< of the destructors of its thread
+  Thread* next_ended = nullptr;
   struct {
     gex_AM_Index_t handler = 0;  ///< 0: not armed
     const void* payload = nullptr;
@@ -196,7 +198,8 @@ struct alignas(16) Composite {
   std::atomic<void*> leaf{nullptr};           ///< likewise, of the source
   Group* group = nullptr;                     ///< of a region: stands for both
   std::atomic<Composite*>* holder = nullptr;  ///< points here until the event is synced
-  struct Fold* fold = nullptr;                ///< what to combine when the event is synced
+  struct GatheredReduction* gathered = nullptr;  ///< what to combine when the event is synced
+  Composite* next_free = nullptr;
 };
 /// Whether the operation is over.
 bool composite_done(const Composite& event) noexcept;

@@ -76,8 +76,8 @@ UserReduction& user_operator(std::uint32_t number, std::size_t element, bool com
 
 }  // namespace
 
-void run_fold(Fold* fold) {
-  const std::unique_ptr<Fold> one(fold);
+void combine_gathered(GatheredReduction* gathered) {
+  const std::unique_ptr<GatheredReduction> one(gathered);
   if (one->all == nullptr || one->bytes == 0) return;
   std::byte* const last = one->all.get() + (one->members - 1) * one->bytes;
   for (std::size_t i = one->members - 1; i-- > 0;)

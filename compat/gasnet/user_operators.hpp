@@ -20,12 +20,12 @@ struct UserReduction {
       nullptr};  ///< the event of the last operation with it, until it is synced
 };
 
-/// The longest element that teams other than the world combine on the way. Longer ones may not fit into the memory for
-/// collective operations of a team that was made while many live: all members' are gathered, and combined at the end.
-inline constexpr std::size_t kLongestOnTheWay = 64;
+/// The longest element that teams other than the world reduce by schedules. Longer ones may not fit into the memory for
+/// collective operations of a team that was made while many live: they are gathered, and combined when the event is synced.
+inline constexpr std::size_t kLongestReduced = 64;
 
 /// A reduction whose values are gathered, in the order of the team.
-struct Fold {
+struct GatheredReduction {
   std::unique_ptr<std::byte[]> all;  ///< null: another rank gets the result
   std::size_t members = 0;
   std::size_t bytes = 0;  ///< of a member's elements
@@ -34,10 +34,10 @@ struct Fold {
   void* data = nullptr;
   void* result = nullptr;
 };
-/// Combines what was gathered, and ends the fold.
-void run_fold(Fold* fold);
-/// The handle of an operation; when it is synced, the fold is run. At once if it is over.
-gex_Event_t handle(const char* call, Event&& event, Fold* fold);
+/// Combines what was gathered, and ends the gathered.
+void combine_gathered(GatheredReduction* gathered);
+/// The handle of an operation; when it is synced, the gathered is run. At once if it is over.
+gex_Event_t handle(const char* call, Event&& event, GatheredReduction* gathered);
 
 /// Chooses the part for a team: equal on all members, and different for any two teams that have a member in common. Collective.
 std::uint32_t agree_on_name(const char* call, Team& team);

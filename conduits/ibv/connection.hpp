@@ -35,8 +35,8 @@ struct Connection {
   bool requested = false;                ///< iWARP: `cm_id` is my request, and is not answered yet
   bool heard = false;                    ///< a message has arrived
   bool answered = false;                 ///< iWARP: a read has ended, so the peer's device takes what I send
-  core::Clock::time_point next_nudge{};  ///< iWARP, until then: when the next probe may go
-  std::chrono::nanoseconds nudge_pause{0};
+  core::Clock::time_point next_probe{};  ///< iWARP, until then: when the next probe may go
+  std::chrono::nanoseconds probe_pause{0};
   int disconnected = 0;        ///< iWARP: the errno with which `cm_id` has ended; 0: it has not
   std::uint32_t refusals = 0;  ///< iWARP: how many requests in a row were refused
   OutstandingRequests outstanding;

@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kLinger{500};
 constexpr Rank kProbes = 8;
 
 // Chosen: checks are at least 20 ms apart. The pause doubles, so that few places in the queue are used.
-constexpr std::chrono::milliseconds kNudgePause{20};
+constexpr std::chrono::milliseconds kProbePause{20};
 
 constexpr std::size_t kPage = 4096;
 
@@ -240,9 +240,9 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
   for (Rank looked = 0; looked < ranks && asked < kProbes; ++looked, probed_ = (probed_ + 1) % ranks) {
     Connection* const connection = connections_.find(probed_);
     if (connection == nullptr || !connection->ready || probed_ == env_.me) continue;
-    if (connection->outstanding.count() != 0 && connection->unsignaled == 0 && !must_nudge(*connection))
-      continue;
-    static_cast<void>(requests_.probe(*connection, OutstandingRequest::Kind::own));
+    const bool waits = connection->outstanding.count() != 0 && connection->unsignaled == 0;
+    if (waits && !may_be_overlooked(*connection)) continue;
+    if (requests_.probe(*connection, OutstandingRequest::Kind::own) && waits) note_probe(*connection);
     ++asked;
   }
 }
@@ -251,13 +251,13 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
 // connection's socket (siw_accept sends the answer first). It takes these bytes when others arrive behind them. If
 // nothing follows, because the requests that it ignored must end first, nothing ever ends. So probes go, ever more
 // rarely, until the peer's device has answered one, or the peer has sent a message.
-bool IbvConduit::must_nudge(Connection& connection) noexcept {
-  if (env_.sizes().confirms || connection.answered || connection.heard) return false;
-  const auto now = env_.clock.now();
-  if (connection.next_nudge > now) return false;
-  connection.nudge_pause = std::max<std::chrono::nanoseconds>(2 * connection.nudge_pause, kNudgePause);
-  connection.next_nudge = now + connection.nudge_pause;
-  return true;
+bool IbvConduit::may_be_overlooked(const Connection& connection) const noexcept {
+  return !env_.sizes().confirms && !connection.answered && !connection.heard &&
+         connection.next_probe <= env_.clock.now();
+}
+void IbvConduit::note_probe(Connection& connection) noexcept {
+  connection.probe_pause = std::max<std::chrono::nanoseconds>(2 * connection.probe_pause, kProbePause);
+  connection.next_probe = env_.clock.now() + connection.probe_pause;
 }
 
 void IbvConduit::memory_ends(core::Bytes memory) noexcept {

@@ -46,7 +46,9 @@ class IbvConduit final : public core::Conduit {
  private:
   void drain() noexcept;
   int end_peer(Rank peer, core::Inbox& inbox) noexcept;
-  bool must_nudge(Connection& connection) noexcept;
+  /// Whether a device that accepts connections may have overlooked what waits in this one, and the pause is over.
+  bool may_be_overlooked(const Connection& connection) const noexcept;
+  void note_probe(Connection& connection) noexcept;
 
   Environment env_;
   Losses losses_;

@@ -81,10 +81,11 @@ std::string without_loopback(const std::vector<std::string>& resources) {
 
 /// The first device of a list for UCX that is none of `known`; empty if all are. A device mlx5_0 has the port mlx5_0:1. Patterns are left to UCX.
 std::string unknown_device(std::string_view list, const std::vector<std::string>& known) {
+  if (list.starts_with('^')) return {};  // all but those
   while (!list.empty()) {
     const std::string_view one = list.substr(0, list.find(','));
     list.remove_prefix(std::min(list.size(), one.size() + 1));
-    if (one.empty() || one == "all" || one.find_first_of("^*?[") != std::string_view::npos) continue;
+    if (one.empty() || one == "all" || one.find_first_of("*?[") != std::string_view::npos) continue;
     const bool is_known = std::ranges::any_of(known, [&](const std::string& device) {
       return device == one || (device.starts_with(one) && device[one.size()] == ':');
     });

@@ -32,15 +32,15 @@ std::vector<std::uint64_t> sizes_of(const CollectivesQuestion& question, coll::O
   return sizes;
 }
 
-/// What the team of all ranks of a job has. On one host its members map each other's memory, and have a board.
+/// What the team of all ranks of a job has. Members that map each other's memory have a board.
 struct TeamMemory {
   coll::BoardRoom board;
   coll::ScratchSizes scratch;
 };
-TeamMemory memory_of_world(const Config& config, Rank ranks, bool one_host) {
+TeamMemory memory_of_world(const Config& config, Rank ranks, bool mapped) {
   const coll::ScratchRoom room = coll::world_room(core::HiddenSizes::of(config), ranks);
   TeamMemory out;
-  if (one_host && ranks > 1) out.board = coll::board_within(room.bytes, coll::least_room(ranks).bytes);
+  if (mapped && ranks > 1) out.board = coll::board_within(room.bytes, coll::least_room(ranks).bytes);
   const coll::ScratchSizes least = coll::least_scratch(ranks);
   out.scratch =
       coll::ScratchLayout::sizes_within(room.bytes - coll::taken_by(out.board), room.counters, ranks)
@@ -90,10 +90,11 @@ ChoiceCase case_of(const coll::Chooser& chooser, const Config& config, const Col
   // Of several hosts, how many members each has is not known.
   const bool crowded = one_host && question.ranks > processors_of(question);
   ChoiceCase out{one_host, single, crowded, {}};
-  const TeamMemory memory = memory_of_world(config, question.ranks, one_host);
+  const bool mapped = one_host && config.text("near") != "off";
+  const TeamMemory memory = memory_of_world(config, question.ranks, mapped);
   const coll::TeamTraits team{.ranks = question.ranks,
                               .one_host = one_host,
-                              .mapped = one_host,
+                              .mapped = mapped,
                               .board = memory.board,
                               .crowded = crowded};
   const coll::ScratchLayout scratch(memory.scratch, question.ranks);

@@ -100,8 +100,10 @@ TEST(UcxContext, OfADeviceThatIsNotThereSaysWhichThereAre) {
   }
   std::string why;
   ContextOptions options;
-  options.devices = "lo";
-  EXPECT_NE(Context::open(options, why), nullptr) << why;
+  for (const char* devices : {"lo", "^lo,no-such-device0"}) {
+    options.devices = devices;
+    EXPECT_NE(Context::open(options, why), nullptr) << why;
+  }
 }
 
 }  // namespace

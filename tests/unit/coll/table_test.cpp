@@ -367,6 +367,29 @@ TEST(Table, SendsFewMessagesBetweenAnyNumberOfHosts) {
   }
 }
 
+// `hosts-tree`, rings and circulant graphs do not combine in team order. What does not know the hosts would send the vector
+// of every member between them.
+TEST(Table, LeavesReductionsInTeamOrderOfConsecutiveMembersToHosts) {
+  for (const Rank hosts : {12u, 20u, 40u}) {
+    const Groups groups(3 * hosts, [](Rank position) { return position / 3; });
+    TeamTraits team = network(3 * hosts);
+    team.groups = &groups;
+    for (const std::uint64_t bytes : {8u, 16u << 10, 64u << 10}) {
+      Shape shape = shape_of(Operation::all_reduce, 3 * hosts, bytes);
+      shape.commutative = false;
+      EXPECT_EQ(chosen(shape, team).rfind("hosts:", 0), 0u)
+          << hosts << ' ' << bytes << ' ' << chosen(shape, team);
+    }
+  }
+  const Groups groups(16, [](Rank position) { return position / 4; });
+  TeamTraits team = network(16);
+  Shape reduce = shape_of(Operation::reduce, 16, 64);
+  reduce.commutative = false;
+  const std::string without = chosen(reduce, team);
+  team.groups = &groups;
+  EXPECT_EQ(chosen(reduce, team), without) << "short ones are as in other teams";
+}
+
 TEST(Table, CombinesInTeamOrderAlsoByHosts) {
   const Groups in_row(8, [](Rank position) { return position / 4; });
   const Groups in_turn(8, [](Rank position) { return position % 2; });
