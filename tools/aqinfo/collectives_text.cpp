@@ -72,20 +72,16 @@ std::string collectives_as_text(const std::vector<CollectiveFacts>& facts,
                   question.ranks, question.ranks == 1 ? "" : "s", processors, processors == 1 ? "" : "s",
                   question.ranks > processors ? ", which members of one host share" : "");
   for (const CollectiveFacts& one : facts) show(out, one);
-  out +=
-      wrapped(
-          "Sizes are those of a block: what the root of a broadcast sends, what a member contributes, what "
-          "one "
-          "member has for another. The sums are of double, with Sync::all at both ends. Other element types, "
-          "orders, modes and teams with less memory can lead to other choices. Of several hosts, each has "
-          "one member "
-          "here. Barriers of smp on one host are those of the conduit. Choices are by rules unless a line "
-          "says "
-          "that they are by the model of a network profile, or by measurement: those of conduit smp on one "
-          "host, and "
-          "of the conduit that AQUEDUCT_CONDUIT names.",
-          0) +
-      "\n";
+  out += wrapped(
+             "Sizes are those of a block: what the root of a broadcast sends, what a member contributes, "
+             "what one member has for another. The sums are of double, with Sync::all at both ends. Other "
+             "element types, orders, modes and teams with less memory can lead to other choices. Of "
+             "several hosts, each has one member here. Barriers of smp on one host are those of the "
+             "conduit. Choices are by rules unless a line says that they are by the model of a network "
+             "profile, or by measurement: those of conduit smp on one host, and of the conduit that "
+             "AQUEDUCT_CONDUIT names.",
+             0) +
+         "\n";
   if (config.problems().empty()) return out;
   out += "\nProblems: no job starts until these are fixed\n";
   for (const SettingProblem& problem : config.problems()) out += "  " + wrapped(problem.text, 2) + "\n";
