@@ -8,6 +8,7 @@
 #include <gasnet_coll.h>
 
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <new>
 
@@ -98,6 +99,7 @@ extern "C" {
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t) {
   Team& team = *whole(tm).team;
+  auto told_at = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   for (;;) {
     Event event = team.barrier_nb();
     if (!event.done()) return handle("gex_Coll_BarrierNB", std::move(event));
@@ -105,6 +107,13 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t) {
     if (status) return GEX_EVENT_INVALID;
     if (status.code() != ErrorCode::refused) fail("gex_Coll_BarrierNB", nullptr, status);
     static_cast<void>(state().ep.progress_for(std::chrono::milliseconds(1)));  // too many are in flight
+    if (std::chrono::steady_clock::now() < told_at) continue;
+    told_at = std::chrono::steady_clock::time_point::max();
+    std::fprintf(
+        stderr,
+        "*** GASNet: rank %u has waited 10 s in gex_Coll_BarrierNB: %u barriers of the team are in flight, "
+        "and other members have not begun them. If they begin only after this call, it hangs\n",
+        static_cast<unsigned>(state().me()), static_cast<unsigned>(Team::kMostBarriers));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <aqueduct/vis.hpp>
 
+#include "compat/gasnet/own_pieces.hpp"
 #include "compat/gasnet/state.hpp"
 
 #include <gasnet_vis.h>
@@ -114,6 +115,17 @@ R begin_get(const char* call, Form form, const Peer& peer, const LocalPieces& to
   }
 }
 
+/// Pieces that were copied: the transfer is over.
+template <class R>
+R copied(const Peer& peer, bool is_put) {
+  if (is_put) notify_if_armed(peer);
+  if constexpr (std::is_same_v<R, gex_Event_t>) {
+    return GEX_EVENT_INVALID;
+  } else {
+    return 0;
+  }
+}
+
 bool moves_nothing(std::size_t bytes, const std::size_t* count, std::size_t levels) noexcept {
   if (bytes == 0) return true;
   for (std::size_t i = 0; i < levels; ++i) {
@@ -126,6 +138,10 @@ template <class R>
 R vector_get(Form form, gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank,
              size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {
   const Peer peer = peer_of(tm, srcrank);
+  if (is_own_and_unpublished(peer)) {
+    copy_own(OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
+    return copied<R>(peer, false);
+  }
   return begin_get<R>("gex_VIS_VectorGet", form, peer, pieces(local_base(), vector_of(dstcount, dstlist)),
                       pieces(remote_base(peer), vector_of(srccount, srclist)), flags);
 }
@@ -133,6 +149,10 @@ template <class R>
 R vector_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[],
              size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {
   const Peer peer = peer_of(tm, dstrank);
+  if (is_own_and_unpublished(peer)) {
+    copy_own(OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
+    return copied<R>(peer, true);
+  }
   return begin_put<R>("gex_VIS_VectorPut", form, peer,
                       pieces(remote_base(peer), vector_of(dstcount, dstlist)),
                       pieces(local_base(), vector_of(srccount, srclist)), flags);
@@ -141,6 +161,10 @@ template <class R>
 R indexed_get(Form form, gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,
               gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, srcrank);
+  if (is_own_and_unpublished(peer)) {
+    copy_own(OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen));
+    return copied<R>(peer, false);
+  }
   return begin_get<R>("gex_VIS_IndexedGet", form, peer,
                       pieces(local_base(), indexed_of(dstcount, dstlist, dstlen)),
                       pieces(remote_base(peer), indexed_of(srccount, srclist, srclen)), flags);
@@ -149,6 +173,10 @@ template <class R>
 R indexed_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],
               size_t dstlen, size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, dstrank);
+  if (is_own_and_unpublished(peer)) {
+    copy_own(OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen));
+    return copied<R>(peer, true);
+  }
   return begin_put<R>("gex_VIS_IndexedPut", form, peer,
                       pieces(remote_base(peer), indexed_of(dstcount, dstlist, dstlen)),
                       pieces(local_base(), indexed_of(srccount, srclist, srclen)), flags);
@@ -159,6 +187,11 @@ R strided_get(Form form, gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[
               gex_Flags_t flags) {
   if (moves_nothing(elemsz, count, levels)) return no_op<R>(form);
   const Peer peer = peer_of(tm, srcrank);
+  if (is_own_and_unpublished(peer)) {
+    copy_own(OwnStrided(dstaddr, dststrides, elemsz, count, levels),
+             OwnStrided(srcaddr, srcstrides, elemsz, count, levels));
+    return copied<R>(peer, false);
+  }
   return begin_get<R>("gex_VIS_StridedGet", form, peer,
                       pieces(static_cast<std::byte*>(dstaddr), strided_of(elemsz, count, dststrides, levels)),
                       pieces(place_of(peer, srcaddr), strided_of(elemsz, count, srcstrides, levels)), flags);
@@ -174,6 +207,11 @@ R strided_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const p
     return no_op<R>(form);
   }
   const Peer peer = peer_of(tm, dstrank);
+  if (is_own_and_unpublished(peer)) {
+    copy_own(OwnStrided(dstaddr, dststrides, elemsz, count, levels),
+             OwnStrided(srcaddr, srcstrides, elemsz, count, levels));
+    return copied<R>(peer, true);
+  }
   return begin_put<R>(
       "gex_VIS_StridedPut", form, peer,
       pieces(place_of(peer, dstaddr), strided_of(elemsz, count, dststrides, levels)),
