@@ -1,4 +1,5 @@
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/algorithms/arrivals.hpp"
 #include "coll/algorithms/steps.hpp"
 
 namespace aqueduct::coll {
@@ -18,9 +19,11 @@ Rank behind(const Shape& shape, Rank position, std::uint32_t distance) noexcept 
   return static_cast<Rank>((std::uint64_t{position} + distance) % shape.ranks);
 }
 
-// Readiness is counted in one counter, so a member puts when all others are ready: counters of their own would be as
-// many as members.
-Needs all_gather_direct_needs(const Shape& shape) noexcept { return {.counters = asks(shape) ? 2u : 1u}; }
+ChildCounters gather_readiness(const Shape& shape) noexcept { return {kReady, others(shape), shape.bytes}; }
+
+Needs all_gather_direct_needs(const Shape& shape) noexcept {
+  return {.counters = kReady + (asks(shape) ? gather_readiness(shape).count : 0)};
+}
 
 std::uint32_t all_gather_direct_length(const Shape& shape, Rank, std::uint32_t) noexcept {
   if (shape.bytes == 0) return 0;
@@ -31,13 +34,16 @@ std::uint32_t all_gather_direct_length(const Shape& shape, Rank, std::uint32_t) 
 Step all_gather_direct_step(const Shape& shape, Rank position, std::uint32_t, std::uint32_t index) noexcept {
   const Place mine = at(Space::out, position * shape.pitch);
   if (asks(shape)) {
-    if (index < others(shape)) return signal_to(behind(shape, position, index + 1), kReady);
+    if (index < others(shape)) {  // this member is served there `index` turns before the last
+      return signal_to(behind(shape, position, index + 1),
+                       gather_readiness(shape).of(others(shape) - 1 - index));
+    }
     index -= others(shape);
   }
   if (index == others(shape)) return copy_of(at(Space::in, 0), mine, shape.bytes);
   if (index > others(shape)) return wait_only(kBlocks, others(shape));
   const Step put = put_to(behind(shape, position, index + 1), at(Space::in, 0), mine, shape.bytes, kBlocks);
-  return asks(shape) && index == 0 ? after(put, kReady, others(shape)) : put;
+  return asks(shape) ? gather_readiness(shape).when_arrived(put, index, others(shape)) : put;
 }
 
 Cost all_gather_direct_cost(const Shape& shape) noexcept {

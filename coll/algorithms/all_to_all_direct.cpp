@@ -1,4 +1,5 @@
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/algorithms/arrivals.hpp"
 #include "coll/algorithms/steps.hpp"
 
 namespace aqueduct::coll {
@@ -12,7 +13,13 @@ namespace {
 constexpr Counter kExchanged = 0;
 constexpr Counter kExchangeReady = 1;
 
-Needs all_to_all_direct_needs(const Shape& shape) noexcept { return {.counters = asks(shape) ? 2u : 1u}; }
+ChildCounters exchange_readiness(const Shape& shape) noexcept {
+  return {kExchangeReady, shape.ranks - 1, shape.bytes};
+}
+
+Needs all_to_all_direct_needs(const Shape& shape) noexcept {
+  return {.counters = kExchangeReady + (asks(shape) ? exchange_readiness(shape).count : 0)};
+}
 
 // Readiness to all, a put to all, the own copy, the wait for their blocks.
 std::uint32_t all_to_all_direct_length(const Shape& shape, Rank, std::uint32_t) noexcept {
@@ -25,14 +32,17 @@ Step all_to_all_direct_step(const Shape& shape, Rank position, std::uint32_t, st
   const std::uint32_t others = shape.ranks - 1;
   const Place mine = at(Space::out, position * shape.pitch);
   if (asks(shape)) {
-    if (index < others) return signal_to(absolute(index + 1, position, shape.ranks), kExchangeReady);
+    if (index < others) {  // this member is served there `index` turns before the last
+      return signal_to(absolute(index + 1, position, shape.ranks),
+                       exchange_readiness(shape).of(others - 1 - index));
+    }
     index -= others;
   }
   if (index == others) return copy_of(at(Space::in, position * shape.pitch), mine, shape.bytes);
   if (index > others) return wait_only(kExchanged, others);
   const Rank peer = absolute(index + 1, position, shape.ranks);
   const Step put = put_to(peer, at(Space::in, peer * shape.pitch), mine, shape.bytes, kExchanged);
-  return asks(shape) && index == 0 ? after(put, kExchangeReady, others) : put;
+  return asks(shape) ? exchange_readiness(shape).when_arrived(put, index, others) : put;
 }
 
 Cost all_to_all_direct_cost(const Shape& shape) noexcept {

@@ -7,16 +7,18 @@
 
 namespace aqueduct::coll {
 
-// Counters of blocks that a member combines. Long blocks have one each, so that the first to come are combined while others
-// are on their way. Short ones have one for all, since counters are leased from a few hundred.
+// Counters of what a member waits for from several others. With long blocks each of these has one of its own, so that the
+// first block to come is combined while others are on their way, and who is ready early is served early. With short ones all
+// have the same, since counters are leased from a few hundred.
 
-constexpr std::uint64_t kLongToCombine = 1024;  // chosen: to combine less takes less than a message
-constexpr std::uint32_t kMostToCombine = 16;    // chosen
-inline bool combines_as_they_come(std::uint64_t bytes, std::uint32_t blocks) noexcept {
-  return bytes >= kLongToCombine && blocks <= kMostToCombine;
+constexpr std::uint64_t kLongBlock = 1024;  // chosen: to combine less takes less than a message
+constexpr std::uint32_t kMostApart = 16;    // chosen
+inline bool have_own_counters(std::uint64_t bytes, std::uint32_t others) noexcept {
+  return bytes >= kLongBlock && others <= kMostApart;
 }
 
-/// Blocks of a tree's children, which are combined in an order of the tree's.
+/// Others that are waited for in a fixed order: children of a tree, whose blocks are combined, or members that tell that
+/// they have called.
 struct ChildCounters {
   Counter first;
   bool each;
@@ -24,11 +26,11 @@ struct ChildCounters {
 
   /// `most`: the children that any member has.
   ChildCounters(Counter first_of_all, std::uint32_t most, std::uint64_t bytes) noexcept
-      : first(first_of_all), each(combines_as_they_come(bytes, most)), count(each ? most : 1) {}
+      : first(first_of_all), each(have_own_counters(bytes, most)), count(each ? most : 1) {}
 
-  /// Of the block that is combined as the index-th.
+  /// Of the one whose turn is the index-th.
   Counter of(std::uint32_t index) const noexcept { return static_cast<Counter>(first + (each ? index : 0)); }
-  /// The step that combines it, behind its wait. `children`: those that this member has.
+  /// The step of that turn, behind its wait. `children`: as many as this member waits for.
   Step when_arrived(const Step& step, std::uint32_t index, std::uint32_t children) const noexcept {
     if (each) return after(step, of(index), 1);
     return index == 0 ? after(step, first, children) : step;
@@ -44,7 +46,7 @@ struct MemberCounters {
 
   MemberCounters(Counter first_of_all, Rank ranks, std::uint64_t bytes) noexcept
       : first(first_of_all),
-        each(combines_as_they_come(bytes, ranks - 1)),
+        each(have_own_counters(bytes, ranks - 1)),
         count(each ? ranks - 1 : 1),
         others(ranks - 1) {}
 

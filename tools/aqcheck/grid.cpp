@@ -90,7 +90,9 @@ std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, 
   for (const std::uint64_t count : distinct(counts)) out.push_back({1, count, 0});
   out.push_back({8, 3, 2});
   // Blocks of 1 KiB and more may have counters of their own (coll/algorithms/arrivals.hpp).
-  if (coll::reduces(shape.operation) && !algorithm.cuts) out.push_back({1024, 2, 1});
+  const bool may = coll::reduces(shape.operation) || shape.operation == Operation::scatter ||
+                   shape.operation == Operation::all_gather || shape.operation == Operation::all_to_all;
+  if (may && !algorithm.cuts) out.push_back({1024, 2, 1});
   return out;
 }
 

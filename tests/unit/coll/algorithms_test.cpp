@@ -82,6 +82,34 @@ TEST(Algorithms, CombineLongBlocksAsTheyCome) {
   }
 }
 
+// With long blocks, a member that is late holds only those that are served after it.
+TEST(Algorithms, ServeMembersThatAreReadyEarly) {
+  for (const Algorithm* const algorithm :
+       {&kScatterDirect, &kBroadcastDirect, &kAllGatherDirect, &kAllToAllDirect}) {
+    Shape shape;
+    shape.operation = algorithm->operation;
+    shape.addresses = Addresses::single;
+    shape.ranks = 8;
+    shape.element = 8;
+    shape.bytes = shape.pitch = 4096;
+    shape.parameters[0] = algorithm->parameters.empty() ? 0 : 2;
+    shape.in = Sync::mine;
+    shape.out = Sync::none;
+    const Schedule root(*algorithm, shape, 0);
+    std::set<Counter> waits;
+    std::uint32_t puts = 0;
+    for (std::uint32_t i = 0; i < root.length(0); ++i) {
+      const Step step = root.step(0, i);
+      if (step.kind != Step::Kind::put) continue;
+      ++puts;
+      EXPECT_EQ(step.wait_until, 1u) << algorithm->name;
+      waits.insert(step.wait_for);
+    }
+    EXPECT_GE(puts, 3u);
+    EXPECT_EQ(waits.size(), puts) << static_cast<int>(algorithm->operation);
+  }
+}
+
 // Steps are random access: the middle of a long schedule is as near as its beginning.
 TEST(Algorithms, HaveTheStepsOfTensOfThousandsOfMembers) {
   for (const Algorithm* const algorithm : all_algorithms()) {
