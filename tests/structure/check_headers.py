@@ -72,6 +72,8 @@ def compile_alone(root, compiler, header):
         flags += INTERNAL + [f"-I{root}"]
     if header.startswith("examples/"):
         flags += [f"-I{root}/examples"]
+    if header.startswith("compat/gasnet/"):
+        flags += ["-DGASNET_PAR", f"-I{root}/compat/gasnet/include"]
     if package := library_of(header):
         flags += flags_for(package)
     name = f'<{header.removeprefix("include/")}>' if header.startswith("include/") else f'"{header}"'
