@@ -46,15 +46,11 @@ struct TreeReduction {
     return tree_of(shape).most_children() * shape.bytes;
   }
 
-  static ChildCounters counters(const Shape& shape) noexcept {
-    return {kUp, tree_of(shape).most_children(), shape.bytes};
-  }
-
   static Needs needs(const Shape& shape) noexcept {
     if (shape.bytes == 0 || shape.ranks == 1) return {};
     return {.scratch = result_at(shape) + shape.bytes,
             .temp = shape.bytes,
-            .counters = kUp + counters(shape).count};
+            .counters = kUp + child_counters(kUp, tree_of(shape), shape.bytes).count};
   }
 
   // A reduction for each child; but for the root, a put to the parent; a put of the result for each child; but for the
@@ -75,7 +71,7 @@ struct TreeReduction {
       // The reverse of the order of sending: in the plain tree the order of positions.
       const Step step = reduction(index == 0 ? at(Space::in, 0) : sum,
                                   at(Space::scratch, index * shape.bytes), sum, shape.bytes);
-      return counters(shape).when_arrived(step, index, children);
+      return child_counters(kUp, tree, shape.bytes).when_arrived(step, index, children);
     }
     index -= children;
     if (position != 0) {
@@ -83,7 +79,7 @@ struct TreeReduction {
         const Rank parent = tree.parent(position);
         const std::uint32_t slot = tree.children(parent) - 1 - tree.index_of(position);
         return put_to(parent, children > 0 ? sum : at(Space::in, 0), at(Space::scratch, slot * shape.bytes),
-                      shape.bytes, counters(shape).of(slot));
+                      shape.bytes, child_counters(kUp, tree, shape.bytes).of(slot));
       }
       --index;
     }

@@ -37,6 +37,12 @@ struct ChildCounters {
   }
 };
 
+/// Those of a tree, whose largest number of children is asked for only if blocks are long.
+template <class AnyTree>
+ChildCounters child_counters(Counter first, const AnyTree& tree, std::uint64_t bytes) noexcept {
+  return {first, bytes >= kLongBlock ? tree.most_children() : 1, bytes};
+}
+
 /// Blocks of all members but the owner, which are combined in the order of positions, the owner's in its turn.
 struct MemberCounters {
   Counter first;

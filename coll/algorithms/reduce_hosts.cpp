@@ -22,15 +22,11 @@ const char* reduce_hosts_refusal(const Shape& shape) noexcept {
   return nullptr;
 }
 
-ChildCounters reduce_hosts_counters(const Shape& shape) noexcept {
-  return {0, reduce_hosts_tree(shape).most_children(), shape.bytes};
-}
-
 Needs reduce_hosts_needs(const Shape& shape) noexcept {
   if (shape.bytes == 0) return {};
   return {.scratch = reduce_hosts_tree(shape).most_children() * shape.bytes,
           .temp = shape.bytes,
-          .counters = reduce_hosts_counters(shape).count};
+          .counters = child_counters(0, reduce_hosts_tree(shape), shape.bytes).count};
 }
 
 // A reduction for each child, and a put to the parent.
@@ -42,14 +38,15 @@ std::uint32_t reduce_hosts_length(const Shape& shape, Rank position, std::uint32
 Step reduce_hosts_step(const Shape& shape, Rank position, std::uint32_t, std::uint32_t index) noexcept {
   const GroupsTree tree = reduce_hosts_tree(shape);
   const auto slot = [&](std::uint32_t child) { return at(Space::scratch, child * shape.bytes); };
+  const ChildCounters counters = child_counters(0, tree, shape.bytes);
   const std::uint32_t children = tree.children(position);
   const Place sum = at(tree.is_root(position) ? Space::out : Space::temp, 0);
   if (index == children) {
     return put_to(tree.parent(position), children > 0 ? sum : at(Space::in, 0), slot(tree.index_of(position)),
-                  shape.bytes, reduce_hosts_counters(shape).of(tree.index_of(position)));
+                  shape.bytes, counters.of(tree.index_of(position)));
   }
   const Step step = reduction(index == 0 ? at(Space::in, 0) : sum, slot(index), sum, shape.bytes);
-  return reduce_hosts_counters(shape).when_arrived(step, index, children);
+  return counters.when_arrived(step, index, children);
 }
 
 Cost reduce_hosts_cost(const Shape& shape) noexcept {

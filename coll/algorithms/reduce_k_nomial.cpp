@@ -30,7 +30,7 @@ struct ReduceTree {
         top(shape.commutative && shape.order != Order::exact ? shape.root : 0),
         bytes(shape.bytes) {}
   bool forwards() const noexcept { return top != root; }
-  ChildCounters counters() const noexcept { return {kChildren, tree.most_children(), bytes}; }
+  ChildCounters counters() const noexcept { return child_counters(kChildren, tree, bytes); }
   Place slot(std::uint32_t child) const noexcept { return at(Space::scratch, child * bytes); }
   Place result() const noexcept { return slot(tree.most_children()); }
 };
