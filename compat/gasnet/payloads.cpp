@@ -38,6 +38,23 @@ void own_buffer(aqg_payload& payload, std::size_t bytes) {
   payload.size = bytes;
 }
 
+/// Takes the buffer that Aqueduct has made, or one of this layer where it has not.
+template <class Made>
+gex_AM_SrcDesc_t lend(const char* call, aqg_payload& payload, Result<Made>&& made, std::optional<Made>& into,
+                      std::size_t room, gex_Flags_t flags) {
+  if (made) {
+    into.emplace(std::move(*made));
+    payload.address = into->buffer().data();
+    payload.size = into->size();
+    return &payload;
+  }
+  const ErrorCode why = made.status().code();
+  if (why != ErrorCode::refused && why != ErrorCode::too_large) fail(call, &payload.peer, made.status());
+  if ((flags & GEX_FLAG_IMMEDIATE) != 0 && why == ErrorCode::refused) return GEX_AM_SRCDESC_NO_OP;
+  own_buffer(payload, room);
+  return &payload;
+}
+
 gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
                                  std::size_t least, std::size_t most, void* dest, gex_Event_t* lc_opt,
                                  gex_Flags_t flags, bool is_long) {
@@ -69,17 +86,7 @@ gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank,
   } else {
     made = prepare_long(state().ep, payload.peer.rank, bounds);
   }
-  if (made) {
-    payload.request.emplace(std::move(*made));
-    payload.address = payload.request->buffer().data();
-    payload.size = payload.request->size();
-    return &payload;
-  }
-  const ErrorCode why = made.status().code();
-  if (why != ErrorCode::refused && why != ErrorCode::too_large) fail(call, &payload.peer, made.status());
-  if ((flags & GEX_FLAG_IMMEDIATE) != 0 && why == ErrorCode::refused) return GEX_AM_SRCDESC_NO_OP;
-  own_buffer(payload, room);
-  return &payload;
+  return lend(call, payload, std::move(made), payload.request, room, flags);
 }
 
 gex_AM_SrcDesc_t prepare_reply(const char* call, gex_Token_t token, const void* client_buf, std::size_t least,
@@ -114,17 +121,7 @@ gex_AM_SrcDesc_t prepare_reply(const char* call, gex_Token_t token, const void* 
   } else {
     made = token->message->prepare_long(bounds);
   }
-  if (made) {
-    payload.reply.emplace(std::move(*made));
-    payload.address = payload.reply->buffer().data();
-    payload.size = payload.reply->size();
-    return &payload;
-  }
-  const ErrorCode why = made.status().code();
-  if (why != ErrorCode::refused && why != ErrorCode::too_large) fail(call, &payload.peer, made.status());
-  if ((flags & GEX_FLAG_IMMEDIATE) != 0 && why == ErrorCode::refused) return GEX_AM_SRCDESC_NO_OP;
-  own_buffer(payload, room);
-  return &payload;
+  return lend(call, payload, std::move(made), payload.reply, room, flags);
 }
 
 /// Names the place of a long payload that was prepared without one, or with this one.

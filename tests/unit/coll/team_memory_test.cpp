@@ -45,18 +45,24 @@ class TeamMemory : public testing::Test {
 
 constexpr const char* kNoScratch = "the team has no scratch";
 
+/// Makes teams of two ranks until one has no memory for collective operations: the last.
+void make_until_one_has_none(Endpoint& ep, std::vector<Team>& teams) {
+  const std::array<Rank, 2> all{0, 1};
+  while (teams.empty() ||
+         teams.back().explain(Collective::barrier, 0).find(kNoScratch) == std::string::npos) {
+    ASSERT_LT(teams.size(), 1000u);
+    auto team = Team::create(ep, all, teams.size());
+    ASSERT_TRUE(team) << team.status().text();
+    teams.push_back(std::move(*team));
+  }
+}
+
 TEST_F(TeamMemory, WithoutAnyCallsFailAlikeAndBreakNothing) {
   ASSERT_NO_FATAL_FAILURE(start(2, {{"coll_counters", "1024"}, {"coll_scratch", "64K"}}));
   job_->run_each([](Endpoint& ep) {
     const std::array<Rank, 2> all{0, 1};
     std::vector<Team> teams;
-    while (teams.empty() ||
-           teams.back().explain(Collective::barrier, 0).find(kNoScratch) == std::string::npos) {
-      ASSERT_LT(teams.size(), 1000u);
-      auto team = Team::create(ep, all, teams.size());
-      ASSERT_TRUE(team) << team.status().text();
-      teams.push_back(std::move(*team));
-    }
+    ASSERT_NO_FATAL_FAILURE(make_until_one_has_none(ep, teams));
     Team& without = teams.back();
     for (int i = 0; i < 3; ++i) {
       std::uint64_t word = 1;
@@ -79,16 +85,9 @@ TEST_F(TeamMemory, ThatIsShortIsSaidOnce) {
   testing::internal::CaptureStderr();
   ASSERT_NO_FATAL_FAILURE(start(2, {{"coll_counters", "8192"}, {"coll_scratch", "64K"}, {"log", "warn"}}));
   job_->run_each([](Endpoint& ep) {
-    const std::array<Rank, 2> all{0, 1};
-    std::vector<Team> teams;
     std::vector<std::uint64_t> mine(8192), sums(8192);
-    while (teams.empty() ||
-           teams.back().explain(Collective::barrier, 0).find(kNoScratch) == std::string::npos) {
-      ASSERT_LT(teams.size(), 1000u);
-      auto team = Team::create(ep, all, teams.size());
-      ASSERT_TRUE(team) << team.status().text();
-      teams.push_back(std::move(*team));
-    }
+    std::vector<Team> teams;
+    ASSERT_NO_FATAL_FAILURE(make_until_one_has_none(ep, teams));
     // The last team that has any memory has little, and does a long block all the same.
     std::fill(mine.begin(), mine.end(), ep.rank() + 1);
     ASSERT_GE(teams.size(), 2u);
@@ -114,13 +113,7 @@ TEST_F(TeamMemory, OfTheProgramsOwnServesATeamThatHasNone) {
   job_->run_each([](Endpoint& ep) {
     const std::array<Rank, 2> all{0, 1};
     std::vector<Team> teams;
-    while (teams.empty() ||
-           teams.back().explain(Collective::barrier, 0).find(kNoScratch) == std::string::npos) {
-      ASSERT_LT(teams.size(), 1000u);
-      auto team = Team::create(ep, all, teams.size());
-      ASSERT_TRUE(team) << team.status().text();
-      teams.push_back(std::move(*team));
-    }
+    ASSERT_NO_FATAL_FAILURE(make_until_one_has_none(ep, teams));
     for (int round = 0; round < 2; ++round) {
       Team& without = teams.back();
       const std::uint64_t least = least_scratch(without);
