@@ -53,7 +53,7 @@ constexpr auto kCallers = callers(std::make_index_sequence<17>{});
   fail(call, why);
 }
 
-/// The handler of an endpoint here; ends the job if there is none for such a message.
+/// Looks up the client's handler for a message. Ends the job if the client has registered none for it.
 const gex_AM_Entry_t& find_handler(Rank source, unsigned endpoint, unsigned number, const Kind& kind,
                                    std::size_t args) {
   aqg_endpoint* ep = endpoint < kEndpoints ? state().endpoints[endpoint].get() : nullptr;

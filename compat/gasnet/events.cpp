@@ -210,7 +210,7 @@ Sweep sweep(gex_Event_t* events, std::size_t count) {
   return result;
 }
 
-// The first locks that this thread holds, for the message to a client that takes one twice.
+// The locks that this thread holds, up to eight. A client that takes one of them again gets an error, where it would hang.
 constexpr int kNotedLocks = 8;
 thread_local const gex_HSL_t* noted_locks[kNotedLocks] = {};
 bool holds(const gex_HSL_t* hsl) noexcept {

@@ -40,7 +40,7 @@ inline Bytes bytes_of(const void* from, std::size_t bytes) noexcept {
   return {static_cast<const std::byte*>(from), bytes};
 }
 
-/// What a message is, for the handler that it asks for.
+/// The category and role of a message. A handler is registered for certain ones.
 struct Kind {
   bool is_short;
   bool is_long;

@@ -79,7 +79,8 @@ std::string without_loopback(const std::vector<std::string>& resources) {
   return std::erase(devices, kLoopback) > 0 ? fmt::format("{}", fmt::join(devices, ",")) : std::string();
 }
 
-/// The first device of a list for UCX that is none of `known`; empty if all are. A device mlx5_0 has the port mlx5_0:1. Patterns are left to UCX.
+/// The first name in a list of devices that UCX does not have; empty if it has them all. The name mlx5_0 stands for the port
+/// mlx5_0:1 too. Patterns and lists of what to leave out are not checked.
 std::string unknown_device(std::string_view list, const std::vector<std::string>& known) {
   if (list.starts_with('^')) return {};  // all but those
   while (!list.empty()) {

@@ -203,7 +203,7 @@ TEST(Aqinfo, ShowsWhichAlgorithmOfACollectiveRuns) {
       << text;
 }
 
-/// The algorithm that a case of an operation names, for the first size.
+/// The algorithm that aqinfo shows for an operation and the first of the sizes.
 std::string choice_on(const nlohmann::json& all, const std::string& operation, bool one_host) {
   const nlohmann::json asked = choices_of(all, operation);
   for (const auto& one : asked.at("cases")) {

@@ -273,9 +273,10 @@ TEST(AqsimHosts, ChooseForLongBlocksWhatKeepsAllMembersAtWork) {
         best = std::min(best, time);
         if (line.at("algorithm").get<std::string>().starts_with("hosts")) hosts = time;
       }
-      EXPECT_LE(chosen, 2.1 * best) << operation << ' ' << hosts_of;
+      const bool two_on_each = hosts_of == std::string("12x2");  // the ring does worst there (decision 111)
+      EXPECT_LE(chosen, (two_on_each ? 2.1 : 1.6) * best) << operation << ' ' << hosts_of;
       if (hosts > 0) {
-        EXPECT_LE(chosen, 1.02 * hosts) << operation << ' ' << hosts_of;
+        EXPECT_LT(chosen, (two_on_each ? 1.02 : 1) * hosts) << operation << ' ' << hosts_of;
       }
     }
   }
