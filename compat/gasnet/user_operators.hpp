@@ -34,9 +34,9 @@ struct GatheredReduction {
   void* data = nullptr;
   void* result = nullptr;
 };
-/// Combines what was gathered, and ends the gathered.
+/// Combines the values and writes the result, where this rank gets it. Deletes the reduction.
 void combine_gathered(GatheredReduction* gathered);
-/// The handle of an operation; when it is synced, the gathered is run. At once if it is over.
+/// The handle of the operation that gathers. The values are combined when it is synced, or now if it is over.
 gex_Event_t handle(const char* call, Event&& event, GatheredReduction* gathered);
 
 /// Chooses the part for a team: equal on all members, and different for any two teams that have a member in common. Collective.
