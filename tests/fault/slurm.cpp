@@ -58,6 +58,9 @@ void Slurm::write_files() {
       "AuthInfo=socket={0}/munge\n"
       "StateSaveLocation={0}/state\n"
       "SlurmdSpoolDir={0}/spool\n"
+      // PMIx makes folders there that are named by the user, the job and the step only, and no other Slurm can start a step for
+      // which one is left.
+      "TmpFS={0}/tmp\n"
       "SlurmctldPidFile={0}/slurmctld.pid\n"
       "SlurmdPidFile={0}/slurmd.pid\n"
       "ProctrackType=proctrack/linuxproc\n"
@@ -68,7 +71,7 @@ void Slurm::write_files() {
       "NodeName=localhost NodeAddr=127.0.0.1 CPUs={3} State=UNKNOWN\n"
       "PartitionName=all Nodes=ALL Default=YES State=UP OverSubscribe=FORCE\n",
       folder, free_port(), free_port(), std::thread::hardware_concurrency());
-  for (const char* name : {"state", "spool"}) std::filesystem::create_directory(folder_ / name);
+  for (const char* name : {"state", "spool", "tmp"}) std::filesystem::create_directory(folder_ / name);
   // munged requires a folder that only its user can write to.
   ::chmod(folder.c_str(), 0755);
   std::ofstream key(folder_ / "key", std::ios::binary);
