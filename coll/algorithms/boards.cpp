@@ -104,6 +104,12 @@ Cost tiles_cost(const Shape& shape) noexcept {
           .depth = 2,
           .depth_is_limit = true};
 }
+/// At most as much as without domains; waits in three stages more.
+Cost domain_tiles_cost(const Shape& shape) noexcept {
+  Cost cost = tiles_cost(shape);
+  cost.depth = shape.operation == Operation::all_reduce ? 5 : 3;
+  return cost;
+}
 Cost claims_cost(const Shape& shape) noexcept {
   Cost cost = tiles_cost(shape);
   cost.messages = shape.ranks * (std::uint64_t{shape.ranks} - 1) + 2 * shape.ranks;
@@ -176,6 +182,15 @@ constexpr Algorithm tiles(Operation operation) noexcept {
   algorithm.refusal = tiles_refusal;
   return algorithm;
 }
+constexpr Algorithm domains(Operation operation) noexcept {
+  return of_board(operation, "mapped-domains", BoardMethod::domains, mapped_cost);
+}
+constexpr Algorithm domain_tiles(Operation operation) noexcept {
+  Algorithm algorithm =
+      of_board(operation, "mapped-domain-tiles", BoardMethod::domain_tiles, domain_tiles_cost);
+  algorithm.refusal = tiles_refusal;
+  return algorithm;
+}
 constexpr Algorithm claims(Operation operation) noexcept {
   Algorithm algorithm = of_board(operation, "mapped-claims", BoardMethod::claims, claims_cost);
   algorithm.refusal = tiles_refusal;
@@ -191,6 +206,7 @@ constexpr std::array kBoards{
     last(Operation::broadcast),
     mapped(Operation::broadcast),
     two_stage(Operation::broadcast),
+    domains(Operation::broadcast),
     stream(Operation::broadcast),
     flat(Operation::scatter),
     last(Operation::scatter),
@@ -210,6 +226,7 @@ constexpr std::array kBoards{
     tree(Operation::reduce),
     last(Operation::reduce),
     tiles(Operation::reduce),
+    domain_tiles(Operation::reduce),
     claims(Operation::reduce),
     stream(Operation::reduce),
     flat(Operation::all_reduce),
@@ -217,6 +234,7 @@ constexpr std::array kBoards{
     last(Operation::all_reduce),
     dissemination(Operation::all_reduce),
     tiles(Operation::all_reduce),
+    domain_tiles(Operation::all_reduce),
     claims(Operation::all_reduce),
     flat(Operation::reduce_scatter),
     last(Operation::reduce_scatter),

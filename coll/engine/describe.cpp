@@ -4,21 +4,24 @@
 #include "coll/engine/team_engine.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace aqueduct::coll {
 
-std::string TeamEngine::explain(const Shape& shape) const {
+std::string TeamEngine::explain(const Shape& shape) {
   if (shape.operation == Collective::barrier) return explain_barrier();
   if (ranks_ == 1) return "a team of one rank: a copy";
   if (!scratch_) return "the team has no scratch: no collective operation can run";
   if (shape.operation >= Collective::permute) return explain_blocks(shape);
+  if (!learn_domains()) throw std::bad_alloc();
   return chooser_.explain(shape, traits_, scratch_->layout());
 }
 
-Choice TeamEngine::choice(const Shape& shape) const noexcept {
+Choice TeamEngine::choice(const Shape& shape) noexcept {
   if (ranks_ == 1 || !scratch_) return {};
   if (shape.operation == Collective::barrier) return choice_of_barriers();
   if (shape.operation >= Collective::permute) return choice_of_comparing();
+  if (!learn_domains()) return {};
   return chooser_.choose(shape, traits_, scratch_->layout());
 }
 

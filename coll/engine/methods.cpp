@@ -47,6 +47,7 @@ bool TeamEngine::rest_fits(const Method& method, const Request& request) const n
 
 /// Chooses how calls of this shape are carried out.
 Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request& request) noexcept {
+  if (!learn_domains()) return ErrorCode::no_memory;
   const Choice choice = chooser_.choose(asked, traits_, scratch_->layout());
   method.asked = asked;
   method.wide = request.combiner.wide_element != 0;

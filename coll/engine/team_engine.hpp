@@ -14,6 +14,7 @@
 #include "coll/tune/tuning_file.hpp"
 #include "rma/transfers.hpp"
 #include "team/team_state.hpp"
+#include "topology/placement.hpp"
 
 #include <array>
 #include <bit>
@@ -120,7 +121,7 @@ class TeamEngine {
   Event start(Plan& plan) noexcept;
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
-  std::string explain(const Shape& shape) const;
+  std::string explain(const Shape& shape);
   /// What the team's members choose by.
   const TuningTable& tuning() const noexcept { return chooser_.table(); }
   // For a search: coll/tuning_run.hpp.
@@ -161,7 +162,7 @@ class TeamEngine {
   void choose_tuning(bool all_alike) noexcept;
   /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch. Of operations whose
   /// blocks may differ: how the members compare their lengths first.
-  Choice choice(const Shape& shape) const noexcept;
+  Choice choice(const Shape& shape) noexcept;
 
   /// Whether the engine carries out the team's barriers. The same on all members.
   bool has_barriers() const noexcept { return has_barriers_; }
@@ -333,6 +334,8 @@ class TeamEngine {
   static bool native_over(core::Layer& layer, core::Op& op) noexcept;
 
   // board_calls.cpp
+  const topology::Placement* placement() const;
+  bool learn_domains() noexcept;
   Event call_on_board(KnownCall& call, CallMemory memory) noexcept;
   Event follow_board_call(KnownCall& call, CallMemory memory, const BoardOp& begun) noexcept;
   bool may_copy(const BoardPlan& plan) const noexcept;
@@ -471,6 +474,9 @@ class TeamEngine {
   const Rank ranks_;
   const Rank position_;
   TeamTraits traits_;
+  mutable std::optional<topology::Placement>
+      placement_;  ///< empty: the members are in one domain, or nothing is known
+  mutable bool knows_placement_ = false;
   std::optional<Groups> groups_;  ///< the members by hosts, if that is of use
   TunedChooser chooser_;
   std::unique_ptr<Learning> learning_;

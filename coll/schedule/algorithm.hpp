@@ -43,7 +43,9 @@ enum class BoardMethod : std::uint8_t {
   chain,
   mapped,
   two_stage,
+  domains,
   tiles,
+  domain_tiles,
   claims,
   stream
 };

@@ -210,10 +210,7 @@ bool BoardOf<Access>::meet(BoardOp& op, const BoardPlan& plan, BoardOp::Way& way
     publish(op, 0);
     access_.wake_all();
   }
-  say_done(op.number());
-  ++op.piece;
-  op.at = 0;
-  op.shown = false;
+  next_piece(op);
   return true;
 }
 
@@ -240,6 +237,7 @@ bool BoardOf<Access>::begin_work(BoardOp& op, const BoardPlan& plan) {
     if (!reach_all(plan)) return false;
   }
   op.way = way;
+  op.by_domains = way == Way::direct && plan.domains.count != 0 && can_go_by_domains(plan);
   // Of a reduction all have told where their inputs are.
   const bool copied = reduces(plan.operation) &&
                       std::any_of(notes_.begin(), notes_.end(),
@@ -254,6 +252,7 @@ bool BoardOf<Access>::begin_work(BoardOp& op, const BoardPlan& plan) {
 template <class Access>
 bool BoardOf<Access>::work(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
   using Way = BoardOp::Way;
+  if (plan.method == BoardMethod::domains) return pass_down(op, plan);
   if (op.way == Way::unknown && !begin_work(op, plan)) return false;
   if (op.way == Way::through_board) {
     if (movement.level != 0) return true;
@@ -272,7 +271,8 @@ bool BoardOf<Access>::work(BoardOp& op, const BoardPlan& plan, const Movement& m
 template <class Access>
 bool BoardOf<Access>::move_directly(BoardOp& op, const BoardPlan& plan, std::uint32_t stage) {
   if (plan.method == BoardMethod::claims) return claim_tiles(op, plan);
-  if (reduces(plan.operation)) return combine_tiles(op, plan);
+  if (op.by_domains) return go_by_domains(op, plan, stage);
+  if (reduces(plan.operation)) return stage != 0 || combine_tiles(op, plan);
   if (plan.method == BoardMethod::two_stage) return stage_broadcast(op, plan, stage);
   const std::uint64_t shift = me_ * plan.bytes;
   const Places& root = places_[plan.root];
@@ -537,11 +537,11 @@ bool BoardOf<Access>::go_through_board(BoardOp& op, const BoardPlan& plan) {
       }
       take_piece(op, plan, piece);
     }
-    if (op.piece + 1 == plan.pieces) return true;
-    say_done(op.number());
-    ++op.piece;
-    op.at = 0;
-    op.shown = false;
+    if (op.piece + 1 == plan.through) {
+      op.piece = plan.pieces - 1;
+      return true;
+    }
+    next_piece(op);
   }
 }
 

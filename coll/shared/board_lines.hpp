@@ -84,6 +84,14 @@ struct BoardNotes {
 };
 static_assert(sizeof(BoardNotes) <= kInlinePayload);
 
+/// What a member tells those that read from it in a broadcast by domains.
+struct BoardOffer {
+  BufferNote note{};        ///< where the block is; nowhere: it goes through the board
+  Rank owner = kNoRank;     ///< whose memory that is
+  std::uint32_t whole = 0;  ///< 1: all of the block is there; 0: the owner says which pieces are
+};
+static_assert(sizeof(BoardOffer) <= kInlinePayload);
+
 /// How much of a board each member has. The same on all members of a team.
 ///
 /// In order: BoardHead, BoardCounts, BoardTiles, `slots` BoardSlots that the member writes, `narrow` that others write to it (a

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct BoardOp {
   std::uint64_t tile = 0;        ///< how far this member has come in its direct work
   std::uint64_t tile_bytes = 0;  ///< of one tile
   std::uint64_t claimed = 0;     ///< tiles that it has combined, and not told yet
+  bool by_domains = false;       ///< it goes by domains of memory
+  BoardOffer offer{};            ///< of a broadcast by domains: whose bytes this member reads
   /// How bytes move: decided when the buffers are known, alike on all members.
   enum class Way : std::uint8_t { unknown, direct, push, through_board } way = Way::unknown;
 
@@ -89,6 +92,8 @@ class BoardOf {
     op.shown = op.is_last = op.short_of_room = false;
     op.tile = op.claimed = 0;
     op.way = BoardOp::Way::unknown;
+    op.by_domains = false;
+    op.offer = {};
   }
   /// Whether it is the operation's turn: those before it have ended here.
   bool may_step(const BoardOp& op) const noexcept { return op.number() == ended_ + 1; }
@@ -240,6 +245,14 @@ class BoardOf {
     access_.wake_for_room(access_.tiles(0).short_of_room);
   }
 
+  /// Goes on with the next piece.
+  void next_piece(BoardOp& op) {
+    say_done(op.number());
+    ++op.piece;
+    op.at = 0;
+    op.shown = false;
+  }
+
   /// `reader`: who looks at it, and at the `bytes` of its payload; kNoRank: several do.
   void publish(const BoardOp& op, std::uint64_t bytes, Rank reader = kNoRank) {
     const Reading reading{op.number(), reader, op.call};
@@ -362,6 +375,8 @@ class BoardOf {
       case Move::round: return round(op, plan, movement);
       case Move::chain: return chain(op, plan, movement);
       case Move::work: return work(op, plan, movement);
+      case Move::partners: return wait_for(op, plan.domains.partners);
+      case Move::mates: return wait_for(op, plan.domains.mates());
     }
     return true;
   }
@@ -405,6 +420,18 @@ class BoardOf {
   void fill_piece(const BoardOp& op, const BoardPlan& plan, const BoardPiece& piece);
   void take_piece(const BoardOp& op, const BoardPlan& plan, const BoardPiece& piece);
 
+  // board_by_domains.hpp: few bytes cross the borders of memory.
+  bool pass_down(BoardOp& op, const BoardPlan& plan);
+  bool hear_offer(BoardOp& op, const BoardPlan& plan);
+  bool read_pieces(BoardOp& op, const BoardPlan& plan);
+  bool can_go_by_domains(const BoardPlan& plan) const noexcept;
+  bool go_by_domains(BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
+  bool reduce_by_domains(BoardOp& op, const BoardPlan& plan);
+  void fold_mates(const BoardOp& op, const BoardPlan& plan, std::byte* to, std::uint64_t at,
+                  std::uint64_t bytes);
+  void fold_partials(const BoardOp& op, const BoardPlan& plan, std::uint64_t tile);
+  bool wait_for(BoardOp& op, std::span<const Rank> members);
+
   /// Whether a count has what `raises` members add to it in this movement.
   bool count_is(const BoardOp& op, std::atomic<std::uint64_t>* counts,
                 const std::array<std::uint64_t, kMostNarrow>& before, std::uint32_t raises) {
@@ -447,5 +474,6 @@ class BoardOf {
 
 }  // namespace aqueduct::coll
 
+#include "coll/shared/board_by_domains.hpp"
 #include "coll/shared/board_large.hpp"
 #include "coll/shared/board_moves.hpp"

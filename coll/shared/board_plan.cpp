@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 namespace aqueduct::coll {
 
@@ -10,11 +11,14 @@ namespace {
 
 /// Chosen: with more members, each one's look at all the others costs more than a second movement.
 constexpr Rank kMostThatExchange = 4;
+/// Chosen: as a `flags-tree` has.
+constexpr std::uint32_t kRadixOfEnds = 4;
 
 class Planner {
  public:
-  Planner(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape)
-      : plan_(plan), method_(algorithm.board), shape_(shape) {}
+  Planner(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape,
+          const topology::Placement* placement)
+      : plan_(plan), method_(algorithm.board), shape_(shape), placement_(placement) {}
 
   void run() {
     switch (method_) {
@@ -24,7 +28,9 @@ class Planner {
       case BoardMethod::mapped:
       case BoardMethod::two_stage:
       case BoardMethod::tiles:
+      case BoardMethod::domain_tiles:
       case BoardMethod::claims: return large();
+      case BoardMethod::domains: return down_by_domains();
       case BoardMethod::stream: return stream();
       default: return flat();
     }
@@ -44,7 +50,7 @@ class Planner {
   void everybody(bool data = false) noexcept {
     if (method_ == BoardMethod::last) return add(Move::last, data, 0);
     if (method_ == BoardMethod::dissemination) return rounds(data);
-    if (method_ == BoardMethod::tree) {
+    if (method_ == BoardMethod::tree || plan_.domains.count != 0) {
       add(Move::tree_up, data, Movement::kNothing);
       return add(Move::tree_down, data, 1);
     }
@@ -105,6 +111,11 @@ class Planner {
     }
     plan_.movement[plan_.movements - 1].notes = true;
     add(Move::work, false, Movement::kNothing, 0);
+    if (plan_.domains.count != 0) {
+      plan_tree(kRadixOfEnds);
+      if (shape_.operation == Operation::all_reduce) tiles_by_domains();
+      return everybody();
+    }
     if (from_root) {
       add(Move::up, false, Movement::kNothing);
       // Also with two members: the root may be copying its own block.
@@ -120,6 +131,23 @@ class Planner {
     if (method_ != BoardMethod::two_stage) return;
     add(Move::work, false, Movement::kNothing, 1);
     everybody();
+  }
+  /// The stages behind the first: what domains have is combined, then copied to the others, and inside each.
+  void tiles_by_domains() noexcept {
+    add(Move::partners, false, Movement::kNothing);
+    add(Move::work, false, Movement::kNothing, 1);
+    add(Move::partners, false, Movement::kNothing);
+    add(Move::work, false, Movement::kNothing, 2);
+    add(Move::mates, false, Movement::kNothing);
+    add(Move::work, false, Movement::kNothing, 3);
+  }
+  /// From each member to those below it in the tree; a member leaves when these have what they need.
+  void down_by_domains() {
+    plan_tree(std::max<std::uint32_t>(plan_.ranks, 2));
+    if (in_all()) add(Move::tree_up, false, Movement::kNothing);
+    add(Move::work, false, Movement::kNothing);
+    add(Move::tree_up, false, Movement::kNothing);
+    if (out_all()) add(Move::tree_down, false, 1);
   }
   /// Pieces from the root, or to it; nobody waits but for a piece, and for room.
   void stream() {
@@ -144,6 +172,12 @@ class Planner {
   /// The k-nomial tree: a member's subtree is the members from it on, as many as its lowest digit that is not 0 stands
   /// for. So the subtrees of its children follow each other in the order of the members, from the root on.
   void plan_tree(std::uint32_t radix) {
+    if (may_go_by_domains(placement_, shape_)) {
+      TreePlace place = place_in_tree(*placement_, plan_.me, plan_.root, radix);
+      plan_.parent = place.parent;
+      plan_.children = std::move(place.children);
+      return;
+    }
     const std::uint64_t ranks = plan_.ranks;
     const std::uint64_t relative = (plan_.me + ranks - plan_.root) % ranks;
     const auto member = [&](std::uint64_t at) { return static_cast<Rank>((at + plan_.root) % ranks); };
@@ -161,10 +195,22 @@ class Planner {
   BoardPlan& plan_;
   BoardMethod method_;
   const Shape& shape_;
+  const topology::Placement* placement_;
 };
 
 /// Bytes that tiles are a multiple of: whole elements, and whole lines.
 std::uint64_t unit_of(std::uint64_t element) noexcept { return std::lcm(element, std::uint64_t{64}); }
+
+/// The most bytes within `room` that are a multiple of `unit`; if that is none, of the element.
+std::uint64_t whole_within(std::uint64_t room, std::uint64_t unit, std::uint64_t element) noexcept {
+  return room >= unit ? room / unit * unit : room / element * element;
+}
+
+/// Bytes of the longest tile, of an operation that goes by domains.
+std::uint64_t longest_tile(const BoardPlan& plan) noexcept {
+  const std::uint64_t units = (plan.bytes + plan.unit - 1) / plan.unit;
+  return (units + plan.domains.tiles - 1) / plan.domains.tiles * plan.unit;
+}
 
 // Chosen: several tiles for each member, of which sources and result stay in its caches.
 constexpr std::uint64_t kLeastTile = 4096;
@@ -183,6 +229,8 @@ void plan_tiles(BoardPlan& plan, const Shape& shape) noexcept {
   tile = std::max(tile, shape.bytes / (kMostTiles / blocks));
   const auto whole = [&](std::uint64_t bytes) { return (bytes + unit - 1) / unit * unit; };
   plan.tile = whole(tile);
+  // Chosen: a piece that a member reads while the one before it goes on to the next members.
+  if (plan.method == BoardMethod::domains) plan.tile = kMostTile;
   plan.copied_tile = whole(std::max(tile, claims ? kLeastCopiedClaim : kLeastCopiedTile));
 }
 
@@ -190,14 +238,25 @@ void plan_tiles(BoardPlan& plan, const Shape& shape) noexcept {
 
 std::uint64_t piece_through(const Shape& shape, const BoardRoom& room) noexcept {
   const std::uint64_t blocks = payload_of(shape) == shape.bytes ? 1 : shape.ranks;
-  const std::uint64_t room_of_block = room.payload() / blocks;
-  const std::uint64_t unit = unit_of(shape.element);
-  if (room_of_block >= unit) return room_of_block / unit * unit;
-  return room_of_block / shape.element * shape.element;
+  return whole_within(room.payload() / blocks, unit_of(shape.element), shape.element);
+}
+
+void count_pieces(BoardPlan& plan) noexcept {
+  const auto so_many = [&](std::uint64_t bytes, std::uint64_t in_one) {
+    return bytes == 0 ? 1 : static_cast<std::uint32_t>((bytes - 1) / in_one + 1);
+  };
+  plan.through = so_many(plan.bytes, plan.piece) * (plan.twice ? 2 : 1) + (plan.meets ? 1 : 0);
+  plan.pieces = plan.through;
+  if (plan.method == BoardMethod::domains)
+    plan.pieces = std::max(plan.pieces, 1 + so_many(plan.bytes, plan.tile));
+  if (plan.domains.count != 0 && plan.operation == Operation::reduce) {
+    plan.strips = so_many(longest_tile(plan), plan.strip);
+    plan.pieces = std::max(plan.pieces, plan.strips);
+  }
 }
 
 void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, Rank position,
-               const BoardRoom& room) {
+               const BoardRoom& room, const topology::Placement* placement) {
   plan.operation = shape.operation;
   plan.ranks = shape.ranks;
   plan.me = position;
@@ -211,23 +270,28 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
   plan.children.clear();
   plan.method = algorithm.board;
   plan.element = shape.element;
-  plan.pieces = 1;
+  plan.pieces = plan.through = 1;
   plan.twice = plan.meets = false;
+  plan.domains = {};
   if (is_large(plan.method)) {
     plan.piece = piece_through(shape, room);
-    if (shape.bytes != 0) plan.pieces = static_cast<std::uint32_t>((shape.bytes - 1) / plan.piece + 1);
     // Two members combine all that there is. Of more, each combines a part.
     plan.twice = shape.operation == Operation::all_reduce && shape.ranks > 2;
-    if (plan.twice) plan.pieces *= 2;
     // With more members, a broadcast in pieces gives the root less to do, and they copy at the same time.
-    plan.meets =
-        plan.method == BoardMethod::mapped && (shape.operation == Operation::scatter ||
-                                               (shape.operation == Operation::broadcast && shape.ranks == 2));
-    if (plan.meets) ++plan.pieces;
+    plan.meets = plan.method == BoardMethod::domains ||
+                 (plan.method == BoardMethod::mapped &&
+                  (shape.operation == Operation::scatter ||
+                   (shape.operation == Operation::broadcast && shape.ranks == 2)));
     plan.unit = unit_of(shape.element);
     plan_tiles(plan, shape);
+    if (plan.method == BoardMethod::domain_tiles && may_go_by_domains(placement, shape)) {
+      plan.domains = domains_of(*placement, position);
+      plan.strip = whole_within(room.payload() / plan.domains.most_tiles(), plan.unit, shape.element);
+      if (plan.strip == 0) plan.domains = {};  // the slots are too small
+    }
+    count_pieces(plan);
   }
-  Planner(plan, algorithm, shape).run();
+  Planner(plan, algorithm, shape, placement).run();
   plan.one_way = plan.movements == 1 && plan.movement[0].heard == Movement::kNothing;
 }
 

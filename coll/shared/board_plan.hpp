@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/schedule/algorithm.hpp"
+#include "coll/shared/board_domains.hpp"
 #include "coll/shared/board_lines.hpp"
 #include "kernels/reduce.hpp"
 
@@ -20,7 +21,20 @@ namespace aqueduct::coll {
 /// round               a round of a dissemination: reads what the member 2^level before it has published
 /// chain               from each member to the next, which combines
 /// work                of a large operation: members access each other's buffers; `level` is its stage (board_large.hpp)
-enum class Move : std::uint8_t { up, down, exchange, tree_up, tree_down, last, round, chain, work };
+/// partners, mates     each says that its stage is over, and waits for those whose part it needs next (board_by_domains.hpp)
+enum class Move : std::uint8_t {
+  up,
+  down,
+  exchange,
+  tree_up,
+  tree_down,
+  last,
+  round,
+  chain,
+  work,
+  partners,
+  mates
+};
 
 struct Movement {
   Move move = Move::exchange;
@@ -51,16 +65,21 @@ struct BoardPlan {
   // Of a large operation.
   BoardMethod method = BoardMethod::none;
   std::uint32_t element = 1;
-  std::uint32_t pieces = 1;  ///< if bytes go through the board: how many; each has a number of its own
-  bool meets =
-      false;  ///< before the first of them, with a number more: members tell the root where their outputs are
+  /// The most pieces in which an operation goes; each has a number of its own. Set by count_pieces.
+  std::uint32_t pieces = 1;
+  std::uint32_t through = 1;  ///< pieces, if bytes go through the board; with the first one of `meets`
+  /// Before the first of them, with a number more: members tell the root where their outputs are, or the root where its input is.
+  bool meets = false;
   bool twice = false;  ///< and each of these twice: first what members have, then what they have combined
   std::uint64_t piece = 0;        ///< bytes of each block in one of them
   std::uint64_t unit = 1;         ///< bytes of which tiles are multiples
   std::uint64_t tile = 0;         ///< bytes that a member combines at once, as one of them
   std::uint64_t copied_tile = 0;  ///< the same, if the system has to copy inputs out of other processes
-  Rank parent = kNoRank;          ///< in the tree; kNoRank: the root, or no tree
-  std::vector<Rank> children;     ///< in the order of their subtrees
+  BoardDomains domains{};         ///< of a reduction that goes by them
+  std::uint64_t strip = 0;     ///< bytes of a tile that go through the board at once, of a reduce by domains
+  std::uint32_t strips = 1;    ///< of a tile
+  Rank parent = kNoRank;       ///< in the tree; kNoRank: the root, or no tree
+  std::vector<Rank> children;  ///< in the order of their subtrees
 };
 
 /// How elements are combined and converted: as the engine's Combiner.
@@ -87,8 +106,11 @@ constexpr bool is_large(BoardMethod method) noexcept { return method >= BoardMet
 std::uint64_t piece_through(const Shape& shape, const BoardRoom& room) noexcept;
 
 /// Makes the plan. Requires: the algorithm is one of a board and does not refuse the shape, and payload_of(shape) fits.
+/// `placement`: where the members are; null if that is not known, or if partial results must not be rounded.
 /// May throw std::bad_alloc.
 void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, Rank position,
-               const BoardRoom& room);
+               const BoardRoom& room, const topology::Placement* placement = nullptr);
+/// Sets the numbers of pieces by their lengths.
+void count_pieces(BoardPlan& plan) noexcept;
 
 }  // namespace aqueduct::coll

@@ -58,6 +58,19 @@ BoardMethod method_for(const Shape& shape, const TeamTraits& team) noexcept {
   return shape.ranks > kMostFlat ? BoardMethod::last : BoardMethod::flat;
 }
 
+// Chosen, as there was no such machine to measure on: below this, waiting for each stage would cost what it saves.
+constexpr std::uint64_t kLeastByDomains = 16384;
+/// A broadcast to two domains is read from the root by all (requirement HR-07).
+constexpr std::uint32_t kLeastDomainsOfBroadcast = 3;
+
+/// Whether members keep to their domains.
+bool goes_by_domains(const Shape& shape, const TeamTraits& team) noexcept {
+  if (team.crowded || shape.bytes < kLeastByDomains) return false;
+  if (shape.operation == Operation::broadcast) return team.domains >= kLeastDomainsOfBroadcast;
+  if (shape.order == Order::exact) return false;
+  return team.domains >= 2 && shape.operation != Operation::reduce_scatter && reduces(shape.operation);
+}
+
 /// Of what is longer.
 BoardMethod large_method_for(const Shape& shape, const TeamTraits& team) noexcept {
   // The blocks of a scatter share a slot, so they are too many pieces.
@@ -68,7 +81,9 @@ BoardMethod large_method_for(const Shape& shape, const TeamTraits& team) noexcep
   const bool streams = team.crowded || (shape.ranks == 2 && shape.operation == Operation::reduce);
   if (streams && one_way && shape.bytes <= kMostPieces * piece_through(shape, team.board))
     return BoardMethod::stream;
-  if (!reduces(shape.operation)) return BoardMethod::mapped;
+  const bool by_domains = goes_by_domains(shape, team);
+  if (!reduces(shape.operation)) return by_domains ? BoardMethod::domains : BoardMethod::mapped;
+  if (by_domains) return BoardMethod::domain_tiles;
   return team.crowded ? BoardMethod::claims : BoardMethod::tiles;
 }
 

@@ -24,7 +24,9 @@ struct TeamTraits {
   std::uint64_t most_transfer = ~std::uint64_t{0};
   /// The collective operations of its conduit; null: all members do without. Its answers are the same on all members.
   const core::NativeTeam* native = nullptr;
-  BoardRoom board{};     ///< what each member has of the team's board; no slots: the team has none
+  BoardRoom board{};  ///< what each member has of the team's board; no slots: the team has none
+  std::uint32_t domains =
+      1;  ///< of memory, in which the members are, as far as is known: the narrowest with several members
   bool crowded = false;  ///< a member's host has more of the job's ranks than processors
   /// The members by hosts; null: they are on one host, or each on its own.
   const Groups* groups = nullptr;

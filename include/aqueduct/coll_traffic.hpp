@@ -13,7 +13,8 @@ namespace aqueduct {
 /// What a rank reads and writes of its own memory does not count.
 ///
 /// Summed over the members: a broadcast of m bytes to p members in domains of q each reads (p - q) m across; an all-reduce
-/// by `tiles` reads and writes as much.
+/// by `mapped-tiles` reads and writes as much. Among s domains a broadcast by `mapped-domains` and a reduce by
+/// `mapped-domain-tiles` read (s - 1) m across, and an all-reduce twice that.
 struct CollTraffic {
   std::uint64_t read_inside = 0;
   std::uint64_t read_across = 0;

@@ -5,6 +5,7 @@
 #include "coll/tune/operation_word.hpp"
 #include "tests/conformance/collective_trial.hpp"
 #include "tests/conformance/fabric_test.hpp"
+#include "topology/machine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -377,10 +378,12 @@ bool shares_memory(const Fabric& fabric) { return std::string_view(fabric.name).
 /// The settings hold for a job, but each operation has its own. So each job forces one algorithm of every operation.
 class CollectiveAlgorithms : public FabricTest {
  protected:
-  void run_jobs(const std::vector<ForcedJob>& jobs, std::size_t few, std::size_t fewest) {
+  void run_jobs(const std::vector<ForcedJob>& jobs, std::size_t few, std::size_t fewest,
+                const Settings& more = {}) {
     const std::size_t stride = runs_all(fabric()) ? 1 : kFewest || fabric().brief ? fewest : few;
     for (std::size_t i = 0; i < jobs.size() && !HasFailure() && !IsSkipped(); i += stride) {
       Settings settings = jobs[i].settings();
+      settings.insert(settings.end(), more.begin(), more.end());
       settings.push_back({"log", "off"});  // each refused call is an error in the log
       // Half of them with little scratch, so that long calls are cut into pieces.
       if (i % 2 == 0) settings.push_back({"coll_scratch", "64K"});
@@ -454,6 +457,23 @@ TEST_P(CollectiveAlgorithms, OnBoardsEqualTheModelOrRefuse) {
 TEST_P(CollectiveAlgorithms, OnBoardsWithAwkwardParametersEqualTheModel) {
   if (!shares_memory(fabric())) GTEST_SKIP() << "the members do not share memory";
   run_jobs(forced_jobs(algorithms_of_boards(), ranks(), /*awkward=*/true), 1, 1);
+}
+
+// Unequal domains, whose members are scattered over the team.
+TEST_P(CollectiveAlgorithms, ThatGoByDomainsOfMemoryEqualTheModel) {
+  if (!shares_memory(fabric())) GTEST_SKIP() << "the members do not share memory";
+  constexpr const char* kMachine = "package:2 numa:2 core:4 pu:1";
+  if (!topology::read_machine(topology::Source::of(kMachine)).problem.empty()) GTEST_SKIP() << "no hwloc";
+  std::vector<const coll::Algorithm*> all;
+  for (const coll::Algorithm* const one : algorithms_of_boards()) {
+    if (one->board == coll::BoardMethod::domains || one->board == coll::BoardMethod::domain_tiles ||
+        one->board == coll::BoardMethod::tree)
+      all.push_back(one);
+  }
+  for (const char* const places : {"0,8,1,9,4", "0,1,8,9,10,2,12"}) {
+    run_jobs(forced_jobs(all, ranks(), /*awkward=*/false), 1, 1,
+             {{"topology", kMachine}, {"places", places}});
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(On, CollectiveAlgorithms, testing::ValuesIn(fabrics()), fabric_name);

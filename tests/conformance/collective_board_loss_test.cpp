@@ -2,6 +2,7 @@
 
 #include "tests/conformance/collective.hpp"
 #include "tests/conformance/fabric_test.hpp"
+#include "topology/machine.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -71,12 +72,16 @@ TEST_P(CollectiveBoardLoss, OfTheLastToArriveOrTheOwnerOfATileEndsTheTeam) {
     std::size_t count;
     bool in_segment;
   };
-  for (const Case& one : {Case{"flags-last", 8, false}, Case{"mapped-tiles", 32768, true},
-                          Case{"mapped-claims", 32768, true}, Case{"mapped-claims", 32768, false}}) {
-    run({.ranks = 4,
-         .segment_bytes = 1 << 18,
-         .settings = {{"coll_all_reduce", one.algorithm}},
-         .leaving = {kDyingAtBoard}},
+  constexpr const char* kTwoDomains = "package:2 core:2 pu:1";
+  const bool by_domains =
+      topology::read_machine(topology::Source::of(kTwoDomains)).problem.empty();  // else by tiles
+  for (const Case& one :
+       {Case{"flags-last", 8, false}, Case{"mapped-tiles", 32768, true}, Case{"mapped-claims", 32768, true},
+        Case{"mapped-claims", 32768, false}, Case{"mapped-domain-tiles", 32768, true}}) {
+    Settings settings{{"coll_all_reduce", one.algorithm}};
+    if (by_domains && one.algorithm == std::string_view("mapped-domain-tiles"))
+      settings.push_back({"topology", kTwoDomains});
+    run({.ranks = 4, .segment_bytes = 1 << 18, .settings = settings, .leaving = {kDyingAtBoard}},
         [one](Endpoint& me) {
           SCOPED_TRACE(one.algorithm);
           lose_a_member(me, one.count, one.in_segment);

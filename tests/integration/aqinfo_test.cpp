@@ -161,6 +161,7 @@ TEST(Aqinfo, ShowsLevelsOfMemoryAndWhereRanksAre) {
   ASSERT_EQ(all.at("levels").size(), 3u);
   EXPECT_EQ(all.at("levels")[1].at("name"), "package");
   EXPECT_EQ(all.at("levels")[1].at("separates_ranks"), true);
+  EXPECT_EQ(all.at("collectives_keep_to"), nlohmann::json{"package"});
   ASSERT_EQ(all.at("places").size(), 3u);
   EXPECT_EQ(all.at("places")[0].at("cpus"), "4");
   EXPECT_EQ(all.at("places")[0].at("domains"), (nlohmann::json{0, 1, 4}));

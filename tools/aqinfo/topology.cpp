@@ -46,6 +46,15 @@ std::string domains_text(const TopologyFacts& facts, const RankPlace& place) {
   return text;
 }
 
+/// The levels below the host to which collective operations of ranks that share it keep.
+std::vector<std::string> levels_of_collectives(const TopologyFacts& facts) {
+  std::vector<std::string> names;
+  for (std::size_t level = 1; level < facts.topology.levels.size(); ++level) {
+    if (facts.topology.levels[level].separates) names.push_back(facts.topology.levels[level].name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<std::vector<TopologyFacts>> look_at_topology(const Config& config) {
@@ -71,6 +80,14 @@ std::string topology_as_text(const TopologyFacts& facts) {
   out += fmt::format("\n  {:<20} {:>8}  {}\n", "level", "domains", "separates ranks");
   for (const TopologyLevel& level : facts.topology.levels)
     out += fmt::format("  {:<20} {:>8}  {}\n", level.name, level.domains, level.separates ? "yes" : "no");
+  if (const std::vector<std::string> kept = levels_of_collectives(facts); !kept.empty()) {
+    out += "\n  " +
+           wrapped(fmt::format("collective operations: trees keep to {}; long broadcasts, reduces and "
+                               "all-reduces to {} (unless ranks share processors)",
+                               fmt::join(kept, ", "), kept.back()),
+                   2) +
+           "\n";
+  }
   out += fmt::format("\n  {} rank{} here, {} on other hosts\n", facts.places.size(),
                      facts.places.size() == 1 ? "" : "s", facts.other_hosts);
   for (const RankPlace& place : facts.places) {
@@ -100,6 +117,7 @@ std::string topology_as_json(const TopologyFacts& facts) {
   const Json all{{"source", facts.topology.source},
                  {"problem", problem},
                  {"levels", std::move(levels)},
+                 {"collectives_keep_to", levels_of_collectives(facts)},
                  {"ranks", facts.ranks},
                  {"ranks_on_other_hosts", facts.other_hosts},
                  {"places", std::move(places)}};

@@ -3,12 +3,14 @@
 
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/shared/board_of.hpp"
+#include "topology/placement.hpp"
 
 #include <gtest/gtest.h>
 #include <ucontext.h>
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -120,6 +122,7 @@ struct ModelCase {
   // Of large operations: how members reach each other's buffers.
   BufferNote::Kind in = BufferNote::address;
   BufferNote::Kind out = BufferNote::address;
+  std::optional<topology::Placement> placement{};
 };
 
 /// One execution, as far as a list of choices goes.
@@ -133,13 +136,13 @@ struct ModelRun {
       plans.emplace_back(what.calls.size());
       for (std::size_t c = 0; c < what.calls.size(); ++c) {
         BoardPlan& plan = plans[r][c];
-        make_plan(plan, *what.calls[c].algorithm, what.calls[c].shape, r, what.room);
-        // One tile an element.
+        make_plan(plan, *what.calls[c].algorithm, what.calls[c].shape, r, what.room,
+                  what.placement ? &*what.placement : nullptr);
+        // One tile an element, and one piece, as it is with longer blocks.
         plan.tile = plan.copied_tile = 4;
-        // And one piece, as it is with longer blocks.
         if (is_large(plan.method)) {
-          plan.piece = 4;
-          plan.pieces = static_cast<std::uint32_t>(plan.count) * (plan.twice ? 2 : 1) + (plan.meets ? 1 : 0);
+          plan.piece = plan.strip = plan.unit = 4;
+          count_pieces(plan);
         }
       }
       ModelFiber& fiber = *fibers.emplace_back(std::make_unique<ModelFiber>());
@@ -309,12 +312,12 @@ struct ModelResult {
   std::size_t states = 0;
 };
 
-/// Visits all states, by the choices that lead to them.
-ModelResult explore(const ModelCase& what) {
+/// Visits all states, by the choices that lead to them, or so many.
+ModelResult explore(const ModelCase& what, std::size_t most = ~std::size_t{0}) {
   ModelResult result;
   std::unordered_set<std::size_t> seen;
   std::vector<std::vector<Rank>> todo{{}};
-  while (!todo.empty() && result.wrong.empty()) {
+  while (!todo.empty() && result.wrong.empty() && seen.size() < most) {
     std::vector<Rank> path = std::move(todo.back());
     todo.pop_back();
     ModelRun run(what);
@@ -364,8 +367,8 @@ class BoardModel : public testing::Test {
     GTEST_SKIP() << "sanitizers do not follow the model's stacks";
 #endif
   }
-  static void all_are_right(const ModelCase& what) {
-    const ModelResult result = explore(what);
+  static void all_are_right(const ModelCase& what, std::size_t most = ~std::size_t{0}) {
+    const ModelResult result = explore(what, most);
     EXPECT_EQ(result.wrong, "") << what.ranks << " members, " << what.room.slots << " slots";
     EXPECT_GT(result.states, 20u);
   }
@@ -519,6 +522,54 @@ TEST_F(BoardModel, AScatterAmongThreeInEveryOrder) {
     what.calls.back().shape.bytes = what.calls.back().shape.pitch = 4;
     all_are_right(what);
   }
+}
+
+/// Three members, of whom two share a domain. `apart`: the one that is alone.
+topology::Placement two_domains(Rank apart) {
+  const Rank members[] = {0, 1, 2};
+  const std::vector<topology::Level> levels{{"host", 1, false}, {"numa", 2, true}};
+  return topology::Placement::of(members, levels, [&](Rank member, std::size_t level) {
+    return level == 0 || member != apart ? 0u : 1u;
+  });
+}
+
+TEST_F(BoardModel, BroadcastsByDomainsInEveryOrder) {
+  constexpr auto kMapped = BufferNote::address;
+  constexpr auto kNowhere = BufferNote::nowhere;
+  for (const auto& [in, out] : {std::pair{kMapped, kMapped}, {kMapped, kNowhere}, {kNowhere, kMapped}}) {
+    for (const Rank root : {0u, 2u}) {
+      ModelCase what{3, kPiecesOfAWord, {}, Careless::no, in, out, two_domains(2)};
+      what.calls.push_back(large_call(Operation::broadcast, BoardMethod::domains, 3, root, Sync::mine));
+      all_are_right(what);
+    }
+  }
+  ModelCase what{2, kPiecesOfAWord, {}};
+  for (Rank root = 0; root < 2; ++root)
+    what.calls.push_back(large_call(Operation::broadcast, BoardMethod::domains, 2, root, Sync::all));
+  all_are_right(what);
+}
+
+// Three members in several stages have more orders than can be tried: the first that a search finds.
+TEST_F(BoardModel, ReductionsByDomainsInManyOrders) {
+  constexpr std::size_t kMostStates = 10'000;
+  for (const Operation operation : {Operation::reduce, Operation::all_reduce}) {
+    for (const Rank root : {2u, 0u}) {
+      ModelCase what{3, {.slots = 2, .narrow = 1, .bulk = 0}, {}};
+      what.placement = two_domains(2);
+      what.calls.push_back(large_call(operation, BoardMethod::domain_tiles, 3,
+                                      operation == Operation::reduce ? root : 0, Sync::mine));
+      if (root == 0) what.calls.push_back(what.calls[0]);
+      all_are_right(what, kMostStates);
+    }
+  }
+}
+
+TEST_F(BoardModel, TreesByDomainsInEveryOrder) {
+  ModelCase what{3, {.slots = 1, .narrow = 1, .bulk = 0}, {}};
+  what.placement = two_domains(2);
+  what.calls.push_back(call_of(Operation::all_reduce, BoardMethod::tree, 3, 0));
+  what.calls.push_back(call_of(Operation::broadcast, BoardMethod::tree, 3, 2));
+  all_are_right(what);
 }
 
 TEST_F(BoardModel, ClaimsOfThreeMembersInEveryOrder) {

@@ -1,9 +1,11 @@
 // Threads as members of a board, with calls of all kinds in a row: wrong results, and under the thread sanitizer races.
 
 #include "tests/unit/coll/board_storm.hpp"
+#include "topology/placement.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -16,6 +18,11 @@ void play(const BoardRoom& room, std::uint32_t calls, StormKind kind = StormKind
   const auto memory = std::make_unique<StormMemory>();
   ASSERT_LE(room.bytes(), memory->part[0].size());
   const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  // Two domains, whose members take turns.
+  const std::array<Rank, kMembers> all{0, 1, 2, 3};
+  const std::vector<topology::Level> levels{{"host", 1, false}, {"numa", 2, true}};
+  const auto placement = topology::Placement::of(
+      all, levels, [](Rank member, std::size_t level) { return level == 0 ? 0 : member % 2; });
   std::vector<std::thread> members;
   for (Rank me = 0; me < kMembers; ++me) {
     members.emplace_back([&, me] {
@@ -24,7 +31,11 @@ void play(const BoardRoom& room, std::uint32_t calls, StormKind kind = StormKind
       for (std::uint32_t number = 1; number <= calls; ++number) {
         const StormCall call(number, room, kind);
         BoardPlan plan;
-        make_plan(plan, *call.algorithm, call.shape, me, room);
+        make_plan(plan, *call.algorithm, call.shape, me, room, &placement);
+        if (plan.method == BoardMethod::domains) {
+          plan.tile = 4096;  // several pieces, as of longer blocks
+          count_pieces(plan);
+        }
         const std::uint64_t count = call.shape.bytes / 4;
         std::vector<std::uint32_t> in(kMembers * count + 1);
         std::vector<std::uint32_t> out(kMembers * count + 1);

@@ -156,6 +156,29 @@ TEST(Table, HasRulesWhoseAlgorithmsAreOfTheOperation) {
   }
 }
 
+// Long blocks, where members have a processor each, and nobody asks for what partial results cannot give.
+TEST(Table, KeepsToDomainsOfMemory) {
+  const auto bound = [](std::uint32_t domains) {
+    return TeamTraits{.ranks = 16,
+                      .board = {.slots = kMostSlots, .narrow = kMostNarrow, .bulk = kMostBulk},
+                      .domains = domains};
+  };
+  EXPECT_EQ(chosen(shape_of(Operation::broadcast, 16, kMebi), bound(2)), "mapped");
+  EXPECT_EQ(chosen(shape_of(Operation::broadcast, 16, kMebi), bound(4)), "mapped-domains");
+  EXPECT_EQ(chosen(shape_of(Operation::broadcast, 16, 8192), bound(4)), "mapped");
+  for (const Operation operation : {Operation::reduce, Operation::all_reduce}) {
+    EXPECT_EQ(chosen(shape_of(operation, 16, kMebi), bound(1)), "mapped-tiles");
+    EXPECT_EQ(chosen(shape_of(operation, 16, kMebi), bound(2)), "mapped-domain-tiles");
+    EXPECT_EQ(chosen(shape_of(operation, 16, 8192), bound(2)), "mapped-tiles");
+    Shape exact = shape_of(operation, 16, kMebi);
+    exact.order = Order::exact;
+    EXPECT_EQ(chosen(exact, bound(2)), "mapped-tiles");
+  }
+  TeamTraits crowded = bound(4);
+  crowded.crowded = true;
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 16, kMebi), crowded), "mapped-claims");
+}
+
 TEST(Table, SendsFewMessagesWhereMembersShareProcessors) {
   const auto crowded = [](Rank ranks) {
     return TeamTraits{.ranks = ranks, .one_host = true, .mapped = false, .crowded = true};

@@ -360,11 +360,13 @@ TEST_F(TeamLives, DestroyedWithBarriersInFlightCloseThem) {
   start(2);
   Endpoint& ep = job_->endpoint(0);
   std::vector<Event> events;
-  std::optional<Result<std::optional<Team>>> teams[2];
-  job_->run_each([&](Endpoint& me) { teams[me.rank()].emplace(me.world().split(0, me.rank())); });
-  ASSERT_TRUE(*teams[0] && **teams[0]);
+  std::vector<std::optional<Team>> teams(2);
+  job_->run_each([&](Endpoint& me) {
+    if (auto made = me.world().split(0, me.rank()); made) teams[me.rank()] = std::move(*made);
+  });
+  ASSERT_TRUE(teams[0]);
   {
-    Team& team = ***teams[0];
+    Team& team = *teams[0];
     for (int i = 0; i < 3; ++i) events.push_back(team.barrier_nb());
     ASSERT_TRUE(team.notify());
     EXPECT_EQ(team.end().code(), ErrorCode::invalid_argument);

@@ -5,6 +5,7 @@
 
 #include "topology/machine.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -18,6 +19,15 @@
 namespace aqueduct::coll {
 namespace {
 
+/// A pretended machine: so many packages, of so many cores each.
+struct Host {
+  std::uint64_t domains;
+  std::uint64_t each;
+
+  std::uint64_t ranks() const noexcept { return domains * each; }
+  std::string text() const { return fmt::format("package:{} core:{} pu:1", domains, each); }
+};
+constexpr Host kSmall{2, 4};
 constexpr std::uint64_t kRanks = 8;
 constexpr std::uint64_t kOfDomain = 4;
 constexpr std::uint64_t kBytes = 64 << 10;
@@ -35,16 +45,16 @@ struct TwoBuffers {
 
 /// All ranks make one call; their counters together. `in_segments`: where the buffers are.
 CollTraffic traffic_of(const std::string& setting, const std::string& algorithm, const std::string& places,
-                       bool in_segments, const std::function<Status(Team&, TwoBuffers)>& call) {
+                       bool in_segments, const std::function<Status(Team&, TwoBuffers)>& call,
+                       const Host& host = kSmall) {
   Config config;
-  for (const auto& [name, value] :
-       std::vector<std::pair<std::string, std::string>>{{"conduit", "smp"},
-                                                        {"segment_bytes", "2M"},
-                                                        {"topology", "package:2 core:4 pu:1"},
-                                                        {"places", places},
-                                                        {setting, algorithm}})
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"conduit", "smp"},
+                                                                                    {"segment_bytes", "2M"},
+                                                                                    {"topology", host.text()},
+                                                                                    {"places", places},
+                                                                                    {setting, algorithm}})
     EXPECT_TRUE(config.set(name, value)) << name;
-  auto job = Job::in_process(kRanks, config);
+  auto job = Job::in_process(static_cast<Rank>(host.ranks()), config);
   EXPECT_TRUE(job) << job.status().text();
   CollTraffic sum;
   std::mutex mutex;
@@ -122,6 +132,62 @@ TEST_P(CollTrafficOf, AnAllGatherIsThatOfEveryBlockElsewhere) {
   const CollTraffic sum = traffic_of("coll_all_gather", "mapped", GetParam(), true, call);
   EXPECT_EQ(sum.read_across, kRanks * kAcross * kBytes);
   EXPECT_EQ(sum.read_inside, kRanks * (kOfDomain - 1) * kBytes);
+}
+
+// Requirements HF-16 and HT-01. Wherever the ranks are, and however many are in a domain.
+
+constexpr Host kHosts[] = {{2, 4}, {2, 6}, {4, 8}, {8, 16}};
+
+/// The processors of a machine, such that neighbours are in different domains.
+std::string scattered(const Host& host) {
+  std::string places;
+  for (std::uint64_t i = 0; i < host.ranks(); ++i)
+    places += fmt::format("{}{}", i == 0 ? "" : ",", i % host.domains * host.each + i / host.domains);
+  return places;
+}
+
+class CollTrafficByDomains : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!pretends_topology()) GTEST_SKIP() << "no hwloc";
+  }
+  static void check(const std::string& setting, const std::string& algorithm,
+                    const std::function<Status(Team&, TwoBuffers)>& call, std::uint64_t blocks_across,
+                    std::uint64_t blocks_inside_of_domain) {
+    for (const Host& host : kHosts) {
+      for (const std::string& places : {std::string(), scattered(host)}) {
+        SCOPED_TRACE(host.text() + " " + places);
+        const CollTraffic sum = traffic_of(setting, algorithm, places, true, call, host);
+        EXPECT_EQ(sum.read_across, blocks_across * (host.domains - 1) * kBytes);
+        EXPECT_EQ(sum.read_inside, blocks_inside_of_domain * host.domains * (host.each - 1) * kBytes);
+        EXPECT_EQ(sum.written_across, 0u);
+      }
+    }
+  }
+};
+
+TEST_F(CollTrafficByDomains, ABroadcastCrossesOnceForEachDomain) {
+  check(
+      "coll_broadcast", "mapped-domains",
+      [](Team& team, TwoBuffers buffers) { return broadcast(team, words_of(buffers.out, kBytes), 3); }, 1, 1);
+}
+
+TEST_F(CollTrafficByDomains, AReduceCrossesOnceForEachDomain) {
+  check(
+      "coll_reduce", "mapped-domain-tiles",
+      [](Team& team, TwoBuffers buffers) {
+        return reduce(team, words_of(buffers.in, kBytes), words_of(buffers.out, kBytes), ReduceOp::sum, 5);
+      },
+      1, 1);
+}
+
+TEST_F(CollTrafficByDomains, AnAllReduceCrossesTwiceForEachDomain) {
+  check(
+      "coll_all_reduce", "mapped-domain-tiles",
+      [](Team& team, TwoBuffers buffers) {
+        return all_reduce(team, words_of(buffers.out, kBytes), ReduceOp::sum);
+      },
+      2, 2);
 }
 
 TEST(CollTraffic, OfNoLevelOrOfATeamThatHasEndedIsAnError) {

@@ -1,0 +1,111 @@
+#include "coll/shared/board_domains.hpp"
+
+#include "coll/schedule/shape.hpp"
+#include "topology/placement.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// Some labels, one after the other.
+struct Labels {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+
+  bool has(std::uint32_t label) const noexcept { return label >= begin && label < end; }
+};
+
+/// The groups of a level that lie in a group of the level before; at the narrowest level, the members.
+std::vector<Labels> groups_in(const topology::Placement& placement, std::size_t level, Labels within) {
+  std::vector<Labels> groups;
+  if (level == placement.cuts().size()) {
+    for (std::uint32_t label = within.begin; label < within.end; ++label)
+      groups.push_back({label, label + 1});
+    return groups;
+  }
+  const std::vector<std::uint32_t>& first = placement.cuts()[level].first;
+  for (std::size_t i = 0; i + 1 < first.size(); ++i) {
+    if (within.has(first[i])) groups.push_back({first[i], first[i + 1]});
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::uint32_t BoardDomains::most_tiles() const noexcept {
+  std::uint32_t least = tiles;
+  for (std::uint32_t domain = 0; domain < count; ++domain) least = std::min(least, size(domain));
+  return (tiles + least - 1) / least;
+}
+
+bool may_go_by_domains(const topology::Placement* placement, const Shape& shape) noexcept {
+  if (placement == nullptr || placement->cuts().empty()) return false;
+  if (!reduces(shape.operation)) return true;
+  if (shape.order == Order::exact) return false;
+  if (shape.commutative) return true;
+  for (Rank member = 0; member < placement->size(); ++member) {
+    if (placement->member(member) != member) return false;
+  }
+  return true;
+}
+
+BoardDomains domains_of(const topology::Placement& placement, Rank me) {
+  const topology::Placement::Cut& cut = placement.cuts().back();
+  BoardDomains out;
+  out.count = cut.groups();
+  out.first = cut.first;
+  const std::uint32_t label = placement.label_of(me);
+  out.mine = cut.group_of(label);
+  out.index = label - cut.first[out.mine];
+  for (std::uint32_t i = 0; i < placement.size(); ++i) out.order.push_back(placement.member(i));
+  for (std::uint32_t domain = 0; domain < out.count; ++domain)
+    out.tiles = std::max(out.tiles, out.size(domain));
+  for (std::uint32_t domain = 0; domain < out.count; ++domain) {
+    if (domain == out.mine) continue;
+    std::vector<Rank> owners;
+    for (std::uint64_t tile = out.index; tile < out.tiles; tile += out.size(out.mine))
+      owners.push_back(out.owner(domain, tile));
+    std::ranges::sort(owners);
+    std::unique_copy(owners.begin(), owners.end(), std::back_inserter(out.partners));
+  }
+  return out;
+}
+
+TreePlace place_in_tree(const topology::Placement& placement, Rank me, Rank root, std::uint32_t radix) {
+  TreePlace out;
+  const std::uint32_t mine = placement.label_of(me);
+  const std::uint32_t roots = placement.label_of(root);
+  std::vector<std::vector<Rank>> children;  // [level]
+  Labels within{0, placement.size()};
+  for (std::size_t level = 0; level <= placement.cuts().size(); ++level) {
+    std::vector<Labels> groups = groups_in(placement, level, within);
+    // The root's is the first one, and the others follow it in turn.
+    const auto of_root = std::ranges::find_if(groups, [&](Labels group) { return group.has(roots); });
+    if (of_root != groups.end()) std::rotate(groups.begin(), of_root, groups.end());
+    const auto leader = [&](std::uint64_t i) {
+      return placement.member(groups[i].has(roots) ? roots : groups[i].begin);
+    };
+    const auto at = static_cast<std::uint64_t>(
+        std::ranges::find_if(groups, [&](Labels group) { return group.has(mine); }) - groups.begin());
+    within = groups[at];
+    children.emplace_back();
+    if (leader(at) != me) continue;
+    for (std::uint64_t unit = 1; unit < groups.size(); unit *= radix) {
+      const std::uint64_t digit = at / unit % radix;
+      if (digit != 0) {
+        out.parent = leader(at - digit * unit);
+        break;
+      }
+      for (std::uint64_t i = 1; i < radix && at + i * unit < groups.size(); ++i)
+        children.back().push_back(leader(at + i * unit));
+    }
+  }
+  for (auto level = children.rbegin(); level != children.rend(); ++level)
+    out.children.insert(out.children.end(), level->begin(), level->end());
+  return out;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,116 @@
+#include "coll/schedule/shape.hpp"
+#include "coll/shared/board_domains.hpp"
+#include "topology/placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+/// Members of a host with packages of NUMA nodes: member i is on node nodes[i], of which each package has `numas`.
+topology::Placement on_nodes(const std::vector<std::uint32_t>& nodes, std::uint32_t numas) {
+  std::vector<Rank> members(nodes.size());
+  std::iota(members.begin(), members.end(), Rank{0});
+  const std::vector<topology::Level> levels{{"host", 1, false}, {"package", 8, true}, {"numa", 64, true}};
+  return topology::Placement::of(members, levels, [&](Rank member, std::size_t level) {
+    return level == 0 ? 0 : level == 1 ? nodes[member] / numas : nodes[member];
+  });
+}
+
+std::vector<std::uint32_t> random_nodes(std::mt19937& dice) {
+  std::vector<std::uint32_t> nodes(3 + dice() % 40);
+  const std::uint32_t most = 1 + dice() % 8;
+  for (std::uint32_t& node : nodes) node = dice() % most;
+  return nodes;
+}
+
+TEST(BoardDomains, ATreeReachesEverybodyAndCrossesEachBorderOnce) {
+  std::mt19937 dice(5);
+  for (int i = 0; i < 300; ++i) {
+    const auto nodes = random_nodes(dice);
+    const auto placement = on_nodes(nodes, 2);
+    const auto ranks = static_cast<Rank>(nodes.size());
+    const Rank root = dice() % ranks;
+    const std::uint32_t radix = 2 + dice() % 4;
+    std::vector<Rank> parent(ranks, kNoRank);
+    std::vector<int> heard(ranks);
+    for (Rank me = 0; me < ranks; ++me) {
+      const TreePlace place = place_in_tree(placement, me, root, radix);
+      parent[me] = place.parent;
+      EXPECT_EQ(place.parent == kNoRank, me == root);
+      for (const Rank child : place.children) {
+        ++heard[child];
+        EXPECT_EQ(place_in_tree(placement, child, root, radix).parent, me);
+      }
+    }
+    for (Rank me = 0; me < ranks; ++me) {
+      EXPECT_EQ(heard[me], me == root ? 0 : 1);
+      Rank at = me;
+      for (Rank steps = 0; at != root; ++steps, at = parent[at]) ASSERT_LT(steps, ranks) << "a ring";
+    }
+    for (const std::uint32_t numas : {1u, 2u}) {  // nodes, and packages
+      std::set<std::uint32_t> domains;
+      std::size_t crossings = 0;
+      for (Rank me = 0; me < ranks; ++me) {
+        domains.insert(nodes[me] / numas);
+        if (me != root && nodes[me] / numas != nodes[parent[me]] / numas) ++crossings;
+      }
+      EXPECT_EQ(crossings, domains.size() - 1);
+    }
+  }
+}
+
+TEST(BoardDomains, EachTileHasOneOwnerInEachDomainAndPartnersKnowEachOther) {
+  std::mt19937 dice(6);
+  for (int i = 0; i < 300; ++i) {
+    const auto nodes = random_nodes(dice);
+    const auto placement = on_nodes(nodes, 2);
+    if (placement.cuts().empty()) continue;
+    const auto ranks = static_cast<Rank>(nodes.size());
+    for (Rank me = 0; me < ranks; ++me) {
+      const BoardDomains mine = domains_of(placement, me);
+      EXPECT_EQ(mine.mates()[mine.index], me);
+      std::uint32_t owned = 0;
+      for (std::uint32_t tile = 0; tile < mine.tiles; ++tile) {
+        if (mine.owner(mine.mine, tile) != me) continue;
+        ++owned;
+        for (std::uint32_t domain = 0; domain < mine.count; ++domain) {
+          const Rank owner = mine.owner(domain, tile);
+          if (owner == me) continue;
+          EXPECT_TRUE(std::ranges::count(mine.partners, owner) == 1);
+          const BoardDomains its = domains_of(placement, owner);
+          EXPECT_TRUE(std::ranges::count(its.partners, me) == 1);
+        }
+      }
+      EXPECT_GE(owned, 1u);
+      EXPECT_LE(owned, mine.most_tiles());
+    }
+  }
+}
+
+TEST(BoardDomains, PartialResultsAreCombinedOnlyInTeamOrderIfThatCounts) {
+  Shape shape;
+  shape.operation = Operation::all_reduce;
+  const auto in_order = on_nodes({0, 0, 1, 1}, 1);
+  const auto scattered = on_nodes({0, 1, 0, 1}, 1);
+  EXPECT_FALSE(may_go_by_domains(nullptr, shape));
+  const auto together = on_nodes({0, 0, 0}, 1);
+  EXPECT_FALSE(may_go_by_domains(&together, shape));
+  EXPECT_TRUE(may_go_by_domains(&scattered, shape));
+  shape.commutative = false;
+  EXPECT_FALSE(may_go_by_domains(&scattered, shape));
+  EXPECT_TRUE(may_go_by_domains(&in_order, shape));
+  shape.order = Order::exact;
+  EXPECT_FALSE(may_go_by_domains(&in_order, shape));
+  shape.operation = Operation::broadcast;
+  EXPECT_TRUE(may_go_by_domains(&scattered, shape));
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
