@@ -9,12 +9,23 @@
 namespace aqueduct::gasnet {
 namespace {
 
+/// Whose memory a segment is.
+enum class Memory : std::uint32_t {
+  of_client,
+  allocated,  ///< by Aqueduct, and not published yet
+  attached    ///< by gex_Segment_Attach: all ranks know it
+};
+Memory memory_of(const aqg_segment& segment) noexcept {
+  if (segment.attached) return Memory::attached;
+  return segment.memory ? Memory::allocated : Memory::of_client;
+}
+
 /// What a rank tells of an endpoint whose segment it publishes.
 struct Announcement {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::uint32_t index = ~0u;  ///< of the endpoint; ~0u: nothing
-  std::uint32_t allocated = 0;
+  Memory memory = Memory::of_client;
 };
 
 void learn(unsigned index, Rank rank, const Bound& bound, const aqg_place& place) {
@@ -42,23 +53,29 @@ Status publish_one(Tm& tm, aqg_endpoint* ep) {
   aqg_segment* const mine = ep != nullptr ? ep->segment : nullptr;
   Announcement announcement;
   if (mine != nullptr) {
-    announcement = {reinterpret_cast<std::uint64_t>(mine->address), mine->bytes, ep->index,
-                    mine->memory ? 1u : 0u};
+    announcement = {reinterpret_cast<std::uint64_t>(mine->address), mine->bytes, ep->index, memory_of(*mine)};
   }
   std::vector<Announcement> all(tm.size);
   if (Status status = all_gather(*tm.team, std::span<const Announcement>(&announcement, 1), std::span(all));
       !status) {
     return status;
   }
+  // The attached segment needs no new one: all ranks know its places, as those of the primordial endpoints.
+  for (Rank member = 0; member < tm.size; ++member) {
+    const Announcement& one = all[member];
+    if (one.memory != Memory::attached || one.index >= kEndpoints) continue;
+    const Rank rank = tm.ranks != nullptr ? tm.ranks[member] : member;
+    learn(one.index, rank, {one.address, one.bytes}, s.places[0][rank]);
+  }
   // Memory of Aqueduct's and of the client's become two segments. A second publication attaches what was published.
-  for (const std::uint32_t allocated : {1u, 0u}) {
+  for (const Memory kind : {Memory::allocated, Memory::of_client}) {
     const bool any = std::any_of(all.begin(), all.end(), [&](const Announcement& one) {
-      return one.index != ~0u && one.allocated == allocated;
+      return one.index != ~0u && one.memory == kind;
     });
     if (!any) continue;
-    const bool take_part = mine != nullptr && announcement.allocated == allocated;
+    const bool take_part = mine != nullptr && announcement.memory == kind;
     Result<Segment> made = ErrorCode::internal;
-    if (allocated != 0) {
+    if (kind == Memory::allocated) {
       auto memory = take_part ? Result<SegmentMemory>(std::move(*mine->memory)) : Segment::allocate(s.ep, 0);
       if (take_part) mine->memory.reset();
       made = Segment::publish(*tm.team, std::move(memory));
@@ -71,7 +88,7 @@ Status publish_one(Tm& tm, aqg_endpoint* ep) {
     map_all(s.ep, made->id());
     for (Rank member = 0; member < tm.size; ++member) {
       const Announcement& one = all[member];
-      if (one.index == ~0u || one.allocated != allocated || one.index >= kEndpoints) continue;
+      if (one.index == ~0u || one.memory != kind || one.index >= kEndpoints) continue;
       const Rank rank = made->rank_of(member);
       learn(one.index, rank, {one.address, one.bytes}, place_in(*made, rank));
     }
@@ -242,8 +259,9 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_F
   Tm& team = whole(tm);
   std::vector<aqg_endpoint*> mine;
   for (size_t i = 0; i < num_eps; ++i) {
-    // The primordial segment of gex_Segment_Attach is known to all.
-    if (eps[i]->segment != nullptr && !eps[i]->segment->attached) mine.push_back(eps[i]);
+    // All ranks know the primordial endpoint's segment since gex_Segment_Attach.
+    const aqg_segment* const segment = eps[i]->segment;
+    if (segment != nullptr && !(segment->attached && eps[i]->index == 0)) mine.push_back(eps[i]);
   }
   std::uint64_t rounds = mine.size();
   Status status = all_reduce(*team.team, std::span(&rounds, 1), ReduceOp::max);

@@ -1,0 +1,54 @@
+// A client of GASNet-EX in C: parts of the layer that the other two do not reach.
+
+#include <gasnetex.h>
+
+#include "tests/compat/check.h"
+
+static gex_Client_t client;
+static gex_EP_t endpoint;
+static gex_TM_t world;
+static gex_Segment_t segment;
+static gex_Rank_t me;
+
+static void barrier(void) { gex_Event_Wait(gex_Coll_BarrierNB(world, 0)); }
+
+static char* segment_of(gex_TM_t tm, gex_Rank_t rank) {
+  void* address = NULL;
+  uintptr_t size = 0;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, rank, &address, NULL, &size, 0));
+  HOLDS(size == 65536);
+  return address;
+}
+
+// A second endpoint with the segment of gex_Segment_Attach, published in a team.
+static void attached_twice(gex_TM_t team) {
+  gex_EP_t second;
+  OK(gex_EP_Create(&second, client, GEX_EP_CAPABILITY_RMA, 0));
+  OK(gex_EP_BindSegment(second, segment, 0));
+  gex_EP_t both[2] = {endpoint, second};
+  OK(gex_EP_PublishBoundSegment(team, both, 2, 0));
+  const gex_TM_t pair = gex_TM_Pair(endpoint, gex_EP_QueryIndex(second));
+  const gex_Rank_t members = gex_TM_QuerySize(team);
+  const gex_Rank_t other = gex_TM_TranslateRankToJobrank(team, (gex_TM_QueryRank(team) + 1) % members);
+  char* const at = segment_of(pair, other);
+  HOLDS(at == segment_of(world, other));
+  gex_Rank_t got = GEX_RANK_INVALID;
+  const gex_Rank_t sent = me + 77;
+  OK(gex_RMA_PutBlocking(pair, other, at + 2048, &sent, sizeof sent, 0));
+  OK(gex_RMA_GetBlocking(world, &got, other, at + 2048, sizeof got, 0));
+  HOLDS(got == sent);
+  barrier();
+}
+
+int main(int argc, char** argv) {
+  OK(gex_Client_Init(&client, &endpoint, &world, "DETAILS", &argc, &argv, 0));
+  OK(gex_Segment_Attach(&segment, world, 65536));
+  me = gex_TM_QueryRank(world);
+  gex_TM_t halves = GEX_TM_INVALID;
+  gex_TM_Split(&halves, world, (int)(me % 2), (int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  attached_twice(halves);
+  attached_twice(world);
+  HOLDS(gex_TM_Destroy(halves, NULL, 0) == 0);
+  if (me == 0) puts("all right");
+  return 0;
+}
