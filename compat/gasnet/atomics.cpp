@@ -82,6 +82,18 @@ int type_of(gex_DT_t dt) noexcept {
   }
 }
 
+/// Which ranks' atomics a domain makes fast. Alike on all members: the number of a rank's neighbourhood is.
+int favour_of(const Tm& tm, gex_Flags_t flags) {
+  if ((flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD)) != 0) return AQ_FAVOUR_NEAR;
+  if ((flags & GEX_FLAG_AD_FAVOR_REMOTE) != 0) return AQ_FAVOUR_REMOTE;
+  const std::vector<Rank>& numbers = state().nbrhd_of;
+  for (Rank member = 0; member < tm.size; ++member) {
+    if (numbers[tm.ranks != nullptr ? tm.ranks[member] : member] != numbers[state().me()])
+      return AQ_FAVOUR_REMOTE;
+  }
+  return AQ_FAVOUR_NEAR;
+}
+
 /// An atomic with its arguments as Aqueduct wants them.
 template <class T>
 struct Call {
@@ -148,11 +160,8 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
     if (step.op < 0) fail("gex_AD_Create", "an operation is not one of atomics");
     operations |= 1u << step.op;
   }
-  const int favour = (flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD)) != 0
-                         ? AQ_FAVOUR_NEAR
-                         : AQ_FAVOUR_REMOTE;
-  const aq_status status =
-      aq_domain_create(handle_of(state().ep), operations, type_of(dt), favour, &made->domain);
+  const aq_status status = aq_domain_create(handle_of(state().ep), operations, type_of(dt),
+                                            favour_of(whole(tm), flags), &made->domain);
   if (!aq_ok(status)) fail("gex_AD_Create", nullptr, object_of(status));
   made->tm = tm;
   made->type = dt;

@@ -1,5 +1,7 @@
 // A client of GASNet-EX in C: parts of the layer that the other two do not reach.
 
+#include <gasnet_ratomic.h>
+#include <aqueduct/c/atomic_domain.h>
 #include <gasnetex.h>
 
 #include "tests/compat/check.h"
@@ -40,6 +42,19 @@ static void attached_twice(gex_TM_t team) {
   barrier();
 }
 
+// Without a flag, a domain of ranks that share memory has the processor do its atomics.
+static void favours(gex_TM_t team) {
+  gex_Rank_t nearby = 0;
+  gex_System_QueryNbrhdInfo(NULL, &nearby, NULL);
+  const gex_Flags_t near_flags[3] = {0, GEX_FLAG_AD_FAVOR_MY_RANK, GEX_FLAG_AD_FAVOR_MY_NBRHD};
+  for (int i = nearby == gex_System_QueryJobSize() ? 0 : 1; i < 3; ++i) {
+    gex_AD_t domain;
+    gex_AD_Create(&domain, team, GEX_DT_U64, GEX_OP_FADD, near_flags[i]);
+    HOLDS(!aq_domain_is_native((const aq_domain*)domain));  // its first member
+    gex_AD_Destroy(domain);
+  }
+}
+
 int main(int argc, char** argv) {
   OK(gex_Client_Init(&client, &endpoint, &world, "DETAILS", &argc, &argv, 0));
   OK(gex_Segment_Attach(&segment, world, 65536));
@@ -48,6 +63,8 @@ int main(int argc, char** argv) {
   gex_TM_Split(&halves, world, (int)(me % 2), (int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   attached_twice(halves);
   attached_twice(world);
+  favours(halves);
+  favours(world);
   HOLDS(gex_TM_Destroy(halves, NULL, 0) == 0);
   if (me == 0) puts("all right");
   return 0;
