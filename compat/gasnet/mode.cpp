@@ -18,17 +18,6 @@ constexpr Threads kThreads = Threads::serialized;
 constexpr Threads kThreads = Threads::multiple;
 #endif
 
-// Harnesses and launchers look for these texts in an executable.
-#define AQG_TEXT(name, text) [[gnu::used]] const char name[] = text
-AQG_TEXT(ident_config, "$GASNetConfig: (libgasnet) " GASNET_CONFIG_STRING " $");
-AQG_TEXT(ident_conduit, "$GASNetConduitName: " GASNET_CONDUIT_NAME_STR " $");
-AQG_TEXT(ident_threads, "$GASNetThreadModel: GASNET_" AQG_THREAD_MODEL " $");
-AQG_TEXT(ident_segment, "$GASNetSegment: GASNET_SEGMENT_FAST $");
-AQG_TEXT(ident_api, "$GASNetAPIVersion: 1.8 $");
-AQG_TEXT(ident_ex, "$GASNetEXAPIVersion: 0.19 $");
-AQG_TEXT(ident_size, "$GASNetDefaultMaxSegsizeStr: 0.85/H $");
-#undef AQG_TEXT
-
 }  // namespace
 
 extern "C" int AQG_OF_MODE(aqg_client_init)(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,

@@ -22,7 +22,10 @@
 #include <unistd.h>
 
 #define _INCLUDED_GASNET_TOOLS_H 1
-#define GASNETT_CONFIG_STRING AQG_CONFIG_STRING("AQUEDUCT", "PAR")
+#define GASNETT_CONFIG_STRING                                                                            \
+  "RELEASE=" AQG_RELEASE ",SPEC=" AQG_SPEC(GASNETT_SPEC_VERSION_MAJOR, GASNETT_SPEC_VERSION_MINOR)        \
+  ",PTR=64bit,nodebug," GASNETT_THREAD_MODEL_STR "," AQG_PRIMITIVES
+#define GASNETT_CONFIGURE_ARGS ""
 #define GASNETT_SYSTEM_TUPLE AQG_STRINGIFY(PLATFORM_ARCH_FAMILYNAME) "-" AQG_STRINGIFY(PLATFORM_OS_FAMILYNAME)
 
 // ------------------------------------------------------------------------------------------- annotations
@@ -80,6 +83,11 @@
 #define GASNETT_UNUSED_ARGS6(a, b, c, d, e, f) (AQG_UNUSED(a), GASNETT_UNUSED_ARGS5(b, c, d, e, f))
 #define GASNETT_UNUSED_ARGS7(a, b, c, d, e, f, g) (AQG_UNUSED(a), GASNETT_UNUSED_ARGS6(b, c, d, e, f, g))
 #define GASNETT_UNUSED_ARGS8(a, b, c, d, e, f, g, h) (AQG_UNUSED(a), GASNETT_UNUSED_ARGS7(b, c, d, e, f, g, h))
+
+#ifndef AQG_WITHOUT_TEXTS
+AQG_TEXT(tools_threads, "ToolsThreadModel: " GASNETT_THREAD_MODEL_STR);
+AQG_TEXT(tools_config, "ToolsConfig: " GASNETT_CONFIG_STRING);
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -89,6 +89,20 @@
 #define GEX_AM_INDEX_BASE 128
 #define SIZEOF_GEX_RMA_VALUE_T 8
 
+#ifndef AQG_WITHOUT_TEXTS
+AQG_TEXT(config, "Config: (libgasnet) " GASNET_CONFIG_STRING);
+AQG_TEXT(conduit, "ConduitName: " GASNET_CONDUIT_NAME_STR);
+AQG_TEXT(threads, "ThreadModel: GASNET_" AQG_THREAD_MODEL);
+AQG_TEXT(segment, "Segment: GASNET_SEGMENT_FAST");
+AQG_TEXT(api, "APIVersion: " AQG_STRINGIFY(GASNET_SPEC_VERSION_MAJOR));
+AQG_TEXT(ex_api, "EXAPIVersion: " AQG_SPEC(GEX_SPEC_VERSION_MAJOR, GEX_SPEC_VERSION_MINOR));
+AQG_TEXT(segment_limit, "DefaultMaxSegsizeStr: 0.85/H");
+AQG_TEXT(core_name, "CoreLibraryName: " GASNET_CORE_NAME_STR);
+AQG_TEXT(core_version, "CoreLibraryVersion: " GASNET_CORE_VERSION_STR);
+AQG_TEXT(extended_name, "ExtendedLibraryName: " GASNET_EXTENDED_NAME_STR);
+AQG_TEXT(extended_version, "ExtendedLibraryVersion: " GASNET_EXTENDED_VERSION_STR);
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -74,11 +74,21 @@
 #define GASNETT_PAGESIZE (1 << GASNETT_PAGESHIFT)
 #define GASNETT_CACHE_LINE_BYTES 64
 
-#define AQG_VERSIONS                                                                     \
-  "RELEASE=" AQG_STRINGIFY(GASNET_RELEASE_VERSION_MAJOR) "." AQG_STRINGIFY(              \
-      GASNET_RELEASE_VERSION_MINOR) "." AQG_STRINGIFY(GASNET_RELEASE_VERSION_PATCH) ",SPEC=" AQG_STRINGIFY( \
-      GEX_SPEC_VERSION_MAJOR) "." AQG_STRINGIFY(GEX_SPEC_VERSION_MINOR)
-#define AQG_CONFIG_STRING(conduit, threads)                                                             \
-  AQG_VERSIONS ",CONDUIT=" conduit "(" conduit "-0.1/" conduit "-0.1),THREADMODEL=" threads             \
-               ",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,noalign,pshm,nodebug,notrace,nostats," \
-               "nodebugmalloc,nosrclines,timers_os,membars_native,atomics_native,atomic32_native,atomic64_native"
+#if AQG_THREADS
+#define GASNETT_THREAD_MODEL_STR "PAR"
+#else
+#define GASNETT_THREAD_MODEL_STR "SEQ"
+#endif
+#define AQG_RELEASE                                                         \
+  AQG_STRINGIFY(GASNET_RELEASE_VERSION_MAJOR) "." AQG_STRINGIFY(            \
+      GASNET_RELEASE_VERSION_MINOR) "." AQG_STRINGIFY(GASNET_RELEASE_VERSION_PATCH)
+#define AQG_SPEC(major, minor) AQG_STRINGIFY(major) "." AQG_STRINGIFY(minor)
+#define AQG_PRIMITIVES "timers_os,membars_native,atomics_native,atomic32_native,atomic64_native"
+#define AQG_CONFIG_STRING(conduit, threads)                                                               \
+  "RELEASE=" AQG_RELEASE ",SPEC=" AQG_SPEC(GEX_SPEC_VERSION_MAJOR, GEX_SPEC_VERSION_MINOR) ",CONDUIT=" conduit \
+  "(" conduit "-0.1/" conduit "-0.1),THREADMODEL=" threads ",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,noalign," \
+  "pshm,nodebug,notrace,nostats,nodebugmalloc,nosrclines," AQG_PRIMITIVES
+
+// Texts that harnesses and launchers look for in an executable, which is why the headers put them into each file of a
+// client. They name the client's thread mode; the layer's own files, compiled once for all modes, have none.
+#define AQG_TEXT(name, text) static const char aqg_text_##name[] __attribute__((__used__)) = "$GASNet" text " $"
