@@ -48,9 +48,23 @@ const char* put_text(char* buf, const std::string& text, size_t room) {
   std::snprintf(buf, room, "%s", text.c_str());
   return buf;
 }
+std::string of_transfer(gex_Rank_t rank, size_t bytes) {
+  return "rank " + std::to_string(rank) + ", " + std::to_string(bytes) + " bytes; to ";
+}
 std::string address(const void* at) {
   char text[32];
   std::snprintf(text, sizeof text, "%p", at);
+  return text;
+}
+std::string of_list(size_t count, const gex_Memvec_t* list) {
+  std::string text = std::to_string(count) + " pieces:";
+  for (size_t i = 0; i < count; ++i)
+    text += " [" + address(list[i].gex_addr) + ", " + std::to_string(list[i].gex_len) + ")";
+  return text;
+}
+std::string of_list(size_t count, void* const* list, size_t bytes) {
+  std::string text = std::to_string(count) + " pieces of " + std::to_string(bytes) + " bytes:";
+  for (size_t i = 0; i < count; ++i) text += " " + address(list[i]);
   return text;
 }
 
@@ -64,16 +78,41 @@ size_t gasnett_format_op(char* buf, gex_OP_t mask) { return format(buf, mask, kO
 
 size_t gasnett_format_memveclist_bufsz(size_t count) { return 128 + count * kEntry; }
 const char* gasnett_format_memveclist(char* buf, size_t count, const gex_Memvec_t* list) {
-  std::string text = std::to_string(count) + " pieces:";
-  for (size_t i = 0; i < count; ++i)
-    text += " [" + address(list[i].gex_addr) + ", " + std::to_string(list[i].gex_len) + ")";
-  return put_text(buf, text, gasnett_format_memveclist_bufsz(count));
+  return put_text(buf, of_list(count, list), gasnett_format_memveclist_bufsz(count));
+}
+size_t gasnett_format_putvgetv_bufsz(size_t dstcount, size_t srccount) {
+  return 128 + gasnett_format_memveclist_bufsz(dstcount) + gasnett_format_memveclist_bufsz(srccount);
+}
+size_t gasnett_format_putvgetv(char* buf, gex_TM_t, gex_Rank_t rank, size_t dstcount,
+                               const gex_Memvec_t dstlist[], size_t srccount, const gex_Memvec_t srclist[]) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < dstcount; ++i) bytes += dstlist[i].gex_len;
+  put_text(buf,
+           of_transfer(rank, bytes) + of_list(dstcount, dstlist) + "; from " + of_list(srccount, srclist),
+           gasnett_format_putvgetv_bufsz(dstcount, srccount));
+  return bytes;
 }
 size_t gasnett_format_addrlist_bufsz(size_t count) { return 128 + count * kEntry; }
 const char* gasnett_format_addrlist(char* buf, size_t count, void* const* list, size_t bytes) {
-  std::string text = std::to_string(count) + " pieces of " + std::to_string(bytes) + " bytes:";
-  for (size_t i = 0; i < count; ++i) text += " " + address(list[i]);
-  return put_text(buf, text, gasnett_format_addrlist_bufsz(count));
+  return put_text(buf, of_list(count, list, bytes), gasnett_format_addrlist_bufsz(count));
+}
+size_t gasnett_format_putigeti_bufsz(size_t dstcount, size_t srccount) {
+  return 128 + gasnett_format_addrlist_bufsz(dstcount) + gasnett_format_addrlist_bufsz(srccount);
+}
+size_t gasnett_format_putigeti(char* buf, gex_TM_t, gex_Rank_t rank, size_t dstcount, void* const dstlist[],
+                               size_t dstlen, size_t srccount, void* const srclist[], size_t srclen) {
+  const size_t bytes = dstcount * dstlen;
+  put_text(buf,
+           of_transfer(rank, bytes) + of_list(dstcount, dstlist, dstlen) + "; from " +
+               of_list(srccount, srclist, srclen),
+           gasnett_format_putigeti_bufsz(dstcount, srccount));
+  return bytes;
+}
+size_t gasnett_format_strides_bufsz(size_t count) { return 16 + count * kEntry; }
+void gasnett_format_strides(char* buf, size_t count, const ptrdiff_t* list) {
+  std::string text = "[";
+  for (size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + std::to_string(list[i]);
+  put_text(buf, text + "]", gasnett_format_strides_bufsz(count));
 }
 size_t gasnett_format_putsgets_bufsz(size_t stridelevels) { return 256 + stridelevels * 2 * kEntry; }
 const char* gasnett_format_putsgets(char* buf, void*, gex_TM_t, gex_Rank_t rank, void* dstaddr,

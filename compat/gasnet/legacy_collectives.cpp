@@ -176,4 +176,5 @@ int gasnet_coll_barrier_wait(gasnet_team_handle_t, int id, int flags) {
 }
 int gasnet_coll_barrier_try(gasnet_team_handle_t, int id, int flags) { return gasnet_barrier_try(id, flags); }
 int gasnet_coll_barrier(gasnet_team_handle_t, int id, int flags) { return gasnet_barrier(id, flags); }
+int gasnet_coll_barrier_result(gasnet_team_handle_t, int* id) { return gasnet_barrier_result(id); }
 }

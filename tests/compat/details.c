@@ -1,10 +1,16 @@
 // A client of GASNet-EX in C: parts of the layer that the other two do not reach.
 
+#include <gasnet.h>
+#include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 #include <aqueduct/c/atomic_domain.h>
 #include <gasnetex.h>
 
 #include "tests/compat/check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 
 static gex_Client_t client;
 static gex_EP_t endpoint;
@@ -55,6 +61,53 @@ static void favours(gex_TM_t team) {
   }
 }
 
+static void texts(void) {
+  HOLDS(strcmp(gasnett_signame_fromval(SIGSEGV), "SIGSEGV") == 0 && gasnett_signame_fromval(9999) == NULL);
+  HOLDS(strlen(GASNETT_CONFIGURE_ARGS) < 1000);
+  const ptrdiff_t strides[3] = {-8, 0, INT64_C(123456789012)};
+  char* text = malloc(gasnett_format_strides_bufsz(3));
+  gasnett_format_strides(text, 3, strides);
+  HOLDS(strcmp(text, "[-8, 0, 123456789012]") == 0);
+  free(text);
+  const gex_Memvec_t there[2] = {{&world, 8}, {NULL, 4}}, here[1] = {{&me, 12}};
+  text = malloc(gasnett_format_putvgetv_bufsz(2, 1));
+  HOLDS(gasnett_format_putvgetv(text, world, 0, 2, there, 1, here) == 12);
+  HOLDS(strstr(text, "2 pieces") != NULL && strstr(text, "1 pieces") != NULL);
+  HOLDS(strlen(text) < gasnett_format_putvgetv_bufsz(2, 1));
+  free(text);
+  void* const places[2] = {&me, &world};
+  text = malloc(gasnett_format_putigeti_bufsz(2, 2));
+  HOLDS(gasnett_format_putigeti(text, world, 0, 2, places, 6, 2, places, 6) == 12);
+  HOLDS(strlen(text) < gasnett_format_putigeti_bufsz(2, 2));
+  free(text);
+}
+
+// The forms of GASNet-1's calls for several handles, and those that do not poll.
+static void handles(void) {
+  char* const at = segment_of(world, me) + 4096;
+  char byte = 5;
+  gasnet_handle_t some[2] = {GASNET_INVALID_HANDLE, GASNET_INVALID_HANDLE};
+  some[0] = gasnet_put_nb(me, at, &byte, 1);
+  while (gasnet_try_syncnb_some_nopoll(some, 2) != GASNET_OK) gasnet_AMPoll();
+  while (gasnet_try_syncnb_all_nopoll(some, 2) != GASNET_OK) gasnet_AMPoll();
+  HOLDS(gasnet_try_syncnb_nopoll(some[0]) == GASNET_OK && *at == 5);
+
+  int in = (int)me, first = -1, all[256];
+  const int flags = GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_ALLSYNC | GASNET_COLL_NO_IMAGES;
+  gasnet_coll_handle_t flights[2];
+  flights[0] = gasnet_coll_broadcast_nb(GASNET_TEAM_ALL, &first, 0, &in, sizeof in, flags);
+  flights[1] = gasnet_coll_gather_all_nb(GASNET_TEAM_ALL, all, &in, sizeof in, flags);
+  gasnet_coll_wait_sync_some(flights, 2);
+  while (gasnet_coll_try_sync_some(flights, 2) != GASNET_OK) gasnet_AMPoll();
+  while (gasnet_coll_try_sync_all(flights, 2) != GASNET_OK) gasnet_AMPoll();
+  gasnet_coll_wait_sync_all(flights, 2);
+  HOLDS(first == 0 && all[me] == in);
+  HOLDS(GASNET_COLL_AMSAFE == 1);
+  OK(gasnet_coll_barrier(GASNET_TEAM_ALL, 31, 0));
+  int name = 0;
+  HOLDS(gasnet_coll_barrier_result(GASNET_TEAM_ALL, &name) == 0 && name == 31);
+}
+
 int main(int argc, char** argv) {
   OK(gex_Client_Init(&client, &endpoint, &world, "DETAILS", &argc, &argv, 0));
   OK(gex_Segment_Attach(&segment, world, 65536));
@@ -66,6 +119,8 @@ int main(int argc, char** argv) {
   favours(halves);
   favours(world);
   HOLDS(gex_TM_Destroy(halves, NULL, 0) == 0);
+  texts();
+  handles();
   if (me == 0) puts("all right");
   return 0;
 }

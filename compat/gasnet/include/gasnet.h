@@ -145,6 +145,9 @@ static inline int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t count) 
   (void)gasnet_AMPoll();
   return gex_Event_TestAll(handles, count, 0) ? GASNET_ERR_NOT_READY : GASNET_OK;
 }
+#define gasnet_try_syncnb_nopoll(handle) gex_Event_Test(handle)
+#define gasnet_try_syncnb_some_nopoll(handles, count) gex_Event_TestSome(handles, count, 0)
+#define gasnet_try_syncnb_all_nopoll(handles, count) gex_Event_TestAll(handles, count, 0)
 #define AQG_LEGACY_NBI(what, categories)                                             \
   static inline void gasnet_wait_syncnbi_##what(void) { gex_NBI_Wait(categories, 0); } \
   static inline int gasnet_try_syncnbi_##what(void) {                                \

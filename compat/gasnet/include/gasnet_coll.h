@@ -39,6 +39,9 @@ typedef uint32_t gasnet_image_t;
 #define GASNET_COLL_AGGREGATE (1 << 8)
 #define GASNET_COLL_DST_IN_SEGMENT (1 << 9)
 #define GASNET_COLL_SRC_IN_SEGMENT (1 << 10)
+#define GASNET_COLL_NO_IMAGES (1 << 19)
+// Of the functions of reductions, which this layer does not have.
+#define GASNET_COLL_AMSAFE (1 << 0)
 
 void gasnet_coll_init(const gasnet_image_t images[], gasnet_image_t my_image, void* fn_tbl, size_t fn_count,
                       int flags);
@@ -54,10 +57,15 @@ AQG_DEFINE_COLL(exchange, void* dst, void* src, size_t nbytes, int flags)
 /// Returns GASNET_OK or GASNET_ERR_NOT_READY.
 int gasnet_coll_try_sync(gasnet_coll_handle_t handle);
 void gasnet_coll_wait_sync(gasnet_coll_handle_t handle);
+#define gasnet_coll_try_sync_some(handles, count) gex_Event_TestSome(handles, count, 0)
+#define gasnet_coll_try_sync_all(handles, count) gex_Event_TestAll(handles, count, 0)
+#define gasnet_coll_wait_sync_some(handles, count) gex_Event_WaitSome(handles, count, 0)
+#define gasnet_coll_wait_sync_all(handles, count) gex_Event_WaitAll(handles, count, 0)
 void gasnet_coll_barrier_notify(gasnet_team_handle_t team, int id, int flags);
 int gasnet_coll_barrier_wait(gasnet_team_handle_t team, int id, int flags);
 int gasnet_coll_barrier_try(gasnet_team_handle_t team, int id, int flags);
 int gasnet_coll_barrier(gasnet_team_handle_t team, int id, int flags);
+int gasnet_coll_barrier_result(gasnet_team_handle_t team, int* id);
 
 // The tuner of GASNet's collectives: nothing is read or written.
 #define gasnet_coll_dumpTuningState(file, team) ((void)0)

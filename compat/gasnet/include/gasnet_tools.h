@@ -384,6 +384,8 @@ void aqg_fatal(const char* file, int line, const char* function, const char* msg
 void gasnett_killmyprocess(int exitcode) __attribute__((__noreturn__));
 typedef void (*gasnett_sighandlerfn_t)(int);
 gasnett_sighandlerfn_t gasnett_reghandler(int sigtocatch, gasnett_sighandlerfn_t fp);
+/// SIGSEGV and so on; null for a number that no signal with a name has.
+const char* gasnett_signame_fromval(int sigval);
 void gasnett_freezeForDebuggerNow(volatile int* flag, const char* flagsymname);
 void gasnett_freezeForDebuggerErr(void);
 
