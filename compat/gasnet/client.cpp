@@ -98,7 +98,9 @@ std::uint64_t segment_limit(const State& s, std::string_view wanted) {
   const std::string size(wanted.substr(0, wanted.find('/')));
   const bool fraction =
       size.find('.') != std::string::npos && std::isalpha(static_cast<unsigned char>(size.back())) == 0;
-  if (size.find_first_of("0123456789") != size.find_first_not_of(" \t+.")) {
+  const std::size_t unit = size.find_first_not_of("0123456789 \t+.");
+  const bool known_unit = unit == std::string::npos || std::strchr("TtGgMmKkBbXx", size[unit]) != nullptr;
+  if (size.find_first_of("0123456789") != size.find_first_not_of(" \t+.") || !known_unit) {
     const std::string text = "'" + std::string(wanted) + "' is no size; try 256MB, 0.5, or 2GB/H for a host";
     fail("GASNET_MAX_SEGSIZE", text.c_str());
   }

@@ -5,8 +5,6 @@
 #include <execinfo.h>
 #include <gasnet_tools.h>
 
-#include <cerrno>
-#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -44,14 +42,6 @@ Overrides& overrides() {
   static Overrides* const one = new Overrides;  // also for exit handlers
   return *one;
 }
-
-struct Unit {
-  const char* names;  ///< its first letter, in both cases
-  const char* text;
-  int shift;
-};
-constexpr Unit kUnits[] = {
-    {"Tt", "TB", 40}, {"Gg", "GB", 30}, {"Mm", "MB", 20}, {"Kk", "KB", 10}, {"Bb", "B", 0}};
 
 [[noreturn]] void bad_value(const char* key, const char* value, const char* wanted) {
   gasnett_fatalerror_nopos("%s='%s' is not %s", key, value, wanted);
@@ -131,49 +121,6 @@ int gasnett_nsleep(uint64_t ns_delay) {
 }
 
 // ------------------------------------------------------------------------------------------- environment
-
-char* gasnett_format_number(int64_t val, char* buf, size_t bufsz, int is_mem_size) {
-  if (is_mem_size == 0 || val == 0) {
-    std::snprintf(buf, bufsz, "%lld%s", static_cast<long long>(val), is_mem_size != 0 ? " B" : "");
-    return buf;
-  }
-  for (const Unit& unit : kUnits) {
-    const int64_t factor = int64_t{1} << unit.shift;
-    if (val % factor != 0) continue;
-    std::snprintf(buf, bufsz, "%lld %s", static_cast<long long>(val / factor), unit.text);
-    break;
-  }
-  return buf;
-}
-int64_t gasnett_parse_int(const char* str, uint64_t mem_size_multiplier) {
-  const char* const digits = str + std::strspn(str, " \t");
-  const bool negative = *digits == '-';
-  const char* const unsigned_digits = digits + (negative || *digits == '+' ? 1 : 0);
-  const bool hex = unsigned_digits[0] == '0' && (unsigned_digits[1] == 'x' || unsigned_digits[1] == 'X');
-  char* end = nullptr;
-  const long long whole = std::strtoll(digits, &end, hex ? 16 : 10);
-  double fraction = 0;
-  if (!hex && *end == '.') fraction = std::strtod(end, &end);
-  if (end == digits) gasnett_fatalerror_nopos("'%s' is not a number", str);
-  uint64_t factor = 1;
-  end += std::strspn(end, " \t");
-  if (mem_size_multiplier != 0) {
-    factor = mem_size_multiplier;
-    if (*end != 0) {
-      const Unit* found = nullptr;
-      for (const Unit& unit : kUnits) {
-        if (std::strchr(unit.names, *end) != nullptr) found = &unit;
-      }
-      if (found == nullptr) gasnett_fatalerror_nopos("'%s' has no unit of memory: B, KB, MB, GB, TB", str);
-      factor = uint64_t{1} << found->shift;
-    }
-  } else if (*end != 0) {
-    gasnett_fatalerror_nopos("'%s' is not a whole number", str);
-  }
-  const double more = fraction * static_cast<double>(factor);
-  return static_cast<int64_t>(static_cast<uint64_t>(whole) * factor) +
-         static_cast<int64_t>(negative ? -more : more);
-}
 
 void gasnett_setenv(const char* key, const char* value) {
   const std::lock_guard lock(overrides().mutex);

@@ -61,6 +61,33 @@ static void favours(gex_TM_t team) {
   }
 }
 
+// What follows a number and its unit is ignored, and what has more than 64 bits wraps around.
+static void numbers(void) {
+  const struct {
+    const char* text;
+    uint64_t multiplier;
+    int64_t value;
+  } cases[] = {
+      {NULL, 0, 0},          {"", 0, 0},
+      {"17", 0, 17},         {"  -17 ", 0, -17},
+      {"+ 8", 0, 8},         {"0x1F", 0, 31},
+      {"1e3", 0, 1},         {"1.5e3", 0, 1},
+      {"0xffffffffffffffff", 0, -1},
+      {"0x8000000000000001", 0, INT64_MIN + 1},
+      {"18446744073709551615", 0, -1},
+      {"-9223372036854775808", 0, INT64_MIN},
+      {"3", 1024, 3072},     {"3x", 1024, 3072},
+      {"2KB", 1, 2048},      {"1.5 m", 1, 3 << 19},
+      {"-0.5k", 1, -512},    {"0.25", 4096, 1024},
+      {"7B", 1024, 7},       {"1T", 1, INT64_C(1) << 40},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    const int64_t value = gasnett_parse_int(cases[i].text, cases[i].multiplier);
+    if (value != cases[i].value) fprintf(stderr, "'%s' is %lld\n", cases[i].text, (long long)value);
+    HOLDS(value == cases[i].value);
+  }
+}
+
 static void texts(void) {
   HOLDS(strcmp(gasnett_signame_fromval(SIGSEGV), "SIGSEGV") == 0 && gasnett_signame_fromval(9999) == NULL);
   HOLDS(strlen(GASNETT_CONFIGURE_ARGS) < 1000);
@@ -119,6 +146,7 @@ int main(int argc, char** argv) {
   favours(halves);
   favours(world);
   HOLDS(gex_TM_Destroy(halves, NULL, 0) == 0);
+  numbers();
   texts();
   handles();
   if (me == 0) puts("all right");
