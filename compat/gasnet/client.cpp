@@ -287,7 +287,11 @@ uintptr_t gasnet_getMaxGlobalSegmentSize(void) { return state().most_segment_all
 int gex_System_GetVerboseErrors(void) { return verbose_errors ? 1 : 0; }
 void gex_System_SetVerboseErrors(int enable) { verbose_errors = enable != 0; }
 uint64_t gex_System_QueryMaxThreads(void) {
-  return state().ep.threads() == Threads::single ? 1 : GASNETT_MAX_THREADS;
+  if (state().ep.threads() == Threads::single) return 1;
+  static const std::int64_t wanted =
+      gasnett_getenv_int_withdefault("GASNET_MAX_THREADS", GASNETT_MAX_THREADS, 0);
+  return wanted < 1 ? GASNETT_MAX_THREADS
+                    : static_cast<uint64_t>(std::min<std::int64_t>(wanted, GASNETT_MAX_THREADS));
 }
 int gex_System_QueryHiddenAMConcurrencyLevel(void) { return 0; }
 int gex_System_QueryProgressThreads(gex_Client_t, unsigned int* count_p,

@@ -135,6 +135,16 @@ static void handles(void) {
   HOLDS(gasnet_coll_barrier_result(GASNET_TEAM_ALL, &name) == 0 && name == 31);
 }
 
+static void limits(void) {
+#if defined(GASNET_SEQ)
+  HOLDS(gex_System_QueryMaxThreads() == 1);
+#else
+  const char* const wanted = gasnet_getenv("GASNET_MAX_THREADS");
+  const int most = wanted != NULL ? atoi(wanted) : GASNETT_MAX_THREADS;
+  HOLDS(gex_System_QueryMaxThreads() == (uint64_t)(most < GASNETT_MAX_THREADS ? most : GASNETT_MAX_THREADS));
+#endif
+}
+
 int main(int argc, char** argv) {
   OK(gex_Client_Init(&client, &endpoint, &world, "DETAILS", &argc, &argv, 0));
   OK(gex_Segment_Attach(&segment, world, 65536));
@@ -149,6 +159,7 @@ int main(int argc, char** argv) {
   numbers();
   texts();
   handles();
+  limits();
   if (me == 0) puts("all right");
   return 0;
 }
