@@ -123,6 +123,11 @@ void watch_the_end() {
   };
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) catch_it(number, on_signal);
   catch_it(SIGQUIT, on_quit);
+  if (!gasnett_getenv_yesno_withdefault("GASNET_BACKTRACE", 0)) return;
+  prepare_fatal_signals();
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    if (!is_listed(number, left_alone)) catch_fatal_signal(number);
+  }
 }
 
 void not_started() noexcept { fail("a call of GASNet", "gex_Client_Init, or gasnet_init, comes first"); }

@@ -231,5 +231,9 @@ void notify(const Peer& peer, gex_AM_Index_t handler, const void* payload, std::
 int error(int code, const char* call, const char* why);
 /// Catches the signals that end a job, and the end of main.
 void watch_the_end();
+/// Comes before catch_fatal_signal, and is of the thread that calls it.
+void prepare_fatal_signals();
+/// Prints a backtrace before a signal ends the process. Leaves a signal that has a handler alone.
+void catch_fatal_signal(int number);
 
 }  // namespace aqueduct::gasnet

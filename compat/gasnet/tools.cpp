@@ -2,9 +2,9 @@
 
 #include "compat/gasnet/tools.hpp"
 
-#include <execinfo.h>
 #include <gasnet_tools.h>
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +27,7 @@
 namespace aqueduct::gasnet {
 
 const char* (*job_variable)(const char* name) = nullptr;
+std::atomic<bool> fatal_error_shown{false};
 
 namespace {
 
@@ -56,31 +57,10 @@ void show(const char* key, const char* value, bool is_default) {
   std::fprintf(stderr, "ENV parameter: %s = %s%s\n", key, value, is_default ? " (default)" : "");
 }
 
-// ------------------------------------------------------------------------------------------- backtraces
-
-int print_by_libc(int fd) {
-  void* frames[64];
-  const int count = backtrace(frames, 64);
-  if (count <= 0) return 1;
-  backtrace_symbols_fd(frames, count, fd);
-  return 0;
-}
-int print_if_enabled(int fd) {
-  if (!gasnett_getenv_yesno_withdefault("GASNET_BACKTRACE", 0)) return 1;
-  return gasnett_print_backtrace(fd);
-}
-std::string& executable() {
-  static std::string* const path = new std::string;
-  return *path;
-}
-
 }  // namespace
 }  // namespace aqueduct::gasnet
 
 using namespace aqueduct::gasnet;
-
-// Defined by a client that has a mechanism of its own.
-extern "C" [[gnu::weak]] gasnett_backtrace_type_t gasnett_backtrace_user;
 
 extern "C" {
 
@@ -207,28 +187,8 @@ void gasnett_envdbl_display(const char* key, double val, int is_dflt) {
   show(key, text, is_dflt != 0);
 }
 
-// ------------------------------------------------------------------------------------------- errors, backtraces
+// ------------------------------------------------------------------------------------------- errors
 
-int (*gasnett_print_backtrace_ifenabled)(int fd) = print_if_enabled;
-
-void gasnett_backtrace_init(const char* exename) {
-  if (exename != nullptr) executable() = exename;
-}
-int gasnett_print_backtrace(int fd) {
-  const char* const wanted = gasnett_getenv("GASNET_BACKTRACE_TYPE");
-  const bool has_user = &gasnett_backtrace_user != nullptr && gasnett_backtrace_user.fnp != nullptr;
-  std::string types = wanted != nullptr && *wanted != 0 ? wanted
-                      : has_user ? std::string(gasnett_backtrace_user.name) + ",EXECINFO"
-                                 : "EXECINFO";
-  for (std::size_t at = 0; at <= types.size();) {
-    const std::size_t end = std::min(types.find(',', at), types.size());
-    const std::string type = types.substr(at, end - at);
-    at = end + 1;
-    if (has_user && type == gasnett_backtrace_user.name && gasnett_backtrace_user.fnp(fd) == 0) return 0;
-    if (type == "EXECINFO" && print_by_libc(fd) == 0) return 0;
-  }
-  return 1;
-}
 void aqg_fatal(const char* file, int line, const char* function, const char* msg, ...) {
   std::va_list rest;
   va_start(rest, msg);
@@ -240,6 +200,7 @@ void aqg_fatal(const char* file, int line, const char* function, const char* msg
   std::fflush(nullptr);
   gasnett_freezeForDebuggerErr();
   gasnett_print_backtrace_ifenabled(STDERR_FILENO);
+  fatal_error_shown = true;
   std::abort();
 }
 void gasnett_killmyprocess(int exitcode) { _exit(exitcode); }

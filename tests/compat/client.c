@@ -10,6 +10,7 @@
 #include "tests/compat/check.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -511,6 +512,7 @@ int main(int argc, char** argv) {
   endpoints();
   threads();
   barrier();
+  if (argc > 1 && strcmp(argv[1], "segv") == 0) raise(SIGSEGV);
   if (argc > 1 && strcmp(argv[1], "lock") == 0) {
     gex_HSL_t lock = GEX_HSL_INITIALIZER;
     gex_HSL_Lock(&lock);
