@@ -74,11 +74,23 @@ Rank number(const std::vector<Rank>& values, std::vector<Rank>& numbers) {
   return static_cast<Rank>(known.size());
 }
 
+/// GASNET_SUPERNODE_MAXSIZE: keeps this rank's part, if the neighbourhood is cut into parts of that many. Ranks of other parts
+/// stay mapped, and transfers go on to use that.
+void cut_neighbourhood(State& s) {
+  const std::int64_t most = gasnett_getenv_int_withdefault("GASNET_SUPERNODE_MAXSIZE", 0, 0);
+  if (most <= 0 || static_cast<std::uint64_t>(most) >= s.nbrhd.size()) return;
+  const auto mine = std::lower_bound(s.nbrhd.begin(), s.nbrhd.end(), s.me()) - s.nbrhd.begin();
+  const std::ptrdiff_t first = mine / most * most;
+  const std::ptrdiff_t end = std::min<std::ptrdiff_t>(first + most, std::ssize(s.nbrhd));
+  s.nbrhd = std::vector<Rank>(s.nbrhd.begin() + first, s.nbrhd.begin() + end);
+}
+
 Status find_neighbours(State& s) {
   // The primary segment tells who can be mapped: every rank has a page of it.
   map_all(s.ep);
   s.nbrhd = mapped_ranks(s.ep);
   if (s.nbrhd.empty()) s.nbrhd.push_back(s.me());
+  cut_neighbourhood(s);
   std::vector<Rank> first(s.ep.ranks());
   if (Status status = all_gather(s.ep.world(), std::span<const Rank>(&s.nbrhd.front(), 1), std::span(first));
       !status) {

@@ -157,8 +157,10 @@ bool query(const Peer& peer, void** owner, void** local, uintptr_t* bytes) {
     // By the table of what is mapped, which takes no lock: handlers may ask, while another thread holds the lock and
     // waits for the client's handler-safe lock. All that can be mapped was, when the segment became known.
     const auto place = place_of(peer, address);
+    const bool near = s.nbrhd_of[peer.rank] == s.nbrhd_of[s.me()];
     *local = peer.rank == s.me() ? address
-                                 : s.ep.mapped(place.rank(), place.segment(), place.offset(), bound.bytes);
+             : near              ? s.ep.mapped(place.rank(), place.segment(), place.offset(), bound.bytes)
+                                 : nullptr;
   }
   if (bytes != nullptr) *bytes = bound.bytes;
   return true;

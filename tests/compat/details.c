@@ -145,6 +145,28 @@ static void limits(void) {
 #endif
 }
 
+// GASNET_SUPERNODE_MAXSIZE cuts neighbourhoods into parts, whose ranks alone have addresses here.
+static void neighbourhoods(void) {
+  const char* const wanted = gasnet_getenv("GASNET_SUPERNODE_MAXSIZE");
+  const gex_Rank_t ranks = gex_TM_QuerySize(world), most = wanted != NULL ? (gex_Rank_t)atoi(wanted) : ranks;
+  gex_RankInfo_t* near_me = NULL;
+  gex_Rank_t count = 0, mine = 0, sets = 0, set = 0, inside = 0;
+  gex_System_QueryNbrhdInfo(&near_me, &count, &mine);
+  gex_System_QueryMyPosition(&sets, &set, NULL, NULL);
+  HOLDS(count >= 1 && count <= most && near_me[mine].gex_jobrank == me && sets * most >= ranks && set < sets);
+  gasnet_nodeinfo_t nodes[256];
+  OK(gasnet_getNodeInfo(nodes, 256));
+  for (gex_Rank_t rank = 0; rank < ranks; ++rank) {
+    gex_Rank_t at = 0;
+    while (at < count && near_me[at].gex_jobrank != rank) ++at;
+    void* here = NULL;
+    HOLDS(gex_Segment_QueryBound(world, rank, NULL, &here, NULL) == 0);
+    HOLDS((at < count) == (here != NULL) && (at < count) == (nodes[rank].supernode == nodes[me].supernode));
+    inside += at < count;
+  }
+  HOLDS(inside == count);
+}
+
 int main(int argc, char** argv) {
   OK(gex_Client_Init(&client, &endpoint, &world, "DETAILS", &argc, &argv, 0));
   OK(gex_Segment_Attach(&segment, world, 65536));
@@ -160,6 +182,7 @@ int main(int argc, char** argv) {
   texts();
   handles();
   limits();
+  neighbourhoods();
   if (me == 0) puts("all right");
   return 0;
 }
