@@ -50,7 +50,8 @@ Cost tree_cost(const Shape& shape) noexcept {
           .depth_is_limit = true};
 }
 Cost dissemination_cost(const Shape& shape) noexcept {
-  const std::uint32_t rounds = levels_of(shape.ranks, 2);
+  // With members for which others take part: one round fewer, and two movements more.
+  const std::uint32_t rounds = levels_of(shape.ranks, 2) + (std::has_single_bit(shape.ranks) ? 0 : 1);
   return {.messages = std::uint64_t{rounds} * shape.ranks,
           .bytes = std::uint64_t{rounds} * shape.ranks * 64 * lines_of(shape.bytes),
           .depth = rounds,
@@ -75,8 +76,8 @@ const char* tree_refusal(const Shape& shape) noexcept {
 const char* dissemination_refusal(const Shape& shape) noexcept {
   if (!reduces(shape.operation)) return nullptr;
   if (!shape.commutative) return "it does not keep team order";
-  if (shape.order != Order::any && shape.ranks > 2) return "its members combine in different orders";
-  if (!std::has_single_bit(shape.ranks)) return "the number of members is no power of two";
+  if (shape.order == Order::exact && shape.ranks > 2)
+    return "it combines partial results, which order exact forbids";
   return nullptr;
 }
 

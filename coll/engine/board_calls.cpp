@@ -105,9 +105,10 @@ bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
   call.combiner = {combiner.combine, combiner.context, wide ? combiner.widen : nullptr,
                    wide ? combiner.narrow : nullptr};
   if (!is_large(call.method->algorithm->board)) {
-    const bool tree = call.method->algorithm->board == BoardMethod::tree;
+    const BoardMethod method = call.method->algorithm->board;
+    const bool by_domains = method == BoardMethod::tree || method == BoardMethod::dissemination;
     make_plan(call.plan, *call.method->algorithm, call.run, position_, traits_.board,
-              tree ? placement() : nullptr);
+              by_domains ? placement() : nullptr);
     return true;
   }
   // Members combine what is in the users' buffers.

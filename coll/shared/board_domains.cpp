@@ -4,7 +4,9 @@
 #include "topology/placement.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
+#include <numeric>
 
 namespace aqueduct::coll {
 
@@ -105,6 +107,45 @@ TreePlace place_in_tree(const topology::Placement& placement, Rank me, Rank root
   }
   for (auto level = children.rbegin(); level != children.rend(); ++level)
     out.children.insert(out.children.end(), level->begin(), level->end());
+  return out;
+}
+
+RoundsPlace place_in_rounds(const topology::Placement* placement, Rank ranks, Rank me) {
+  BoardDomains domains;
+  if (placement != nullptr && !placement->cuts().empty()) {
+    domains = domains_of(*placement, me);
+  } else {
+    domains.count = 1;
+    domains.first = {0, ranks};
+    domains.order.resize(ranks);
+    std::iota(domains.order.begin(), domains.order.end(), Rank{0});
+  }
+  std::uint32_t smallest = ranks;
+  for (std::uint32_t domain = 0; domain < domains.count; ++domain)
+    smallest = std::min(smallest, domains.size(domain));
+  const std::uint32_t each = std::bit_floor(smallest);
+  const std::uint32_t taking_part = std::bit_floor(domains.count);
+  const auto member = [&](std::uint32_t number) {
+    return domains.order[domains.first[number / each] + number % each];
+  };
+  RoundsPlace out;
+  out.rounds = static_cast<std::uint32_t>(std::bit_width(each * taking_part)) - 1;
+  std::uint32_t others = 0;
+  for (std::uint32_t domain = 0; domain < domains.count; ++domain) {
+    for (std::uint32_t index = 0; index < domains.size(domain); ++index) {
+      const Rank one = domains.members(domain)[index];
+      if (domain < taking_part && index < each) {
+        for (std::uint32_t round = 0; one == me && round < out.rounds; ++round)
+          out.partners.push_back(member((domain * each + index) ^ (1u << round)));
+        continue;
+      }
+      // In its own domain, if that takes part.
+      const std::uint32_t number =
+          domain < taking_part ? domain * each + index % each : others++ % (each * taking_part);
+      if (one == me) out.helper = member(number);
+      if (member(number) == me) out.helped.push_back(one);
+    }
+  }
   return out;
 }
 

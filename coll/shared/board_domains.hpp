@@ -55,4 +55,16 @@ struct TreePlace {
 /// May throw std::bad_alloc.
 TreePlace place_in_tree(const topology::Placement& placement, Rank me, Rank root, std::uint32_t radix);
 
+/// A member's part in a dissemination. As many members of each domain as its smallest power of two take part, of as many domains
+/// as theirs, and exchange what they have in rounds: first inside domains, then across. Each of the others gives what it has to
+/// one that takes part, and gets the result from it.
+struct RoundsPlace {
+  std::vector<Rank> partners;  ///< [round]; empty: it does not take part
+  Rank helper = kNoRank;       ///< who takes part for it
+  std::vector<Rank> helped;    ///< for whom it takes part
+  std::uint32_t rounds = 0;    ///< the same on all members
+};
+/// `placement`: null if no domains are known. May throw std::bad_alloc.
+RoundsPlace place_in_rounds(const topology::Placement* placement, Rank ranks, Rank me);
+
 }  // namespace aqueduct::coll

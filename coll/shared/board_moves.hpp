@@ -272,24 +272,71 @@ inline bool BoardOf<Access>::last(BoardOp& op, const BoardPlan& plan, const Move
 
 template <class Access>
 inline bool BoardOf<Access>::round(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
-  const Rank distance = Rank{1} << movement.level;
-  const Rank to = static_cast<Rank>((std::uint64_t{me_} + distance) % ranks_);
-  const Rank from = static_cast<Rank>((std::uint64_t{me_} + ranks_ - distance) % ranks_);
+  const RoundsPlace& place = plan.in_rounds;
+  if (place.partners.empty()) return true;
+  const Rank partner = place.partners[movement.level];
   if (!op.shown) {
     const std::uint64_t bytes = payload_of(plan, movement);
     if (!may_publish(op, bytes)) return false;
     if (movement.data) {
-      if (movement.level == 0) contribute(op, here_.data());
+      const bool all_take_part = std::uint64_t{1} << place.rounds == plan.ranks;
+      if (movement.level == 0 && all_take_part) contribute(op, here_.data());
       give(my_payload(op, plan.payload), here_.data(), plan.payload);
     }
-    publish(op, bytes, to);
-    access_.wake(to);
+    publish(op, bytes, partner);
+    access_.wake(partner);
     op.shown = true;
   }
-  if (!look(op, from)) return false;
+  if (!look(op, partner)) return false;
   if (!movement.data) return true;
-  combine(op, here_.data(), read_payload(op, from, plan.payload), here_.data());
-  if (Rank{2} * distance >= ranks_) deliver(op, here_.data());
+  // Both combine in the same order, so everybody gets the same bits.
+  const std::byte* const its = read_payload(op, partner, plan.payload);
+  if (me_ < partner)
+    combine(op, here_.data(), here_.data(), its);
+  else
+    combine(op, here_.data(), its, here_.data());
+  if (movement.level + 1u == place.rounds) deliver(op, here_.data());
+  return true;
+}
+
+/// Those that others take part for give these what they have.
+template <class Access>
+inline bool BoardOf<Access>::help(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
+  const RoundsPlace& place = plan.in_rounds;
+  if (place.helper != kNoRank) {
+    const std::uint64_t bytes = payload_of(plan, movement);
+    if (!may_publish(op, bytes)) return false;
+    if (movement.data) contribute(op, my_payload(op, plan.payload));
+    publish(op, bytes, place.helper);
+    access_.wake(place.helper);
+    return true;
+  }
+  if (!op.shown) {
+    if (movement.data) contribute(op, here_.data());
+    op.shown = true;
+  }
+  for (; op.at < place.helped.size(); ++op.at) {
+    const Rank member = place.helped[op.at];
+    if (!look(op, member)) return false;
+    if (movement.data) combine(op, here_.data(), here_.data(), read_payload(op, member, plan.payload));
+  }
+  return true;
+}
+/// And get the result from them.
+template <class Access>
+inline bool BoardOf<Access>::tell_helped(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
+  const RoundsPlace& place = plan.in_rounds;
+  if (place.helper != kNoRank) {
+    if (!look(op, place.helper)) return false;
+    if (movement.data) deliver(op, read_payload(op, place.helper, plan.payload));
+    return true;
+  }
+  if (place.helped.empty()) return true;
+  const std::uint64_t bytes = payload_of(plan, movement);
+  if (!may_publish(op, bytes)) return false;
+  if (movement.data) give(my_payload(op, plan.payload), here_.data(), plan.payload);
+  publish(op, bytes);
+  for (const Rank member : place.helped) access_.wake(member);
   return true;
 }
 

@@ -373,6 +373,8 @@ class BoardOf {
       case Move::tree_down: return tree_down(op, plan, movement);
       case Move::last: return last(op, plan, movement);
       case Move::round: return round(op, plan, movement);
+      case Move::help: return help(op, plan, movement);
+      case Move::tell: return tell_helped(op, plan, movement);
       case Move::chain: return chain(op, plan, movement);
       case Move::work: return work(op, plan, movement);
       case Move::partners: return wait_for(op, plan.domains.partners);
@@ -389,6 +391,8 @@ class BoardOf {
   bool tree_down(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool last(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool round(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool help(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool tell_helped(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool chain(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   void take(const BoardOp& op, Rank from);
 

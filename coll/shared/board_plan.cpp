@@ -59,9 +59,12 @@ class Planner {
     add(Move::down, false, 1);
   }
   void rounds(bool data) noexcept {
-    const auto all = static_cast<std::uint32_t>(std::bit_width(plan_.ranks - 1));
+    const std::uint32_t all = plan_.in_rounds.rounds;
+    const bool helps = std::uint64_t{1} << all != plan_.ranks;
+    if (helps) add(Move::help, data, Movement::kNothing);
     for (std::uint32_t i = 0; i < all; ++i)
-      add(Move::round, data, i + 1 == all ? static_cast<std::uint8_t>(i) : Movement::kNothing, i);
+      add(Move::round, data, !helps && i + 1 == all ? static_cast<std::uint8_t>(i) : Movement::kNothing, i);
+    if (helps) add(Move::tell, data, static_cast<std::uint8_t>(all + 1));
   }
   /// Operations of which everybody's part depends on everybody, or may.
   void single(Move) noexcept {
@@ -69,7 +72,11 @@ class Planner {
     everybody(true);
     if (out_all()) everybody();
   }
-  void rounds_only() noexcept { single(Move::round); }
+  void rounds_only() {
+    plan_.in_rounds =
+        place_in_rounds(may_go_by_domains(placement_, shape_) ? placement_ : nullptr, plan_.ranks, plan_.me);
+    single(Move::round);
+  }
 
   void rooted_down(Move up, Move down) noexcept {
     if (in_all()) add(up, false, Movement::kNothing);
@@ -273,6 +280,7 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
   plan.pieces = plan.through = 1;
   plan.twice = plan.meets = false;
   plan.domains = {};
+  plan.in_rounds = {};
   if (is_large(plan.method)) {
     plan.piece = piece_through(shape, room);
     // Two members combine all that there is. Of more, each combines a part.

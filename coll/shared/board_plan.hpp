@@ -18,7 +18,8 @@ namespace aqueduct::coll {
 /// exchange            everybody publishes, and reads what the others have published
 /// tree_up, tree_down  along the edges of a k-nomial tree
 /// last                everybody publishes and counts itself; the last one combines, in team order, and says so
-/// round               a round of a dissemination: reads what the member 2^level before it has published
+/// round               a round of a dissemination: two members exchange what they have; `level` is its number
+/// help, tell          before the rounds, and behind them: the part of members that others take part for
 /// chain               from each member to the next, which combines
 /// work                of a large operation: members access each other's buffers; `level` is its stage (board_large.hpp)
 /// partners, mates     each says that its stage is over, and waits for those whose part it needs next (board_by_domains.hpp)
@@ -30,6 +31,8 @@ enum class Move : std::uint8_t {
   tree_down,
   last,
   round,
+  help,
+  tell,
   chain,
   work,
   partners,
@@ -78,6 +81,7 @@ struct BoardPlan {
   BoardDomains domains{};         ///< of a reduction that goes by them
   std::uint64_t strip = 0;     ///< bytes of a tile that go through the board at once, of a reduce by domains
   std::uint32_t strips = 1;    ///< of a tile
+  RoundsPlace in_rounds{};     ///< of a dissemination
   Rank parent = kNoRank;       ///< in the tree; kNoRank: the root, or no tree
   std::vector<Rank> children;  ///< in the order of their subtrees
 };

@@ -94,6 +94,54 @@ TEST(BoardDomains, EachTileHasOneOwnerInEachDomainAndPartnersKnowEachOther) {
   }
 }
 
+// Requirements H-20 to H-22: rounds of a power of two of members, of which few cross.
+TEST(BoardDomains, RoundsBringEverythingToEverybody) {
+  std::mt19937 dice(7);
+  for (int i = 0; i < 300; ++i) {
+    const auto nodes = random_nodes(dice);
+    const auto placement = on_nodes(nodes, 2);
+    const auto ranks = static_cast<Rank>(nodes.size());
+    std::vector<RoundsPlace> places;
+    for (Rank me = 0; me < ranks; ++me)
+      places.push_back(place_in_rounds(i % 4 == 0 ? nullptr : &placement, ranks, me));
+    std::vector<std::vector<int>> has(ranks, std::vector<int>(ranks));
+    const auto add = [&](Rank to, const std::vector<int>& what) {
+      for (Rank r = 0; r < ranks; ++r) has[to][r] += what[r];
+    };
+    for (Rank me = 0; me < ranks; ++me) has[me][me] = 1;
+    for (Rank me = 0; me < ranks; ++me) {
+      EXPECT_EQ(places[me].helper == kNoRank, !places[me].partners.empty());
+      for (const Rank helped : places[me].helped) {
+        EXPECT_EQ(places[helped].helper, me);
+        add(me, has[helped]);
+      }
+    }
+    for (std::uint32_t round = 0; round < places[0].rounds; ++round) {
+      const auto before = has;
+      for (Rank me = 0; me < ranks; ++me) {
+        if (places[me].partners.empty()) continue;
+        const Rank partner = places[me].partners[round];
+        EXPECT_EQ(places[partner].partners[round], me);
+        add(me, before[partner]);
+      }
+    }
+    for (Rank me = 0; me < ranks; ++me) {
+      const Rank from = places[me].helper == kNoRank ? me : places[me].helper;
+      EXPECT_EQ(has[from], std::vector<int>(ranks, 1));
+    }
+  }
+}
+TEST(BoardDomains, OnlyTheLastRoundsCross) {
+  const auto placement = on_nodes({0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}, 1);
+  for (Rank me = 0; me < 16; ++me) {
+    const RoundsPlace place = place_in_rounds(&placement, 16, me);
+    ASSERT_EQ(place.partners.size(), 4u);
+    for (std::uint32_t round = 0; round < 4; ++round)
+      EXPECT_EQ(place.partners[round] % 4 == me % 4, round < 2)
+          << "the node of a member is its number modulo 4";
+  }
+}
+
 TEST(BoardDomains, PartialResultsAreCombinedOnlyInTeamOrderIfThatCounts) {
   Shape shape;
   shape.operation = Operation::all_reduce;

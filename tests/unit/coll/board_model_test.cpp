@@ -203,8 +203,8 @@ struct ModelRun {
     for (Rank r = 0; r < what.ranks; ++r) all = all * 10 + value(r, c) + i;
     const bool has =
         plan.operation == Operation::all_reduce || (plan.operation == Operation::reduce && me == plan.root);
-    std::uint32_t turned = 0;  // a dissemination keeps no order
-    for (Rank r = what.ranks; r-- > 0;) turned = turned * 10 + value(r, c) + i;
+    std::uint32_t turned = 0;  // in a dissemination of three, member 0 takes part for member 2
+    for (const Rank r : {0u, 2u, 1u}) turned = turned * 10 + value(r, c) + i;
     const bool either = what.calls[c].algorithm->board == BoardMethod::dissemination && out == turned;
     std::uint32_t before = 0;  // a scan's sum
     for (Rank r = 0; r < me + (plan.operation == Operation::scan ? 1u : 0u); ++r)
@@ -562,6 +562,13 @@ TEST_F(BoardModel, ReductionsByDomainsInManyOrders) {
       all_are_right(what, kMostStates);
     }
   }
+}
+
+TEST_F(BoardModel, ADisseminationWithHelpInEveryOrder) {
+  ModelCase what{3, {.slots = 1, .narrow = 1, .bulk = 0}, {}};
+  for (int i = 0; i < 2; ++i)
+    what.calls.push_back(call_of(Operation::all_reduce, BoardMethod::dissemination, 3, 0));
+  all_are_right(what);
 }
 
 TEST_F(BoardModel, TreesByDomainsInEveryOrder) {
