@@ -53,12 +53,13 @@ void LongWait::report(Clock::time_point now) noexcept try {
     if (const auto more = state_.conduit(on_).state_of(on_); !more.empty()) text += ": " + more;
   }
   for (const BuiltLayer& built : state_.layers) built.layer->describe(text, on_);
-  text += fmt::format("; {} operations in flight", state_.ops.in_flight());
+  const auto in_flight = state_.ops.in_flight();
+  text += fmt::format("; {} operation{} in flight", in_flight, in_flight == 1 ? "" : "s");
   for (const auto& [peer, count] : state_.ops.busiest()) text += fmt::format(", {} to rank {}", count, peer);
   state_.log.warn(
-      "has waited {:.1f} s for {}. Is that rank alive and making progress? (reported after "
-      "AQUEDUCT_STALL_WARN)",
-      std::chrono::duration<double>(now - began_).count(), text);
+      "has waited {:.1f} s for {}. {} alive and making progress? (reported after AQUEDUCT_STALL_WARN)",
+      std::chrono::duration<double>(now - began_).count(), text,
+      on_ < state_.ranks ? "Is that rank" : "Are the ranks that it needs");
 } catch (const std::bad_alloc&) {
   state_.log.warn("has waited {:.1f} s, and there is no memory to say for what",
                   std::chrono::duration<double>(now - began_).count());
