@@ -43,6 +43,8 @@ class Placement {
   /// The levels of memory at which there are several groups, from wide to narrow; of levels that give the same groups
   /// only the first. Not those at which each member is alone.
   const std::vector<Cut>& cuts() const noexcept { return cuts_; }
+  /// Whether the order is that of the team.
+  bool is_in_order() const noexcept { return order_ == members_; }
   /// The number of groups into which the members fall at the widest cut, and the group of a label; one group without cuts.
   std::uint32_t groups() const noexcept { return cuts_.empty() ? 1 : cuts_.front().groups(); }
   std::uint32_t group_of(std::uint32_t label) const noexcept {

@@ -3,14 +3,11 @@
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
 #include "core/wait.hpp"
-#include "topology/host_topology.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <new>
-#include <numeric>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -41,47 +38,7 @@ bool passes_outputs_on(const BoardPlan& plan) noexcept {
   return plan.method == BoardMethod::two_stage || plan.method == BoardMethod::domains;
 }
 
-/// Whether the members may be in several domains of memory: they were bound, and not all to the same processors.
-bool may_be_apart(const EndpointState& state, const TeamState& team) {
-  const auto cpus = [&](Rank member) {
-    const auto found = std::ranges::lower_bound(state.neighbours, team.members[member]);
-    const auto index = static_cast<std::size_t>(found - state.neighbours.begin());
-    return index < state.cpus_of.size() ? std::string_view(state.cpus_of[index]) : std::string_view();
-  };
-  for (Rank i = 1; i < team.size(); ++i) {
-    if (cpus(i) != cpus(0)) return true;
-  }
-  return false;
-}
-
 }  // namespace
-
-/// Where the members are; null: in one domain, as far as is known. The same on all members. The first call may read the topology
-/// of the host, for all its ranks. Throws std::bad_alloc.
-const topology::Placement* TeamEngine::placement() const {
-  if (!knows_placement_) {
-    auto& topology = *state_.layer<topology::HostTopology>();
-    // Ranks that share processors run one after the other, wherever they are.
-    const bool matters = traits_.board.slots != 0 && ranks_ > 2 &&
-                         (topology.source().pretends() || (!traits_.crowded && may_be_apart(state_, team_)));
-    if (matters) {
-      std::vector<Rank> members(ranks_);
-      std::iota(members.begin(), members.end(), Rank{0});
-      placement_ = topology.place(members, [this](Rank member) { return team_.members[member]; });
-    }
-    knows_placement_ = true;
-  }
-  return placement_ && !placement_->cuts().empty() ? &*placement_ : nullptr;
-}
-
-/// Before algorithms are chosen. False: there is no memory.
-bool TeamEngine::learn_domains() noexcept try {
-  const topology::Placement* const found = placement();
-  traits_.domains = found != nullptr ? found->cuts().back().groups() : 1;
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
-}
 
 void TeamEngine::have_board(const BoardRoom& room, std::span<const TeamOffer> all) {
   std::vector<std::uint64_t> offsets;
@@ -104,11 +61,10 @@ bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
   const bool wide = combiner.wide_element != 0;
   call.combiner = {combiner.combine, combiner.context, wide ? combiner.widen : nullptr,
                    wide ? combiner.narrow : nullptr};
+  const topology::Placement* const where =
+      keeps_to_domains(call.method->algorithm->board) ? placement() : nullptr;
   if (!is_large(call.method->algorithm->board)) {
-    const BoardMethod method = call.method->algorithm->board;
-    const bool by_domains = method == BoardMethod::tree || method == BoardMethod::dissemination;
-    make_plan(call.plan, *call.method->algorithm, call.run, position_, traits_.board,
-              by_domains ? placement() : nullptr);
+    make_plan(call.plan, *call.method->algorithm, call.run, position_, traits_.board, where);
     return true;
   }
   // Members combine what is in the users' buffers.
@@ -116,8 +72,7 @@ bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
   shape.bytes = shape.pitch = call.request.shape.bytes;
   shape.element = call.request.shape.element;
   // What is added up in a wider type is rounded once, so there are no partial results.
-  make_plan(call.plan, *call.method->algorithm, shape, position_, traits_.board,
-            wide ? nullptr : placement());
+  make_plan(call.plan, *call.method->algorithm, shape, position_, traits_.board, wide ? nullptr : where);
   call.combiner.fold =
       call.request.description.op == ReduceOp::user
           ? kernels::Fold::of(UserOperator{combiner.combine, combiner.context, shape.element, false})

@@ -269,12 +269,12 @@ void Collectives::drop(void* plan) noexcept {
 }
 
 std::string Collectives::explain(TeamState& team, const Shape& shape) {
-  TeamEngine* const engine = engine_of(team);
+  const TeamEngine* const engine = engine_of(team);
   return engine != nullptr ? engine->explain(shape) : "the team has ended";
 }
 
 Choice Collectives::choice(TeamState& team, const Shape& shape) noexcept {
-  TeamEngine* const engine = engine_of(team);
+  const TeamEngine* const engine = engine_of(team);
   return engine != nullptr ? engine->choice(shape) : Choice{};
 }
 

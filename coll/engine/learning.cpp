@@ -62,11 +62,12 @@ void Learning::leave(core::OpPool& ops, const std::function<void(std::shared_ptr
 /// The candidates for calls like this one, without those that come to the same; the first one is what runs now.
 std::vector<Timed> TeamEngine::field_of(const TuningKey& key, const Shape& asked) const {
   const ScratchLayout& layout = scratch_->layout();
-  const Choice now = chooser_.choose(asked, traits_, layout);
+  const TeamTraits traits = traits_for(asked);
+  const Choice now = chooser_.choose(asked, traits, layout);
   std::vector<Timed> field;
   std::vector<Shape> shapes;
   const auto add = [&](const Timed& one) {
-    const Fit how = fit_or_cut(*one.algorithm, one.wanted, asked, traits_, layout);
+    const Fit how = fit_or_cut(*one.algorithm, one.wanted, asked, traits, layout);
     if (how.refusal != nullptr) return;
     for (std::size_t i = 0; i < field.size(); ++i) {
       if (field[i].algorithm == one.algorithm && shapes[i] == how.shape) return;

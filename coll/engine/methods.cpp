@@ -6,6 +6,7 @@
 #include "coll/engine/team_engine.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace aqueduct::coll {
 
@@ -46,9 +47,8 @@ bool TeamEngine::rest_fits(const Method& method, const Request& request) const n
 }
 
 /// Chooses how calls of this shape are carried out.
-Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request& request) noexcept {
-  if (!learn_domains()) return ErrorCode::no_memory;
-  const Choice choice = chooser_.choose(asked, traits_, scratch_->layout());
+Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request& request) noexcept try {
+  const Choice choice = chooser_.choose(asked, traits_for(asked), scratch_->layout());
   method.asked = asked;
   method.wide = request.combiner.wide_element != 0;
   method.ticket = {};
@@ -112,13 +112,24 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
   method.on_board = method.algorithm->board != BoardMethod::none;
   if (method.on_board) method.needs = {};
   return {};
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
 }
 
-std::uint32_t TeamEngine::hash_of(const Method& method) noexcept {
+/// Of what members that have chosen alike have alike. May throw std::bad_alloc.
+std::uint32_t TeamEngine::hash_of(const Method& method) const {
   std::uint64_t hash = method.piece;
   for (const char letter : method.algorithm->name)
     hash = mixed_hash(hash, static_cast<unsigned char>(letter));
   for (const std::uint32_t value : method.shape.parameters) hash = mixed_hash(hash, value);
+  if (const topology::Placement* const where =
+          keeps_to_domains(method.algorithm->board) ? placement() : nullptr) {
+    for (std::uint32_t label = 0; label < where->size(); ++label)
+      hash = mixed_hash(hash, where->member(label));
+    for (const topology::Placement::Cut& cut : where->cuts()) {
+      for (const std::uint32_t first : cut.first) hash = mixed_hash(hash, first);
+    }
+  }
   return static_cast<std::uint32_t>(hash >> 32) | 1u;
 }
 

@@ -121,7 +121,7 @@ class TeamEngine {
   Event start(Plan& plan) noexcept;
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
-  std::string explain(const Shape& shape);
+  std::string explain(const Shape& shape) const;
   /// What the team's members choose by.
   const TuningTable& tuning() const noexcept { return chooser_.table(); }
   // For a search: coll/tuning_run.hpp.
@@ -162,7 +162,7 @@ class TeamEngine {
   void choose_tuning(bool all_alike) noexcept;
   /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch. Of operations whose
   /// blocks may differ: how the members compare their lengths first.
-  Choice choice(const Shape& shape) noexcept;
+  Choice choice(const Shape& shape) const noexcept;
 
   /// Whether the engine carries out the team's barriers. The same on all members.
   bool has_barriers() const noexcept { return has_barriers_; }
@@ -264,6 +264,10 @@ class TeamEngine {
     return (first + call.root + (call.in.bytes + call.out.bytes) / 8) % kKnown;
   }
 
+  // domains.cpp
+  const topology::Placement* placement() const;
+  TeamTraits traits_for(const Shape& shape) const;
+
   // learning.cpp
   void leave_learning() noexcept;
   std::vector<Timed> field_of(const TuningKey& key, const Shape& asked) const;
@@ -274,7 +278,7 @@ class TeamEngine {
   Result<Method*> method_to_try(const Shape& asked, const Request& request) noexcept;
   bool rest_fits(const Method& method, const Request& request) const noexcept;
   Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
-  static std::uint32_t hash_of(const Method& method) noexcept;
+  std::uint32_t hash_of(const Method& method) const;
   void give_up(Method& method) noexcept;
 
   // disagreements.cpp
@@ -334,8 +338,6 @@ class TeamEngine {
   static bool native_over(core::Layer& layer, core::Op& op) noexcept;
 
   // board_calls.cpp
-  const topology::Placement* placement() const;
-  bool learn_domains() noexcept;
   Event call_on_board(KnownCall& call, CallMemory memory) noexcept;
   Event follow_board_call(KnownCall& call, CallMemory memory, const BoardOp& begun) noexcept;
   bool may_copy(const BoardPlan& plan) const noexcept;
@@ -473,7 +475,7 @@ class TeamEngine {
   const std::uint64_t id_;
   const Rank ranks_;
   const Rank position_;
-  TeamTraits traits_;
+  TeamTraits traits_;  ///< without the domains of memory, which `traits_for` adds
   mutable std::optional<topology::Placement>
       placement_;  ///< empty: the members are in one domain, or nothing is known
   mutable bool knows_placement_ = false;

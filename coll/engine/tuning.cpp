@@ -46,18 +46,19 @@ NetworkModel TeamEngine::usual_model() const {
 std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t most) const {
   if (!scratch_) return {};
   const ScratchLayout& layout = scratch_->layout();
-  const std::vector<Timed> all = candidates_of(key, traits_, layout, /*all=*/true);
+  const TeamTraits traits = traits_for(judged_shape(key));
+  const std::vector<Timed> all = candidates_of(key, traits, layout, /*all=*/true);
   TuningTable::Models models = chooser_.table().models();
   std::optional<NetworkModel>& own = traits_.one_host ? models.host : models.network;
   if (!own) own = usual_model();
-  const std::vector<Ranked> ranked = rank_by_model(all, key, TuningTable(models, {}), traits_, layout, {});
+  const std::vector<Ranked> ranked = rank_by_model(all, key, TuningTable(models, {}), traits, layout, {});
   std::vector<Timed> out;
   for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i) out.push_back(ranked[i].timed);
   std::copy_if(all.begin(), all.end(), std::back_inserter(out), is_outside_the_model);
-  const Choice now = chooser_.choose(judged_shape(key), traits_, layout);
+  const Choice now = chooser_.choose(judged_shape(key), traits, layout);
   if (now.algorithm == nullptr) return out;
   const auto is_now = [&](const Timed& one) {
-    const Fit how = fit_or_cut(*one.algorithm, one.wanted, judged_shape(key), traits_, layout);
+    const Fit how = fit_or_cut(*one.algorithm, one.wanted, judged_shape(key), traits, layout);
     return one.algorithm == now.algorithm && how.shape == now.shape;
   };
   if (std::none_of(out.begin(), out.end(), is_now)) out.push_back({now.algorithm, now.shape.parameters, 0});

@@ -47,11 +47,7 @@ bool may_go_by_domains(const topology::Placement* placement, const Shape& shape)
   if (placement == nullptr || placement->cuts().empty()) return false;
   if (!reduces(shape.operation)) return true;
   if (shape.order == Order::exact) return false;
-  if (shape.commutative) return true;
-  for (Rank member = 0; member < placement->size(); ++member) {
-    if (placement->member(member) != member) return false;
-  }
-  return true;
+  return shape.commutative || placement->is_in_order();
 }
 
 BoardDomains domains_of(const topology::Placement& placement, Rank me) {

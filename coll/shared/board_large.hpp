@@ -51,7 +51,7 @@ void BoardOf<Access>::show(BoardOp& op, const BoardPlan& plan) {
     give(op.out + me_ * plan.bytes, op.in, plan.bytes);
   } else if (plan.operation == Operation::all_reduce && !notes.in.mapped() && notes.out.mapped()) {
     notes.in = notes.out;
-    if (plan.method == BoardMethod::tiles) {
+    if (plan.method != BoardMethod::claims && plan.domains.count == 0) {
       // Those that others combine. Then all have their inputs mapped, and tiles are as long as that.
       for (std::uint64_t tile = 0, at = 0; at < plan.bytes; ++tile, at += plan.tile) {
         if (tile % ranks_ != me_) give(op.out + at, op.in + at, std::min(plan.tile, plan.bytes - at));

@@ -208,7 +208,7 @@ class Planner {
 /// Bytes that tiles are a multiple of: whole elements, and whole lines.
 std::uint64_t unit_of(std::uint64_t element) noexcept { return std::lcm(element, std::uint64_t{64}); }
 
-/// The most bytes within `room` that are a multiple of `unit`; if that is none, of the element.
+/// As many bytes as fit into `room`: whole units, or whole elements if not even one unit fits.
 std::uint64_t whole_within(std::uint64_t room, std::uint64_t unit, std::uint64_t element) noexcept {
   return room >= unit ? room / unit * unit : room / element * element;
 }
@@ -295,7 +295,8 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
     if (plan.method == BoardMethod::domain_tiles && may_go_by_domains(placement, shape)) {
       plan.domains = domains_of(*placement, position);
       plan.strip = whole_within(room.payload() / plan.domains.most_tiles(), plan.unit, shape.element);
-      if (plan.strip == 0) plan.domains = {};  // the slots are too small
+      // The slots are too small. Other reductions use none.
+      if (plan.strip == 0 && plan.operation == Operation::reduce) plan.domains = {};
     }
     count_pieces(plan);
   }

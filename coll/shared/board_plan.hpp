@@ -105,6 +105,12 @@ constexpr std::uint64_t payload_of(const Shape& shape) noexcept {
 /// Whether blocks may be longer than a slot: members access each other's buffers, or bytes go through the board in pieces.
 constexpr bool is_large(BoardMethod method) noexcept { return method >= BoardMethod::mapped; }
 
+/// Whether a plan depends on where the members are.
+constexpr bool keeps_to_domains(BoardMethod method) noexcept {
+  return method == BoardMethod::tree || method == BoardMethod::dissemination ||
+         method == BoardMethod::domains || method == BoardMethod::domain_tiles;
+}
+
 /// What a large operation needs of its shape: bytes of each block in one piece, if bytes go through the board. 0: the board
 /// is too small.
 std::uint64_t piece_through(const Shape& shape, const BoardRoom& room) noexcept;

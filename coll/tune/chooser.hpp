@@ -15,6 +15,14 @@ class NativeTeam;
 
 namespace aqueduct::coll {
 
+/// The domains of memory in which a team's members are: the narrowest ones that several members share.
+struct MemoryDomains {
+  std::uint32_t count = 1;
+  std::uint32_t smallest = 0;  ///< members of a domain
+  std::uint32_t largest = 0;
+  bool in_team_order = false;  ///< those of a domain follow each other
+};
+
 /// What a team is made of, as far as a choice depends on it: the same on all members.
 struct TeamTraits {
   Rank ranks = 1;
@@ -24,10 +32,9 @@ struct TeamTraits {
   std::uint64_t most_transfer = ~std::uint64_t{0};
   /// The collective operations of its conduit; null: all members do without. Its answers are the same on all members.
   const core::NativeTeam* native = nullptr;
-  BoardRoom board{};  ///< what each member has of the team's board; no slots: the team has none
-  std::uint32_t domains =
-      1;  ///< of memory, in which the members are, as far as is known: the narrowest with several members
-  bool crowded = false;  ///< a member's host has more of the job's ranks than processors
+  BoardRoom board{};        ///< what each member has of the team's board; no slots: the team has none
+  MemoryDomains domains{};  ///< filled in for shapes for which it matters: depends_on_domains
+  bool crowded = false;     ///< a member's host has more of the job's ranks than processors
   /// The members by hosts; null: they are on one host, or each on its own.
   const Groups* groups = nullptr;
   /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.

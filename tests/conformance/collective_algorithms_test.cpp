@@ -463,6 +463,7 @@ TEST_P(CollectiveAlgorithms, OnBoardsWithAwkwardParametersEqualTheModel) {
 TEST_P(CollectiveAlgorithms, ThatGoByDomainsOfMemoryEqualTheModel) {
   if (!shares_memory(fabric())) GTEST_SKIP() << "the members do not share memory";
   constexpr const char* kMachine = "package:2 numa:2 core:4 pu:1";
+  // hwloc reads the description, and a build may lack it.
   if (!topology::read_machine(topology::Source::of(kMachine)).problem.empty()) GTEST_SKIP() << "no hwloc";
   std::vector<const coll::Algorithm*> all;
   for (const coll::Algorithm* const one : algorithms_of_boards()) {

@@ -160,7 +160,7 @@ TEST(Algorithms, ServeEveryReduction) {
   }
 }
 
-struct Known {
+struct KnownCost {
   Operation operation;
   const char* name;
   std::uint32_t parameter;
@@ -173,7 +173,7 @@ struct Known {
 TEST(Algorithms, CostWhatTheLiteratureSays) {
   constexpr std::uint32_t kP = 16;
   constexpr std::uint32_t kLog = 4;
-  const Known known[] = {
+  const KnownCost known[] = {
       {Operation::broadcast, "circulant", 8, 8 * (kP - 1), kP - 1, 8 - 1 + kLog},
       {Operation::broadcast, "double-tree", 8, 8 * (kP - 1), kP - 1, kLog},
       {Operation::scatter, "k-nomial", 2, kP - 1, kP / 2 * kLog, kLog},
@@ -205,7 +205,7 @@ TEST(Algorithms, CostWhatTheLiteratureSays) {
       {Operation::scan, "doubling", 0, 15 + 14 + 12 + 8, 15 + 14 + 12 + 8, kLog},
       {Operation::scan, "chain", 8, 8 * (kP - 1), kP - 1, kP - 1},
   };
-  for (const Known& row : known) {
+  for (const KnownCost& row : known) {
     Shape shape;
     shape.operation = row.operation;
     shape.addresses = Addresses::single;

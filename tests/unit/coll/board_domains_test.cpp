@@ -1,13 +1,21 @@
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/coll.hpp>
+
+#include "coll/engine/collectives.hpp"
 #include "coll/schedule/shape.hpp"
 #include "coll/shared/board_domains.hpp"
+#include "topology/machine.hpp"
 #include "topology/placement.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <random>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -158,6 +166,46 @@ TEST(BoardDomains, PartialResultsAreCombinedOnlyInTeamOrderIfThatCounts) {
   EXPECT_FALSE(may_go_by_domains(&in_order, shape));
   shape.operation = Operation::broadcast;
   EXPECT_TRUE(may_go_by_domains(&scattered, shape));
+}
+
+// Members that ask for an explanation, or do not, must try the same algorithms when they learn.
+TEST(BoardDomains, WhatIsTriedDoesNotDependOnWhatAMemberHasAsked) {
+  constexpr Rank kRanks = 8;
+  Config config;
+  for (const auto& [name, value] :
+       {std::pair{"conduit", "smp"}, {"topology", "package:4 core:2 pu:1"}, {"coll_learn", "on"}})
+    ASSERT_TRUE(config.set(name, value)) << name;
+  // hwloc reads the description, and a build may lack it.
+  if (!topology::read_machine(topology::Source::of("package:4 core:2 pu:1")).problem.empty())
+    GTEST_SKIP() << "no hwloc";
+  auto job = Job::in_process(kRanks, config);
+  ASSERT_TRUE(job) << job.status().text();
+  std::array<std::string, kRanks> now;
+  std::array<std::vector<std::string>, kRanks> field;
+  job->run_each([&](Endpoint& me) {
+    me.state().crowded.assign(kRanks, false);  // as with a processor for each
+    auto team = me.world().split(0, me.rank());
+    ASSERT_TRUE(team && *team);
+    if (me.rank() == 3) static_cast<void>((*team)->explain(Collective::all_reduce, 1 << 20));
+    TeamEngine* const engine = Collectives::engine_of((*team)->state());
+    Request request;
+    Shape& shape = request.shape;
+    shape.operation = Operation::all_reduce;
+    shape.ranks = kRanks;
+    shape.element = 4;
+    shape.bytes = shape.pitch = 1 << 20;
+    const Learning::Key* const key = engine->key_to_learn(request);
+    ASSERT_NE(key, nullptr);
+    for (const Timed& one : key->field) field[me.rank()].push_back(std::string(one.algorithm->name));
+    now[me.rank()] = engine->choice(shape).algorithm->name;
+    EXPECT_TRUE((*team)->end());
+  });
+  EXPECT_TRUE(job->finish());
+  for (Rank rank = 0; rank < kRanks; ++rank) {
+    EXPECT_EQ(field[rank], field[0]) << rank;
+    EXPECT_EQ(now[rank], "mapped-domain-tiles") << rank;
+    EXPECT_EQ(field[rank].front(), now[rank]) << "what runs without learning comes first";
+  }
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ TEST(Table, KeepsToDomainsOfMemory) {
   const auto bound = [](std::uint32_t domains) {
     return TeamTraits{.ranks = 16,
                       .board = {.slots = kMostSlots, .narrow = kMostNarrow, .bulk = kMostBulk},
-                      .domains = domains};
+                      .domains = {.count = domains, .smallest = 16 / domains, .largest = 16 / domains}};
   };
   EXPECT_EQ(chosen(shape_of(Operation::broadcast, 16, kMebi), bound(2)), "mapped");
   EXPECT_EQ(chosen(shape_of(Operation::broadcast, 16, kMebi), bound(4)), "mapped-domains");
@@ -174,6 +174,22 @@ TEST(Table, KeepsToDomainsOfMemory) {
     exact.order = Order::exact;
     EXPECT_EQ(chosen(exact, bound(2)), "mapped-tiles");
   }
+  // A member that is alone in its domain would have to combine all that goes there.
+  TeamTraits uneven = bound(2);
+  uneven.domains.smallest = 1;
+  uneven.domains.largest = 15;
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 16, kMebi), uneven), "mapped-tiles");
+  // In slots of 1 KiB a reduce would wait for each of many strips. An all-reduce uses no slots.
+  TeamTraits short_slots = bound(2);
+  short_slots.board.bulk = 1024;
+  EXPECT_EQ(chosen(shape_of(Operation::reduce, 16, kMebi), short_slots), "mapped-tiles");
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 16, kMebi), short_slots), "mapped-domain-tiles");
+  Shape ordered = shape_of(Operation::all_reduce, 16, kMebi);
+  ordered.commutative = false;
+  EXPECT_EQ(chosen(ordered, bound(2)), "mapped-tiles");
+  TeamTraits side_by_side = bound(2);
+  side_by_side.domains.in_team_order = true;
+  EXPECT_EQ(chosen(ordered, side_by_side), "mapped-domain-tiles");
   TeamTraits crowded = bound(4);
   crowded.crowded = true;
   EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 16, kMebi), crowded), "mapped-claims");

@@ -19,10 +19,10 @@
 namespace aqueduct::coll {
 namespace {
 
-/// A pretended machine: so many packages, of so many cores each.
+/// A host that AQUEDUCT_TOPOLOGY describes.
 struct Host {
-  std::uint64_t domains;
-  std::uint64_t each;
+  std::uint64_t domains;  ///< packages
+  std::uint64_t each;     ///< cores of a package
 
   std::uint64_t ranks() const noexcept { return domains * each; }
   std::string text() const { return fmt::format("package:{} core:{} pu:1", domains, each); }
@@ -149,6 +149,7 @@ std::string scattered(const Host& host) {
 class CollTrafficByDomains : public testing::Test {
  protected:
   void SetUp() override {
+    // hwloc reads the description, and a build may lack it.
     if (!pretends_topology()) GTEST_SKIP() << "no hwloc";
   }
   static void check(const std::string& setting, const std::string& algorithm,
