@@ -1,48 +1,14 @@
 #include "coll/algorithms/algorithms.hpp"
-#include "coll/algorithms/steps.hpp"
+#include "coll/algorithms/halving.hpp"
 
 namespace aqueduct::coll {
 
-// A reduce-scatter by recursive halving and an all-gather by recursive doubling, for a power of two. In round k a member
-// and the one whose number differs in bit k halve the range that they share: the one with bit 0 keeps the lower half.
-// Partial sums cover 2^k consecutive members and are combined in order, so the operator need not be commutative; every
-// element is combined by one member, so all have the same bits. Then the rounds go backwards, with the results.
+// A reduce-scatter by recursive halving (halving.hpp) and an all-gather by recursive doubling, for a power of two. Every element
+// is combined by one member, so all have the same bits. Then the rounds go backwards, with the results.
 //
 // Cost:   2 log2 P messages and 2 (P - 1) / P · bytes sent by each member: long vectors.
-// Source: Rabenseifner, Optimization of Collective Reduction Operations, ICCS 2004.
 
 namespace {
-
-struct HalvedVector {
-  Parts parts;
-  std::uint32_t rounds;
-
-  explicit HalvedVector(const Shape& shape) noexcept : parts(shape), rounds(rounds_of(shape.ranks, 2)) {}
-
-  /// The first part of a member's range after `halvings` rounds; it has P / 2^halvings parts.
-  std::uint64_t first(Rank position, std::uint32_t halvings) const noexcept {
-    std::uint64_t part = 0;
-    for (std::uint32_t k = 0; k < halvings; ++k) part += (position >> k & 1) * (parts.ranks >> (k + 1));
-    return part;
-  }
-  std::uint64_t offset(Rank position, std::uint32_t halvings) const noexcept {
-    return parts.begin(first(position, halvings));
-  }
-  std::uint64_t bytes(Rank position, std::uint32_t halvings) const noexcept {
-    return parts.size(first(position, halvings), parts.ranks >> halvings);
-  }
-  // Scratch: the vector of partial sums and results; then the arrivals of each round of the reduce-scatter.
-  Place sums(std::uint64_t offset) const noexcept { return at(Space::scratch, offset); }
-  Place slot(std::uint32_t k) const noexcept {
-    return at(Space::scratch, parts.bytes + (parts.ranks - (parts.ranks >> k)) * parts.longest());
-  }
-};
-
-const char* all_reduce_halving_refusal(const Shape& shape) noexcept {
-  if ((shape.ranks & (shape.ranks - 1)) != 0) return "it needs a power of two members";
-  if (shape.order == Order::exact && shape.ranks > 2) return "it does not combine one vector after the other";
-  return nullptr;
-}
 
 Needs all_reduce_halving_needs(const Shape& shape) noexcept {
   if (shape.bytes == 0 || shape.ranks == 1) return {};
@@ -59,20 +25,7 @@ std::uint32_t all_reduce_halving_length(const Shape& shape, Rank, std::uint32_t)
 Step all_reduce_halving_step(const Shape& shape, Rank position, std::uint32_t, std::uint32_t index) noexcept {
   if (shape.ranks == 1) return copy_of(at(Space::in, 0), at(Space::out, 0), shape.bytes);
   const HalvedVector plan(shape);
-  if (index < 2 * plan.rounds) {
-    const std::uint32_t k = index / 2;
-    const auto arrived = static_cast<Counter>(k);
-    const Rank other = position ^ (Rank{1} << k);
-    const Rank keeper = index % 2 == 0 ? other : position;
-    const std::uint64_t offset = plan.offset(keeper, k + 1);
-    const std::uint64_t bytes = plan.bytes(keeper, k + 1);
-    const Place mine = k == 0 ? at(Space::in, offset) : plan.sums(offset);
-    if (index % 2 == 0) return put_to(other, mine, plan.slot(k), bytes, arrived);
-    const bool first = position < other;
-    return after(
-        reduction(first ? mine : plan.slot(k), first ? plan.slot(k) : mine, plan.sums(offset), bytes),
-        arrived, 1);
-  }
+  if (index < 2 * plan.rounds) return plan.halve(position, position ^ (Rank{1} << index / 2), index);
   index -= 2 * plan.rounds;
   const auto arrived = static_cast<Counter>(plan.rounds + index);  // in this round
   if (index == plan.rounds)
@@ -98,7 +51,7 @@ const Algorithm kAllReduceHalving{
     .operation = Operation::all_reduce,
     .parameters = {},
     .cuts = true,
-    .refusal = all_reduce_halving_refusal,
+    .refusal = halving_refusal,
     .needs = all_reduce_halving_needs,
     .lanes = one_lane,
     .length = all_reduce_halving_length,

@@ -1,30 +1,18 @@
 #include "coll/algorithms/algorithms.hpp"
-#include "coll/algorithms/steps.hpp"
+#include "coll/algorithms/pairwise.hpp"
 
 namespace aqueduct::coll {
 
-// P - 1 rounds: in round s a member puts to the member s behind it, and takes the block of the member s before it; with a
-// power of two, both are the member whose number differs by the bits of s. The next round begins when that block has
-// arrived, so at any time a member is written to by few others. Blocks go through scratch: any addresses.
+// In the rounds of pairwise.hpp. Blocks go through scratch: any addresses.
 
 namespace {
 
-/// Chosen: counters are leased from a few hundred.
-constexpr Rank kMostPairwise = 230;
+constexpr Parameter kAllToAllPairwiseParameters[] = {{"window", 1, 64, 1}};
 
-Rank pairwise_target(const Shape& shape, Rank position, std::uint32_t round) noexcept {
-  const bool power = (shape.ranks & (shape.ranks - 1)) == 0;
-  return power ? position ^ round : absolute(round, position, shape.ranks);
-}
-Rank pairwise_source(const Shape& shape, Rank position, std::uint32_t round) noexcept {
-  const bool power = (shape.ranks & (shape.ranks - 1)) == 0;
-  return power ? position ^ round : absolute(shape.ranks - round, position, shape.ranks);
-}
-
-// A slot and a counter for each round.
+// A slot for each round, a counter for each window.
 Needs all_to_all_pairwise_needs(const Shape& shape) noexcept {
   if (shape.bytes == 0 || shape.ranks == 1) return {};
-  return {.scratch = (shape.ranks - 1) * shape.bytes, .counters = shape.ranks - 1};
+  return {.scratch = (shape.ranks - 1) * shape.bytes, .counters = PairwiseRounds(shape, 0).windows()};
 }
 
 // The own copy; a put and a copy for each round.
@@ -37,21 +25,22 @@ Step all_to_all_pairwise_step(const Shape& shape, Rank position, std::uint32_t,
   if (index == 0)
     return copy_of(at(Space::in, position * shape.pitch), at(Space::out, position * shape.pitch),
                    shape.bytes);
-  const std::uint32_t round = (index + 1) / 2;
-  const Place slot = at(Space::scratch, (round - 1) * shape.bytes);
-  const auto arrived = static_cast<Counter>(round - 1);
-  if (index % 2 == 1) {
-    const Rank peer = pairwise_target(shape, position, round);
+  const PairwiseRounds rounds(shape, position);
+  const PairwiseTurn turn(rounds, index - 1);
+  const Place slot = at(Space::scratch, (turn.round - 1) * shape.bytes);
+  const auto arrived = static_cast<Counter>(turn.window);
+  if (turn.sends) {
+    const Rank peer = rounds.target(turn.round);
     return put_to(peer, at(Space::in, peer * shape.pitch), slot, shape.bytes, arrived);
   }
-  const Rank source = pairwise_source(shape, position, round);
-  return after(copy_of(slot, at(Space::out, source * shape.pitch), shape.bytes), arrived, 1);
+  const Step copy = copy_of(slot, at(Space::out, rounds.source(turn.round) * shape.pitch), shape.bytes);
+  return turn.first_arrival ? after(copy, arrived, rounds.width_at(turn.window)) : copy;
 }
 
 Cost all_to_all_pairwise_cost(const Shape& shape) noexcept {
   if (shape.ranks == 1 || shape.bytes == 0) return {};
   const std::uint64_t edges = std::uint64_t{shape.ranks} * (shape.ranks - 1);
-  return {.messages = edges, .bytes = edges * shape.bytes, .depth = shape.ranks - 1};
+  return {.messages = edges, .bytes = edges * shape.bytes, .depth = PairwiseRounds(shape, 0).windows()};
 }
 
 }  // namespace
@@ -59,10 +48,8 @@ Cost all_to_all_pairwise_cost(const Shape& shape) noexcept {
 const Algorithm kAllToAllPairwise{
     .name = "pairwise",
     .operation = Operation::all_to_all,
-    .parameters = {},
-    .refusal = [](const Shape& shape) noexcept -> const char* {
-      return shape.ranks > kMostPairwise ? "it needs a counter for each member: too many" : nullptr;
-    },
+    .parameters = kAllToAllPairwiseParameters,
+    .refusal = pairwise_refusal,
     .needs = all_to_all_pairwise_needs,
     .lanes = one_lane,
     .length = all_to_all_pairwise_length,

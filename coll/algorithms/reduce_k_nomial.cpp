@@ -1,106 +1,22 @@
 #include "coll/algorithms/algorithms.hpp"
-#include "coll/algorithms/arrivals.hpp"
-#include "coll/algorithms/steps.hpp"
-#include "coll/schedule/tree.hpp"
+#include "coll/algorithms/reduce_tree.hpp"
 
 namespace aqueduct::coll {
 
-// Up a k-nomial tree. A parent has a slot for each child and combines in the order of positions counted from the tree's
-// root. If the operator is commutative, that is the operation's root. If not, it is member 0, so that the order is the
-// team's, and member 0 puts the result to the root: one message more. With radix P the tree is flat, and combines one
-// vector after the other.
-//
-// Cost: P - 1 messages, or P.
+// Arrivals are staggered: a parent combines the vector of a small subtree while a large one is at work. With radix P the
+// tree is flat.
 
 namespace {
 
 constexpr Parameter kReduceKNomialParameters[] = {{"radix", 2, 1024, 2}};
-constexpr Counter kForwarded = 0;
-constexpr Counter kChildren = 1;  // and those behind it
 
-struct ReduceTree {
-  Tree tree;
-  Rank root;
-  Rank top;  ///< the member that is the tree's root
-  std::uint64_t bytes;
-
-  explicit ReduceTree(const Shape& shape) noexcept
-      : tree{Tree::Kind::k_nomial, shape.parameters[0], shape.ranks},
-        root(shape.root),
-        top(shape.commutative && shape.order != Order::exact ? shape.root : 0),
-        bytes(shape.bytes) {}
-  bool forwards() const noexcept { return top != root; }
-  ChildCounters counters() const noexcept { return child_counters(kChildren, tree, bytes); }
-  Place slot(std::uint32_t child) const noexcept { return at(Space::scratch, child * bytes); }
-  Place result() const noexcept { return slot(tree.most_children()); }
-};
-
-const char* reduce_k_nomial_refusal(const Shape& shape) noexcept {
-  if (shape.order == Order::exact && ReduceTree(shape).tree.depth() > 1)
-    return "with this radix it does not combine one vector after the other";
-  return nullptr;
-}
-
-Needs reduce_k_nomial_needs(const Shape& shape) noexcept {
-  if (shape.bytes == 0 || shape.ranks == 1) return {};
-  const ReduceTree plan(shape);
-  const std::uint64_t slots = plan.tree.most_children() + (plan.forwards() ? 1u : 0u);
-  return {.scratch = slots * shape.bytes, .temp = shape.bytes, .counters = kChildren + plan.counters().count};
-}
-
-// A reduction for each child; the put, which the operation's root has not if it is the tree's; the copy of a result that
-// was forwarded.
-std::uint32_t reduce_k_nomial_length(const Shape& shape, Rank position, std::uint32_t) noexcept {
-  if (shape.bytes == 0) return 0;
-  if (shape.ranks == 1) return 1;
-  const ReduceTree plan(shape);
-  const std::uint32_t children = plan.tree.children(relative(position, plan.top, shape.ranks));
-  if (!plan.forwards()) return children + (position == shape.root ? 0 : 1);
-  return children + (position == shape.root ? 2 : 1);
-}
-
-Step reduce_k_nomial_step(const Shape& shape, Rank position, std::uint32_t, std::uint32_t index) noexcept {
-  if (shape.ranks == 1) return copy_of(at(Space::in, 0), at(Space::out, 0), shape.bytes);
-  const ReduceTree plan(shape);
-  const Rank here = relative(position, plan.top, shape.ranks);
-  const std::uint32_t children = plan.tree.children(here);
-  const Place sum = at(here == 0 && !plan.forwards() ? Space::out : Space::temp, 0);
-  if (index < children) {
-    // Slots are in the order of positions, which is the reverse of the order of sending.
-    const Step step = reduction(index == 0 ? at(Space::in, 0) : sum, plan.slot(index), sum, plan.bytes);
-    return plan.counters().when_arrived(step, index, children);
-  }
-  index -= children;
-  const Place mine = children > 0 ? sum : at(Space::in, 0);
-  if (here == 0) return put_to(shape.root, mine, plan.result(), plan.bytes, kForwarded);
-  if (index > 0) return after(copy_of(plan.result(), at(Space::out, 0), plan.bytes), kForwarded, 1);
-  const Rank parent = plan.tree.parent(here);
-  const std::uint32_t slot = plan.tree.children(parent) - 1 - plan.tree.index_of(here);
-  return put_to(absolute(parent, plan.top, shape.ranks), mine, plan.slot(slot), plan.bytes,
-                plan.counters().of(slot));
-}
-
-Cost reduce_k_nomial_cost(const Shape& shape) noexcept {
-  if (shape.bytes == 0 || shape.ranks == 1) return {};
-  const ReduceTree plan(shape);
-  const std::uint64_t messages = shape.ranks - (plan.forwards() ? 0u : 1u);
-  return {.messages = messages,
-          .bytes = messages * shape.bytes,
-          .depth = plan.tree.depth() + (plan.forwards() ? 1 : 0)};
+Tree reduce_k_nomial_tree(const Shape& shape) noexcept {
+  return {Tree::Kind::k_nomial, shape.parameters[0], shape.ranks};
 }
 
 }  // namespace
 
-const Algorithm kReduceKNomial{
-    .name = "k-nomial",
-    .operation = Operation::reduce,
-    .parameters = kReduceKNomialParameters,
-    .refusal = reduce_k_nomial_refusal,
-    .needs = reduce_k_nomial_needs,
-    .lanes = one_lane,
-    .length = reduce_k_nomial_length,
-    .step = reduce_k_nomial_step,
-    .cost = reduce_k_nomial_cost,
-};
+constinit const Algorithm kReduceKNomial =
+    reduce_on_tree<reduce_k_nomial_tree>("k-nomial", kReduceKNomialParameters);
 
 }  // namespace aqueduct::coll

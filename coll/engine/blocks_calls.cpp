@@ -44,7 +44,8 @@ void combine_lengths(void* to, const void* left, const void* right, std::size_t 
   }
 }
 
-const Algorithm& moving_algorithm(Collective operation) noexcept {
+/// The algorithm that moves blocks of any length.
+const Algorithm& slots_of_blocks(Collective operation) noexcept {
   switch (operation) {
     case Collective::scatter_v: return kScatterVSlots;
     case Collective::gather_v: return kGatherVSlots;
@@ -74,14 +75,14 @@ Shape asking_shape(Rank ranks) noexcept {
   return shape;
 }
 
-/// Of a block that is longer than any piece.
-Shape nominal_shape(Collective operation, Rank ranks) noexcept {
+/// Of blocks whose longest has this length.
+Shape moving_shape(Collective operation, Rank ranks, std::uint64_t longest) noexcept {
   Shape shape;
   shape.operation = operation;
   shape.in = Sync::none;
   shape.out = Sync::all;
   shape.ranks = ranks;
-  shape.bytes = shape.pitch = kNominalBlock;
+  shape.bytes = shape.pitch = longest;
   return shape;
 }
 
@@ -141,8 +142,8 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
     comparing.algorithm = choice.algorithm;
     comparing.hash = hash_of(comparing);
   }
-  const Fit how =
-      fit(moving_algorithm(operation), {}, nominal_shape(operation, ranks_), traits_, scratch_->layout());
+  const Fit how = fit(slots_of_blocks(operation), {}, moving_shape(operation, ranks_, kNominalBlock), traits_,
+                      scratch_->layout());
   if (how.refusal != nullptr) return no_scratch();
   piece_of_blocks(operation) = how.piece;
   return {};
@@ -156,6 +157,12 @@ Choice TeamEngine::choice_of_comparing() const noexcept {
   return choice;
 }
 
+/// How blocks move whose longest has this length. Without an algorithm: why not.
+Choice TeamEngine::choice_of_moving(Collective operation, std::uint64_t longest) const noexcept {
+  return layer_.rules().choose(moving_shape(operation, ranks_, longest), traits_without_native(),
+                               scratch_->layout());
+}
+
 std::string TeamEngine::explain_blocks(const Shape& asked) const {
   std::string text =
       fmt::format("{} of {} bytes, {} members\n", operation_word(asked.operation), asked.bytes, ranks_);
@@ -163,18 +170,21 @@ std::string TeamEngine::explain_blocks(const Shape& asked) const {
     return text + fmt::format("  none: teams of more than {} members have none\n", kMostBlockMembers);
   const ScratchLayout& layout = scratch_->layout();
   const Choice comparing = TableChooser().choose(comparing_shape(ranks_), traits_without_native(), layout);
-  const Algorithm& moving = moving_algorithm(asked.operation);
-  const Fit how = fit(moving, {}, nominal_shape(asked.operation, ranks_), traits_, layout);
+  const Fit slots = fit(slots_of_blocks(asked.operation), {},
+                        moving_shape(asked.operation, ranks_, kNominalBlock), traits_, layout);
   if (comparing.algorithm == nullptr) return text + fmt::format("  none: {}\n", comparing.why);
   const char* const asking = scratch_->refusal(Schedule::needs(kAllToAllVSlots, asking_shape(ranks_)));
-  if (const char* const why = how.refusal != nullptr ? how.refusal : asking)
+  if (const char* const why = slots.refusal != nullptr ? slots.refusal : asking)
     return text + fmt::format("  none: {}\n", why);
-  const std::uint64_t pieces = asked.bytes == 0 ? 0 : (asked.bytes - 1) / how.piece + 1;
+  const Choice moving = choice_of_moving(asked.operation, asked.bytes);
+  if (moving.algorithm == nullptr) return text + fmt::format("  none: {}\n", moving.why);
+  const std::uint64_t pieces = asked.bytes == 0 ? 0 : (asked.bytes - 1) / moving.piece + 1;
   text += fmt::format(
       "  first all members compare the lengths: {} of {} bytes, {}\n"
       "  then {}, in {}\n",
-      operation_word(Operation::all_reduce), sizeof(BlockLengths), comparing.algorithm->name, moving.name,
-      pieces > 1    ? fmt::format("{} pieces of at most {} bytes", pieces, how.piece)
+      operation_word(Operation::all_reduce), sizeof(BlockLengths), comparing.algorithm->name,
+      name_of(*moving.algorithm, moving.shape),
+      pieces > 1    ? fmt::format("{} pieces of at most {} bytes", pieces, moving.piece)
       : pieces == 1 ? "one piece"
                     : "no piece");
   return text + "  No bytes move before all members have called, in every sync mode.\n";
@@ -222,10 +232,11 @@ void TeamEngine::give_back_unused(BlocksCall& blocks) noexcept {
 Method* TeamEngine::method_of_one(Collective operation) noexcept {
   Method* const method = layer_.methods().take();
   if (method == nullptr) return nullptr;
-  const Algorithm& algorithm = moving_algorithm(operation);
+  const Algorithm& algorithm = slots_of_blocks(operation);
   method->algorithm = &algorithm;
   method->on_board = false;
   method->index = Collectives::index_of(algorithm);
+  method->shape = {};
   method->piece = piece_of_blocks(operation);
   method->runs = kNotKnownYet;
   method->before = method->after = method->wide = method->kept = false;
@@ -275,7 +286,6 @@ Event TeamEngine::begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) no
     plan->obstacles.add(Plan::kRuns);
     ++plan->held;
   }
-  layer_.count(method->index);
   Event event(op);
   enqueue(operation);
   if (opening_ == nullptr) opening_ = &operation;
@@ -328,6 +338,33 @@ bool TeamEngine::open_blocks(CallRecord& operation) noexcept {
   return true;
 }
 
+/// Gives the call the algorithm for blocks whose longest has this length. False: there is none, and the call has ended.
+bool TeamEngine::choose_moving(CallRecord& operation, std::uint64_t longest) noexcept {
+  const Collective which = operation.call->request.shape.operation;
+  BlocksMethods::Moved& last =
+      blocks_->moved[static_cast<std::size_t>(which) - static_cast<std::size_t>(Collective::permute)];
+  if (last.longest != longest) {
+    last.choice = choice_of_moving(which, longest);
+    last.longest = longest;
+  }
+  const Choice& choice = last.choice;
+  if (choice.algorithm == nullptr) {
+    CallText text;
+    add_call(text, operation.call->request.description);
+    state_.log.error("{} on a team of {} ranks: {}", text.view(), ranks_, choice.why);
+    last.longest = 0;
+    end_blocks(operation, ErrorCode::invalid_argument);
+    return false;
+  }
+  Method& method = *operation.call->method;
+  method.algorithm = choice.algorithm;
+  method.shape.parameters = choice.shape.parameters;
+  method.piece = choice.piece;
+  method.index = Collectives::index_of(*choice.algorithm);
+  layer_.count(method.index);
+  return true;
+}
+
 /// All members know the combined lengths, and go on alike. False: the call has ended.
 bool TeamEngine::decide(CallRecord& operation) noexcept {
   BlocksCall& call = *operation.call->blocks;
@@ -337,6 +374,7 @@ bool TeamEngine::decide(CallRecord& operation) noexcept {
     return true;
   }
   const std::uint64_t longest = call.all.longest;
+  if (longest != 0 && !choose_moving(operation, longest)) return false;
   const std::uint64_t pieces = longest == 0 ? 0 : (longest - 1) / method.piece + 1;
   if (pieces > kMostBlockPieces) {
     CallText text;
@@ -406,6 +444,7 @@ void TeamEngine::open_moving(Run& run, BlocksCall& call) noexcept {
   const std::uint64_t begin = last ? 0 : (run.index - 1) * method.piece;
   shape.in = Sync::none;
   shape.few_signals = traits_.few_signals();
+  shape.parameters = method.shape.parameters;
   if (method.after && !last) shape.out = Sync::mine;
   shape.bytes = last ? 0 : std::min(method.piece, call.all.longest - begin);
   shape.pitch = shape.bytes;
@@ -420,10 +459,11 @@ void TeamEngine::open_moving(Run& run, BlocksCall& call) noexcept {
                 .begin = begin,
                 .senders = count_senders(call, begin)};
   // Who writes to whom, as all members know it: whoever may. Of a permute that is everybody.
+  const bool permutes = which == Collective::permute;
   Shape shared = shape;
-  if (which == Collective::permute) shared.operation = Operation::all_to_all_v;
+  if (permutes) shared.operation = Operation::all_to_all_v;
   Senders::Ticket none;
-  run.portion = scratch_->open(moving_algorithm(shared.operation), shared,
+  run.portion = scratch_->open(permutes ? kAllToAllVSlots : *method.algorithm, shared,
                                Schedule::needs(*method.algorithm, shape), none);
   shape.blocks.of = &run.blocks;
   compute_steps(run, *method.algorithm, shape);

@@ -1,16 +1,24 @@
 #pragma once
 
 #include "coll/engine/call_record.hpp"
+#include "coll/tune/chooser.hpp"
 
 #include <array>
 
 namespace aqueduct::coll {
 
-/// How a team carries out operations whose blocks may differ. Chosen from what all members share, once, at the first call.
+/// How a team carries out operations whose blocks may differ. Chosen from what all members share: at the first call, and when
+/// the length of a call's longest block is known.
 struct BlocksMethods {
   Method comparing;  ///< of the all-reduce of BlockLengths
-  std::array<std::uint64_t, 5>
-      pieces{};  ///< [operation, from permute on] bytes of each block in a run; 0: not asked for yet
+  /// [operation, from permute on] Of `slots`, which serves every length: bytes of each block in a run; 0: not asked for yet.
+  std::array<std::uint64_t, 5> pieces{};
+  /// [likewise] How the last call has moved its blocks, and the length of its longest one; 0: there was none.
+  struct Moved {
+    std::uint64_t longest = 0;
+    Choice choice;
+  };
+  std::array<Moved, 5> moved{};
 };
 
 }  // namespace aqueduct::coll

@@ -171,6 +171,7 @@ class TeamEngine {
   /// What a call whose blocks may differ is, if its blocks are all alike.
   std::string explain_blocks(const Shape& asked) const;
   Choice choice_of_comparing() const noexcept;
+  Choice choice_of_moving(Collective operation, std::uint64_t longest) const noexcept;
   /// Begins a barrier: an all-reduce of `vote`, the bits of a core::BarrierVote. When it is over, `vote` holds the votes of
   /// all members, merged, and `op` ends; that may be before this returns. `vote` stays in use until then.
   ///
@@ -313,6 +314,7 @@ class TeamEngine {
   Event begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) noexcept;
   bool open_blocks(CallRecord& operation) noexcept;
   bool decide(CallRecord& operation) noexcept;
+  bool choose_moving(CallRecord& operation, std::uint64_t longest) noexcept;
   void open_comparing(Run& run, BlocksCall& call) noexcept;
   void open_asking(Run& run, BlocksCall& call) noexcept;
   void open_moving(Run& run, BlocksCall& call) noexcept;

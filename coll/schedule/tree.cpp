@@ -60,13 +60,52 @@ std::uint64_t k_nomial_weight(const Tree& tree, std::uint64_t position) noexcept
   return weight;
 }
 
+/// A position of a fork tree by its coordinates.
+struct Forked {
+  std::uint64_t row;
+  std::uint64_t plane;
+  std::uint64_t in_row;    ///< its place in its row
+  std::uint64_t in_plane;  ///< and that in its plane
+
+  Forked(const Tree& tree, std::uint64_t position) noexcept
+      : row(tree.row), plane(row * tree.rows), in_row(position % row), in_plane(position % plane) {}
+  /// How far behind its parent it is.
+  std::uint64_t back() const noexcept { return in_row != 0 ? 1 : in_plane != 0 ? row : plane; }
+  bool begins_row() const noexcept { return in_row == 0; }
+  bool begins_plane() const noexcept { return in_plane == 0; }
+};
+
+/// Visits the distances from a position to its children, in rising order.
+template <class Visit>
+void for_each_fork(const Tree& tree, std::uint64_t position, Visit visit) noexcept {
+  const Forked here(tree, position);
+  if (here.in_row + 1 < here.row && position + 1 < tree.ranks) visit(std::uint64_t{1});
+  if (here.begins_row() && here.in_plane + here.row < here.plane && position + here.row < tree.ranks)
+    visit(here.row);
+  if (here.begins_plane() && position + here.plane < tree.ranks) visit(here.plane);
+}
+std::uint32_t fork_children(const Tree& tree, std::uint64_t position) noexcept {
+  std::uint32_t count = 0;
+  for_each_fork(tree, position, [&](std::uint64_t) { ++count; });
+  return count;
+}
+/// Of `count` positions on a chain of pieces of `piece` each, the last one shorter: the most edges from the first position,
+/// if a whole piece has `inside` of them below its first position and the last one `last`.
+std::uint64_t fork_depth(std::uint64_t count, std::uint64_t piece, std::uint64_t inside,
+                         std::uint64_t last) noexcept {
+  const std::uint64_t pieces = (count + piece - 1) / piece;
+  return std::max(pieces < 2 ? 0 : pieces - 2 + inside, pieces - 1 + last);
+}
+
+bool is_fork(const Tree& tree) noexcept { return tree.kind == Tree::Kind::fork; }
 bool is_k_ary(const Tree& tree) noexcept { return tree.kind == Tree::Kind::k_ary && tree.radix > 1; }
-bool is_chain(const Tree& tree) noexcept { return tree.radix <= 1; }
+bool is_chain(const Tree& tree) noexcept { return !is_fork(tree) && tree.radix <= 1; }
 
 }  // namespace
 
 Rank Tree::parent(Rank position) const noexcept {
   if (is_chain(*this)) return position - 1;
+  if (is_fork(*this)) return static_cast<Rank>(position - Forked(*this, position).back());
   if (is_k_ary(*this)) {
     Range above;
     k_ary_range(*this, position, above);
@@ -78,6 +117,12 @@ Rank Tree::parent(Rank position) const noexcept {
 
 Rank Tree::subtree(Rank position) const noexcept {
   if (is_chain(*this)) return ranks - position;
+  if (is_fork(*this)) {
+    const Forked here(*this, position);
+    if (here.begins_plane()) return ranks - position;
+    const std::uint64_t left = here.begins_row() ? here.plane - here.in_plane : here.row - here.in_row;
+    return static_cast<Rank>(std::min<std::uint64_t>(left, ranks - position));
+  }
   if (is_k_ary(*this)) {
     Range above;
     return static_cast<Rank>(k_ary_range(*this, position, above).count);
@@ -87,6 +132,7 @@ Rank Tree::subtree(Rank position) const noexcept {
 
 std::uint32_t Tree::children(Rank position) const noexcept {
   if (is_chain(*this)) return position + 1 < ranks ? 1 : 0;
+  if (is_fork(*this)) return fork_children(*this, position);
   if (is_k_ary(*this)) {
     Range above;
     return k_ary_children(k_ary_range(*this, position, above), radix);
@@ -103,6 +149,14 @@ std::uint32_t Tree::children(Rank position) const noexcept {
 Rank Tree::child(Rank position, std::uint32_t index) const noexcept {
   if (is_chain(*this)) return position + 1;
   const std::uint32_t rising = children(position) - 1 - index;
+  if (is_fork(*this)) {
+    std::uint32_t slot = 0;
+    Rank found = position;
+    for_each_fork(*this, position, [&](std::uint64_t distance) {
+      if (slot++ == rising) found = static_cast<Rank>(position + distance);
+    });
+    return found;
+  }
   if (is_k_ary(*this)) {
     Range above;
     return static_cast<Rank>(k_ary_child(k_ary_range(*this, position, above), radix, rising).first);
@@ -116,6 +170,12 @@ Rank Tree::child(Rank position, std::uint32_t index) const noexcept {
 
 std::uint32_t Tree::index_of(Rank position) const noexcept {
   if (is_chain(*this)) return 0;
+  if (is_fork(*this)) {
+    const std::uint64_t mine = Forked(*this, position).back();
+    std::uint32_t after = 0;
+    for_each_fork(*this, position - mine, [&](std::uint64_t distance) { after += distance > mine ? 1 : 0; });
+    return after;
+  }
   if (is_k_ary(*this)) {
     Range above;
     k_ary_range(*this, position, above);
@@ -130,6 +190,14 @@ std::uint32_t Tree::index_of(Rank position) const noexcept {
 
 std::uint32_t Tree::depth() const noexcept {
   if (is_chain(*this)) return ranks - 1;
+  if (is_fork(*this)) {
+    const std::uint64_t plane = std::uint64_t{row} * rows;
+    const auto in_plane = [&](std::uint64_t count) {
+      return fork_depth(count, row, row - 1, (count - 1) % row);
+    };
+    return static_cast<std::uint32_t>(
+        fork_depth(ranks, plane, in_plane(plane), in_plane((ranks - 1) % plane + 1)));
+  }
   std::uint32_t most = 0;
   if (is_k_ary(*this)) {
     // All child ranges but the first and the last have the same length, so a longest path goes through the longest.

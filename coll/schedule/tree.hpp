@@ -12,24 +12,33 @@ namespace aqueduct::coll {
 ///
 /// `k_ary` cuts the positions after the root into `radix` ranges of nearly equal length. `k_nomial` gives the root
 /// children at 1, 2, …, radix-1, radix, 2·radix, …: positions whose number has one digit that is not 0 in that base.
+/// `fork` is for a mesh or torus of up to three dimensions: a chain of planes, from the first position of each plane a
+/// chain of its rows, from the first of each row a chain of its positions. Every edge joins neighbours.
 ///
 /// Source: Nishtala, Automatically Tuning Collective Communication for One-Sided Programming Models, 2009, section
 ///         5.1.2, with the corrections of our requirement D-1.
 struct Tree {
-  enum class Kind : std::uint8_t { k_ary, k_nomial };
+  enum class Kind : std::uint8_t { k_ary, k_nomial, fork };
   Kind kind = Kind::k_nomial;
-  std::uint32_t radix = 2;  ///< 1: a chain
+  std::uint32_t radix = 2;  ///< 1: a chain; not of `fork`
   Rank ranks = 1;
+  std::uint32_t row = 1;   ///< of `fork`: positions in a row
+  std::uint32_t rows = 1;  ///< of `fork`: rows in a plane
 
   /// The tree in which every position but 0 is a child of 0.
   static constexpr Tree flat(Rank ranks) noexcept { return {Kind::k_ary, ranks, ranks}; }
+  /// The last plane and the last row may be shorter than the others.
+  static constexpr Tree fork(std::uint32_t row, std::uint32_t rows, Rank ranks) noexcept {
+    return {Kind::fork, 1, ranks, row, rows};
+  }
 
   /// Requires: 0 < position < ranks.
   Rank parent(Rank position) const noexcept;
   /// The number of positions in the subtree of `position`, itself included.
   Rank subtree(Rank position) const noexcept;
   std::uint32_t children(Rank position) const noexcept;
-  /// A child of `position`, in the order of sending: the first has the largest subtree, or one of the same size.
+  /// A child of `position`, in the order of sending: the first has the largest subtree, or one of the same size. Of a fork
+  /// tree that does not fill its mesh it is the farthest.
   /// Requires: index < children(position).
   Rank child(Rank position, std::uint32_t index) const noexcept;
   /// The index of `position` among its parent's children. Requires: 0 < position < ranks.

@@ -21,7 +21,8 @@ constexpr SettingInfo algorithm_of(std::string_view name, std::string_view varia
   return same_on_all_ranks(text(name, variable, "auto", help));
 }
 
-// In the order of kOperationsWithSettings. Barriers have none: coll/engine/barrier_calls.cpp chooses for them.
+// In the order of kOperationsWithSettings. Barriers have none: coll/engine/barrier_calls.cpp chooses for them. Operations with
+// one algorithm have none either.
 constexpr std::array kAlgorithmSettings{
     algorithm_of("coll_broadcast", "AQUEDUCT_COLL_BROADCAST",
                  "Algorithm of broadcasts: auto, or one of those that aqinfo --collectives lists, as "
@@ -36,12 +37,16 @@ constexpr std::array kAlgorithmSettings{
                  "Algorithm of reduce-scatters, likewise."),
     algorithm_of("coll_scan", "AQUEDUCT_COLL_SCAN", "Algorithm of scans, likewise."),
     algorithm_of("coll_exscan", "AQUEDUCT_COLL_EXSCAN", "Algorithm of exclusive scans, likewise."),
+    algorithm_of("coll_all_gather_v", "AQUEDUCT_COLL_ALL_GATHER_V",
+                 "Algorithm of all-gathers whose blocks may differ, likewise."),
+    algorithm_of("coll_all_to_all_v", "AQUEDUCT_COLL_ALL_TO_ALL_V",
+                 "Algorithm of all-to-alls whose blocks may differ, likewise."),
 };
 
 constexpr std::array kOperationsWithSettings{
-    Operation::broadcast,  Operation::scatter, Operation::gather,     Operation::all_gather,
-    Operation::all_to_all, Operation::reduce,  Operation::all_reduce, Operation::reduce_scatter,
-    Operation::scan,       Operation::exscan,
+    Operation::broadcast,  Operation::scatter, Operation::gather,       Operation::all_gather,
+    Operation::all_to_all, Operation::reduce,  Operation::all_reduce,   Operation::reduce_scatter,
+    Operation::scan,       Operation::exscan,  Operation::all_gather_v, Operation::all_to_all_v,
 };
 static_assert(kOperationsWithSettings.size() == kAlgorithmSettings.size());
 

@@ -14,9 +14,15 @@ namespace {
 /// 0: as many as go with the bytes.
 constexpr std::array kSegments{0u, 1u, 4u, 16u, 64u};
 
+/// What a user says of a network, and a search does not find out by trying.
+bool is_of_mesh(const Parameter& parameter) noexcept {
+  return parameter.name == "row" || parameter.name == "rows";
+}
+
 /// The values of a parameter that are tried; 0: the usual one.
 std::vector<std::uint32_t> values_of(const Parameter& parameter, Rank ranks) {
   std::vector<std::uint32_t> values{0};
+  if (is_of_mesh(parameter)) return values;
   if (parameter.name == "segments") {
     for (const std::uint32_t value : kSegments) {
       if (value >= parameter.least && value <= parameter.most) values.push_back(value);

@@ -206,6 +206,28 @@ constexpr std::array kExscanRules{
     Rule{.algorithm = &kExscanChain},
 };
 
+// Bytes are those of the longest block. As with equal blocks, but for what needs more than a member's own lengths.
+/// A member adds up all lengths for each step.
+constexpr Rank kMostPacked = 1024;
+
+constexpr std::array kAllGatherVRules{
+    Rule{.algorithm = &kAllGatherVRing, .least_bytes = 2 * kKiB, .consecutive = true},
+    Rule{.algorithm = &kAllGatherVCirculant,
+         .least_ranks = 3,
+         .most_ranks = kMostPacked,
+         .most_bytes = 16 * kKiB,
+         .crowded = true},
+    Rule{.algorithm = &kAllGatherVCirculant,
+         .least_ranks = 5,
+         .most_ranks = kMostPacked,
+         .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kAllGatherVSlots},
+};
+
+constexpr std::array kAllToAllVRules{
+    Rule{.algorithm = &kAllToAllVSlots},
+};
+
 bool is_power(std::uint64_t ranks, std::uint64_t radix) noexcept {
   std::uint64_t power = radix;
   while (power < ranks) power *= radix;
@@ -227,11 +249,11 @@ std::span<const Rule> rules_of(Operation operation) noexcept {
     case Operation::reduce_scatter: return kReduceScatterRules;
     case Operation::scan: return kScanRules;
     case Operation::exscan: return kExscanRules;
+    case Operation::all_gather_v: return kAllGatherVRules;
+    case Operation::all_to_all_v: return kAllToAllVRules;
     case Operation::permute:
     case Operation::scatter_v:
-    case Operation::gather_v:
-    case Operation::all_gather_v:
-    case Operation::all_to_all_v: return {};  // one algorithm each: nothing to choose
+    case Operation::gather_v: return {};  // one algorithm each: nothing to choose
   }
   return {};
 }

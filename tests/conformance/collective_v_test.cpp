@@ -143,6 +143,41 @@ TEST_P(CollectiveBlocks, AreCutIntoPieces) {
   });
 }
 
+// The settings hold for a job: one for each algorithm, the others are `auto`.
+TEST_P(CollectiveBlocks, GiveTheRightResultsByEveryAlgorithm) {
+  const std::array<Settings, 5> choices{{
+      {{"coll_all_gather_v", "slots"}, {"coll_all_to_all_v", "slots"}},
+      {{"coll_all_gather_v", "circulant"}, {"coll_all_to_all_v", "pairwise"}},
+      {{"coll_all_gather_v", "ring"}, {"coll_all_to_all_v", "pairwise:window=2"}},
+      {{"coll_all_gather_v", "circulant"}, {"coll_all_to_all_v", "pairwise:64"}, {"coll_scratch", "64K"}},
+      {{"coll_all_gather_v", "ring"}, {"coll_all_to_all_v", "pairwise:3"}, {"coll_scratch", "64K"}},
+  }};
+  for (const Settings& settings : choices) {
+    run({.ranks = many(), .segment_bytes = 4096, .settings = settings}, [settings,
+                                                                         seed = seed()](Endpoint& me) {
+      Random random(seed);
+      auto some = me.world().split(me.rank() % 2, me.ranks() - me.rank());
+      ASSERT_TRUE(some && *some);
+      for (const auto& [operation, setting] :
+           {std::pair(Collective::all_gather_v, 0), std::pair(Collective::all_to_all_v, 1)}) {
+        const std::string& name = settings[setting].second;
+        EXPECT_NE(me.world().explain(operation, 8).find("then " + name.substr(0, name.find(':'))),
+                  std::string::npos)
+            << me.world().explain(operation, 8);
+      }
+      for (int round = 0; round < 8; ++round) {
+        for (const Collective operation : {Collective::all_gather_v, Collective::all_to_all_v}) {
+          const BlocksCase made = random_case(random, operation, me.ranks(), round % 3 == 0 ? 20'000 : 20);
+          ASSERT_NO_FATAL_FAILURE(try_blocks<std::uint8_t>(me, me.world(), made));
+          ASSERT_NO_FATAL_FAILURE(try_blocks<std::int32_t>(me, **some, made));
+        }
+      }
+      ASSERT_TRUE((*some)->end());
+      ASSERT_TRUE(me.barrier());
+    });
+  }
+}
+
 TEST_P(CollectiveBlocks, MayAllBeEmpty) {
   as_each_of(std::min<Rank>(many(), 4), 4096, [](Endpoint& me) {
     for (const Collective operation : kBlocksCollectives) {

@@ -97,7 +97,15 @@ inline std::vector<SimCall> calls_for(Rank ranks, const std::vector<std::uint64_
   return calls;
 }
 
-/// Barriers, and the operations whose blocks may differ. Each has one algorithm, which no setting names.
+/// Of the operations whose blocks may differ: what the library chooses, and each algorithm by name.
+inline std::vector<Settings> forced_blocks() {
+  return {{},
+          {{"coll_all_gather_v", "slots"}, {"coll_all_to_all_v", "pairwise"}},
+          {{"coll_all_gather_v", "circulant"}, {"coll_all_to_all_v", "pairwise:window=3"}},
+          {{"coll_all_gather_v", "ring"}}};
+}
+
+/// Barriers, and the operations whose blocks may differ.
 inline std::vector<SimCall> calls_without_choice(Rank ranks, const std::vector<std::uint64_t>& counts) {
   std::vector<SimCall> calls;
   for (const Collective operation :

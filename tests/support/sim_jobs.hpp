@@ -222,8 +222,13 @@ class SimTimes {
       Shape moving = shape_of(call, ranks_);
       moving.in = Sync::none;
       moving.element = 1;
-      const Algorithm* const slots = find_algorithm(call.operation, "slots");
-      out = {chosen(moving), {slots, moving}};  // lengths first
+      out = {chosen(moving), {}};  // lengths first
+      const Choice moved =
+          Collectives::engine_of(team.state())->choice_of_moving(call.operation, moving.bytes);
+      if (moved.algorithm != nullptr) {
+        moving.parameters = moved.shape.parameters;
+        out[1] = {moved.algorithm, moving};
+      }
     } else {
       out = {chosen(shape_of(call, ranks_))};
       if (out[0].algorithm != nullptr) out[0].shape.root = shape_of(call, ranks_).root;

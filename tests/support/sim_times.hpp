@@ -112,7 +112,8 @@ inline Compared compare_all(const std::vector<Rank>& teams, const std::vector<st
     }
   };
   for (const Rank ranks : teams) {
-    try_on(ranks, {}, calls_without_choice(ranks, counts));
+    for (const Settings& settings : forced_blocks())
+      try_on(ranks, settings, calls_without_choice(ranks, counts));
     for (std::size_t variant = 0; variant < variants; ++variant) {
       for (std::size_t which = 0; !forced(which, variant).empty(); ++which) {
         const Settings settings = forced(which, variant);

@@ -28,10 +28,16 @@ std::vector<T> distinct(std::vector<T> values) {
 
 bool cuts_blocks(const coll::Parameter& parameter) noexcept { return parameter.name == "segments"; }
 
+/// Of a mesh, whose few choices are enough: rows of one, of three, and longer ones.
+bool is_of_mesh(const coll::Parameter& parameter) noexcept {
+  return parameter.name == "row" || parameter.name == "rows";
+}
+
 /// Values of a parameter: its least, the usual one, and for a radix those about the number of members.
 std::vector<std::uint32_t> values_of(const coll::Parameter& parameter, Rank ranks) {
   std::vector<std::uint32_t> values{parameter.least, parameter.usual, 3};
-  if (!cuts_blocks(parameter)) values.insert(values.end(), {ranks - 1, ranks, ranks + 1});
+  if (!cuts_blocks(parameter) && !is_of_mesh(parameter))
+    values.insert(values.end(), {ranks - 1, ranks, ranks + 1});
   for (std::uint32_t& value : values) value = std::clamp(value, parameter.least, parameter.most);
   return distinct(values);
 }

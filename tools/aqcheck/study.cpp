@@ -49,6 +49,14 @@ std::uint32_t deepest(const Shape& shape, std::uint64_t radix) noexcept {
   for (Rank i = 0; i < shape.ranks; ++i) most = std::max(most, digits(i, radix));
   return most;
 }
+/// The farthest member of a mesh whose rows and planes are given: its three coordinates, added up.
+std::uint32_t deepest_of_mesh(const Shape& shape) noexcept {
+  const std::uint64_t row = shape.parameters[0];
+  const std::uint64_t rows = shape.parameters[1];
+  std::uint64_t most = 0;
+  for (Rank i = 0; i < shape.ranks; ++i) most = std::max(most, i % row + i / row % rows + i / row / rows);
+  return static_cast<std::uint32_t>(most);
+}
 /// The edges between the root and all others, added up.
 std::uint64_t all_edges(const Shape& shape, std::uint64_t radix) noexcept {
   std::uint64_t sum = 0;
@@ -118,6 +126,9 @@ Studied broadcast_scatter(const Shape& shape) {
           .depth = 1 + lg(shape),
           .less_depth = true};
 }
+Studied broadcast_fork(const Shape& shape) {
+  return broadcast(shape, shape.parameters[2], deepest_of_mesh(shape), false);
+}
 Studied broadcast_double_tree(const Shape& shape) {
   return broadcast(shape, shape.parameters[0], lg(shape), false);
 }
@@ -137,6 +148,13 @@ Studied blocks_direct(const Shape& shape) {
   return with_readiness(shape, {.messages = others(shape), .bytes = others(shape) * shape.bytes, .depth = 1});
 }
 
+/// An invitation for each block; and the last block of a window before the invitations of the next.
+Studied gather_windowed(const Shape& shape) {
+  return {.messages = 2 * others(shape),
+          .bytes = others(shape) * shape.bytes,
+          .depth = static_cast<std::uint32_t>(2 * ((others(shape) - 1) / shape.parameters[0] + 1))};
+}
+
 /// The root with each other member.
 Studied to_each_other(const Shape& shape) {
   return {.messages = others(shape), .bytes = others(shape) * shape.bytes, .depth = 1};
@@ -151,6 +169,11 @@ Studied in_rounds(const Shape& shape, std::uint32_t rounds) {
 }
 Studied logarithmic(const Shape& shape) { return in_rounds(shape, lg(shape)); }
 Studied one_by_one(const Shape& shape) { return in_rounds(shape, shape.ranks - 1); }
+Studied by_windows(const Shape& shape) {
+  Studied out = one_by_one(shape);
+  out.depth = static_cast<std::uint32_t>((others(shape) - 1) / shape.parameters[0] + 1);
+  return out;
+}
 Studied by_neighbours(const Shape& shape) { return in_rounds(shape, shape.ranks / 2); }
 Studied all_gather_bruck(const Shape& shape) {
   const std::uint64_t k = shape.parameters[0];
@@ -180,15 +203,39 @@ Studied permuted(const Shape& shape) {
 Studied vectors(const Shape& shape, std::uint64_t edges, std::uint64_t wanted, std::uint32_t depth) {
   return {.messages = edges * segments(shape, wanted), .bytes = edges * shape.bytes, .depth = depth};
 }
-Studied reduce_k_nomial(const Shape& shape) {
+Studied reduce_up(const Shape& shape, std::uint32_t depth) {
   const bool forwards = in_team_order(shape) && shape.root != 0;
-  return vectors(shape, others(shape) + (forwards ? 1 : 0), 1,
-                 deepest(shape, shape.parameters[0]) + (forwards ? 1 : 0));
+  return vectors(shape, others(shape) + (forwards ? 1 : 0), 1, depth + (forwards ? 1 : 0));
 }
+Studied reduce_k_nomial(const Shape& shape) { return reduce_up(shape, deepest(shape, shape.parameters[0])); }
+Studied reduce_k_ary(const Shape& shape) {
+  const std::uint64_t k = shape.parameters[0];
+  Studied out = reduce_up(shape, k == 1 ? shape.ranks - 1 : log_up(shape.ranks, k));
+  out.less_depth = true;
+  return out;
+}
+Studied reduce_fork(const Shape& shape) { return reduce_up(shape, deepest_of_mesh(shape)); }
 Studied reduce_chain(const Shape& shape) {
   const bool forwards = in_team_order(shape) && shape.root + 1 != shape.ranks;
   const Rank edges = shape.ranks - (forwards ? 0 : 1);
   return vectors(shape, edges, shape.parameters[0], edges);
+}
+/// Halving, then up a binomial tree: in each of its rounds half of the vector travels in all, if P divides it.
+Studied reduce_halving(const Shape& shape) {
+  const std::uint64_t elements = shape.bytes / shape.element;
+  Studied out{.messages = std::uint64_t{shape.ranks} * lg(shape) + others(shape),
+              .bytes = others(shape) * shape.bytes,
+              .depth = 2 * lg(shape)};
+  // Part p has an element more than the others if p < elements mod P. It belongs to the number whose bits are p's in reverse.
+  const Rank root = shape.commutative ? 0 : shape.root;
+  for (std::uint64_t part = 0; part < shape.ranks; ++part) {
+    std::uint64_t owner = 0;
+    for (std::uint32_t bit = 0; bit < lg(shape); ++bit) owner |= (part >> bit & 1) << (lg(shape) - 1 - bit);
+    const std::uint64_t size =
+        (elements / shape.ranks + (part < elements % shape.ranks ? 1 : 0)) * shape.element;
+    out.bytes += digits(owner ^ root, 2) * size;
+  }
+  return out;
 }
 Studied reduce_flat(const Shape& shape) { return vectors(shape, others(shape), 1, 1); }
 
@@ -228,6 +275,14 @@ Studied all_reduce_ring(const Shape& shape) {
   return parts_twice(shape, 2 * pairs(shape) * s, 2 * (shape.ranks - 1));
 }
 
+Studied all_reduce_double_tree(const Shape& shape) {
+  Studied out = vectors(shape, 2 * others(shape), shape.parameters[0], 2 * lg(shape));
+  const std::uint64_t in_first = (segments(shape, shape.parameters[0]) + 1) / 2;
+  out.depth *= static_cast<std::uint32_t>((in_first + lg(shape) - 1) / lg(shape));
+  out.less_depth = true;
+  return out;
+}
+
 Studied scan_doubling(const Shape& shape) {
   const std::uint64_t messages = std::uint64_t{shape.ranks} * lg(shape) - (power(2, lg(shape)) - 1);
   return vectors(shape, messages, 1, log_down(shape.ranks, 2));
@@ -264,11 +319,15 @@ constexpr std::array kStudy{
         "flat, and nothing is put to the root. Parts from the last to the first are two puts"},
     StudyEntry{Operation::broadcast, "double-tree", broadcast_double_tree,
                "2 lg is time: a member sends to two children in turn; a chain of messages is half as long"},
+    StudyEntry{Operation::broadcast, "fork", broadcast_fork,
+               "the study names the tree only; the requirement has the sum of the dimensions, less one each"},
     StudyEntry{Operation::scatter, "k-nomial", scatter_k_nomial,
                "a range of members beyond the last and from 0 on is in two pieces in the input: two puts"},
     StudyEntry{Operation::scatter, "direct", blocks_direct, kReadiness},
+    StudyEntry{Operation::scatter, "windowed", to_each_other, kSame},
     StudyEntry{Operation::gather, "k-nomial", blocks_on_tree, kShallow},
     StudyEntry{Operation::gather, "direct", blocks_direct, kReadiness},
+    StudyEntry{Operation::gather, "windowed", gather_windowed, kSame},
     StudyEntry{Operation::all_gather, "direct", to_everybody_direct, kReadiness},
     StudyEntry{Operation::all_gather, "bruck", all_gather_bruck,
                "no puts over distances of P or more, which would bring blocks twice"},
@@ -280,12 +339,17 @@ constexpr std::array kStudy{
     StudyEntry{Operation::all_to_all, "bruck", all_to_all_bruck,
                "a shorter last run of blocks is a put of its own; few digits are used in the last round, and "
                "blocks that nobody passes on make no chain"},
-    StudyEntry{Operation::all_to_all, "pairwise", one_by_one, kSame},
+    StudyEntry{Operation::all_to_all, "pairwise", by_windows, kSame},
     StudyEntry{Operation::reduce, "k-nomial", reduce_k_nomial,
+               "in team order the tree begins at member 0, which puts the result to the root"},
+    StudyEntry{Operation::reduce, "k-ary", reduce_k_ary,
+               "the study has no depth for it: ranges are cut to a k-th, so it is at most ceil(log_k P)"},
+    StudyEntry{Operation::reduce, "fork", reduce_fork,
                "in team order the tree begins at member 0, which puts the result to the root"},
     StudyEntry{Operation::reduce, "chain", reduce_chain,
                "in team order the chain ends at the last member, which puts the result to the root"},
     StudyEntry{Operation::reduce, "flat", reduce_flat, kSame},
+    StudyEntry{Operation::reduce, "halving", reduce_halving, kSame},
     StudyEntry{Operation::all_reduce, "multiplying", all_reduce_multiplying,
                "one member beyond a power of k gets the result a round earlier than two would"},
     StudyEntry{Operation::all_reduce, "tree", all_reduce_tree, kShallow},
@@ -295,9 +359,14 @@ constexpr std::array kStudy{
                "without addresses a message for each edge says first where the output is"},
     StudyEntry{Operation::all_reduce, "halving", parts_in_logarithmic, kSame},
     StudyEntry{Operation::all_reduce, "ring", all_reduce_ring, kSame},
+    StudyEntry{Operation::all_reduce, "double-tree", all_reduce_double_tree,
+               "as of the broadcast; and a member takes segments up and down in turns, lg of them ahead, so "
+               "that one waits for "
+               "another"},
     StudyEntry{Operation::reduce_scatter, "circulant", logarithmic, kSame},
     StudyEntry{Operation::reduce_scatter, "direct", to_everybody, kSame},
     StudyEntry{Operation::reduce_scatter, "halving", logarithmic, kSame},
+    StudyEntry{Operation::reduce_scatter, "pairwise", by_windows, kSame},
     StudyEntry{Operation::scan, "doubling", scan_doubling,
                "lg are rounds; a chain of d messages ends at member 2^d - 1 or behind it"},
     StudyEntry{Operation::scan, "chain", scan_chain, kSame},
@@ -314,7 +383,10 @@ constexpr std::array kStudy{
     StudyEntry{Operation::scatter_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::gather_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::all_gather_v, "slots", to_everybody, kSame},
+    StudyEntry{Operation::all_gather_v, "circulant", logarithmic, kSame},
+    StudyEntry{Operation::all_gather_v, "ring", one_by_one, kSame},
     StudyEntry{Operation::all_to_all_v, "slots", to_everybody, kSame},
+    StudyEntry{Operation::all_to_all_v, "pairwise", by_windows, kSame},
 };
 
 /// The signals of Sync::all: the barrier's dissemination, or, where nothing begins before the root or ends after it, half
@@ -331,20 +403,42 @@ void add_pass(Studied& to, const Shape& shape, bool on_tree) {
   to.depth += on_tree ? deepest(shape, 4) : lg(shape);
 }
 
-/// The cost of blocks that differ: a message for each that is not empty, and the passes.
+/// The puts of a circulant all-gather of blocks that differ: in the round that brings a member from `had` to `has` blocks it
+/// sends its first has - had ones, if there is anything in them.
+std::uint64_t circulant_puts(const Case& checked) {
+  const Rank ranks = checked.shape.ranks;
+  const auto length = [&](Rank member) {
+    return checked.blocks->sent(member, (member + 1) % ranks, checked.shape.bytes).bytes;
+  };
+  std::uint64_t puts = 0;
+  for (Rank has = ranks; has > 1; has = (has + 1) / 2) {
+    for (Rank member = 0; member < ranks; ++member) {
+      std::uint64_t bytes = 0;
+      for (Rank i = 0; i < has - (has + 1) / 2; ++i) bytes += length((member + i) % ranks);
+      puts += bytes != 0 ? 1 : 0;
+    }
+  }
+  return puts;
+}
+
+/// The cost of blocks that differ: a message for each that is not empty, and the passes. Each block goes to each of its
+/// receivers once, also if others pass it on.
 coll::Cost cost_of_blocks(const Case& checked) {
   Shape passes = checked.shape;
   passes.bytes = 0;
   coll::Cost cost = coll::Schedule::cost(*checked.algorithm, passes);
-  const std::uint64_t signals = cost.messages;
+  const coll::Cost with_blocks = coll::Schedule::cost(*checked.algorithm, checked.shape);
+  const bool circulant = checked.algorithm->name == "circulant";
+  std::uint64_t puts = 0;
   for (Rank from = 0; from < passes.ranks; ++from) {
     for (Rank to = 0; to < passes.ranks; ++to) {
       const std::uint64_t bytes = from == to ? 0 : checked.blocks->sent(from, to, checked.shape.bytes).bytes;
-      cost.messages += bytes != 0 ? 1 : 0;
+      puts += bytes != 0 ? 1 : 0;
       cost.bytes += bytes;
     }
   }
-  cost.depth += cost.messages != signals ? 1 : 0;
+  cost.messages += circulant && puts != 0 ? circulant_puts(checked) : puts;
+  if (puts != 0) cost.depth = with_blocks.depth;
   cost.depth_is_limit = true;
   return cost;
 }

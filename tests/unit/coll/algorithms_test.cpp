@@ -186,21 +186,29 @@ TEST(Algorithms, CostWhatTheLiteratureSays) {
       {Operation::all_gather, "ring", 0, kP * (kP - 1), kP * (kP - 1), kP - 1},
       {Operation::all_gather, "neighbours", 0, kP * (kP / 2), kP * (kP - 1), kP / 2},
       {Operation::all_to_all, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
-      {Operation::all_to_all, "pairwise", 0, kP * (kP - 1), kP * (kP - 1), kP - 1},
+      {Operation::scatter, "windowed", 4, kP - 1, kP - 1, 1},
+      {Operation::gather, "windowed", 4, 2 * (kP - 1), kP - 1, 2 * 4},
+      {Operation::all_to_all, "pairwise", 4, kP * (kP - 1), kP * (kP - 1), 4},
+      {Operation::all_to_all, "pairwise", 1, kP * (kP - 1), kP * (kP - 1), kP - 1},
       {Operation::all_to_all, "bruck", 2, kP * kLog, kP * (kP / 2) * kLog, kLog},
       {Operation::all_to_all, "bruck", 4, kP * 3 * 2, kP * (kP * 3 / 4) * 2, 2},
       {Operation::reduce, "k-nomial", 2, kP - 1, kP - 1, kLog},
+      {Operation::reduce, "k-ary", 2, kP - 1, kP - 1, kLog},
+      {Operation::reduce, "fork", 4, kP - 1, kP - 1, 3 + 3},
       {Operation::reduce, "chain", 8, 8 * (kP - 1), kP - 1, kP - 1},
       {Operation::reduce, "flat", 0, kP - 1, kP - 1, 1},
+      {Operation::reduce, "halving", 0, kP * kLog + kP - 1, kP - 1 + kLog / 2, 2 * kLog},
       {Operation::all_reduce, "multiplying", 2, kP * kLog, kP * kLog, kLog},
       {Operation::all_reduce, "tree", 2, 2 * (kP - 1), 2 * (kP - 1), 2 * kLog},
       {Operation::all_reduce, "circulant", 0, 2 * kP * kLog, 2 * (kP - 1), 2 * kLog},
       {Operation::all_reduce, "halving", 0, 2 * kP * kLog, 2 * (kP - 1), 2 * kLog},
       {Operation::all_reduce, "ring", 1, 2 * kP * (kP - 1), 2 * (kP - 1), 2 * (kP - 1)},
+      {Operation::all_reduce, "double-tree", 8, 8 * 2 * (kP - 1), 2 * (kP - 1), 2 * kLog},
       {Operation::all_reduce, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
       {Operation::all_reduce, "parts", 0, 2 * kP * (kP - 1), 2 * (kP - 1), 2},
       {Operation::reduce_scatter, "circulant", 0, kP * kLog, kP * (kP - 1), kLog},
       {Operation::reduce_scatter, "halving", 0, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::reduce_scatter, "pairwise", 1, kP * (kP - 1), kP * (kP - 1), kP - 1},
       {Operation::reduce_scatter, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
       {Operation::scan, "doubling", 0, 15 + 14 + 12 + 8, 15 + 14 + 12 + 8, kLog},
       {Operation::scan, "chain", 8, 8 * (kP - 1), kP - 1, kP - 1},
@@ -212,7 +220,7 @@ TEST(Algorithms, CostWhatTheLiteratureSays) {
     shape.in = shape.out = Sync::none;
     shape.ranks = kP;
     shape.bytes = shape.pitch = 1600;
-    shape.parameters[0] = row.parameter;
+    shape.parameters = {row.parameter, 4, 1};  // of a mesh: rows in a plane
     const Algorithm* const algorithm = find_algorithm(row.operation, row.name);
     ASSERT_NE(algorithm, nullptr) << row.name;
     ASSERT_EQ(Schedule::refusal(*algorithm, shape), nullptr) << row.name;

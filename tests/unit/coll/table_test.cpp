@@ -151,9 +151,26 @@ TEST(Table, MovesLongElementsThroughTheLeastScratch) {
 TEST(Table, HasRulesWhoseAlgorithmsAreOfTheOperation) {
   for (std::size_t i = 0; i < ForcedAlgorithms().size(); ++i) {
     const auto operation = static_cast<Operation>(i);
-    EXPECT_EQ(rules_of(operation).empty(), operation >= Operation::permute);
+    const bool one_algorithm = operation == Operation::permute || operation == Operation::scatter_v ||
+                               operation == Operation::gather_v;
+    EXPECT_EQ(rules_of(operation).empty(), one_algorithm);
     for (const Rule& rule : rules_of(operation)) EXPECT_EQ(rule.algorithm->operation, operation);
   }
+}
+
+// Of blocks that differ, by the longest of them.
+TEST(Table, PassesShortBlocksOn) {
+  const auto among = [](Rank ranks, std::uint64_t longest, bool crowded) {
+    Shape shape = shape_of(Operation::all_gather_v, ranks, longest);
+    shape.element = 1;
+    return chosen(shape, {.ranks = ranks, .crowded = crowded});
+  };
+  EXPECT_EQ(among(16, 2048, false), "circulant");
+  EXPECT_EQ(among(16, 2049, false), "slots");
+  EXPECT_EQ(among(4, 8, false), "slots");
+  EXPECT_EQ(among(4, 16'384, true), "circulant");
+  EXPECT_EQ(among(4, 16'385, true), "slots");
+  EXPECT_EQ(among(2000, 8, true), "slots");
 }
 
 // Long blocks, where members have a processor each, and nobody asks for what partial results cannot give.

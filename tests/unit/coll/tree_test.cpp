@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,7 @@ Rank walk(const Tree& tree, Rank position, std::uint32_t depth, Walked& walked) 
     size += below;
   }
   EXPECT_EQ(tree.subtree(position), size);
+  EXPECT_LE(tree.children(position), tree.most_children());
   return size;
 }
 
@@ -86,6 +88,36 @@ TEST(Tree, HasEveryPositionOnceInContiguousSubtrees) {
   }
 }
 
+// Requirement N-34: every edge joins neighbours of the mesh.
+TEST(Tree, ForkGoesAlongTheMesh) {
+  EXPECT_EQ(text(Tree::fork(2, 2, 8)), "0(4(6(7) 5) 2(3) 1)");
+  EXPECT_EQ(text(Tree::fork(3, 1, 8)), "0(3(6(7) 4(5)) 1(2))");
+  EXPECT_EQ(Tree::fork(8, 8, 512).depth(), 21u);
+  for (const std::uint32_t row : {1u, 2u, 3u, 5u, 300u}) {
+    for (const std::uint32_t rows : {1u, 2u, 4u}) {
+      for (Rank ranks = 1; ranks <= 100; ++ranks) {
+        const Tree tree = Tree::fork(row, rows, ranks);
+        Walked walked;
+        EXPECT_EQ(walk(tree, 0, 0, walked), ranks);
+        EXPECT_EQ(walked.visited, ranks);
+        EXPECT_EQ(tree.depth(), walked.depth);
+        EXPECT_LE(tree.most_children(), 3u);
+        for (Rank position = 1; position < ranks; ++position) {
+          const auto distance = [&](Rank a, Rank b, std::uint32_t piece, std::uint32_t of) {
+            return std::abs(static_cast<int>(a / piece % of) - static_cast<int>(b / piece % of));
+          };
+          const Rank parent = tree.parent(position);
+          EXPECT_EQ(distance(position, parent, 1, row) + distance(position, parent, row, rows) +
+                        distance(position, parent, row * rows, ranks),
+                    1);
+        }
+        ASSERT_FALSE(testing::Test::HasFailure())
+            << ranks << " positions, " << rows << " rows of " << row << " in a plane";
+      }
+    }
+  }
+}
+
 TEST(Tree, HasTheSumsOfDepthsOfTheRequirement) {
   const auto sum = [](const Tree& tree) {
     Walked walked;
@@ -100,7 +132,8 @@ TEST(Tree, HasTheSumsOfDepthsOfTheRequirement) {
 }
 
 TEST(Tree, OfTensOfThousandsOfPositionsIsConsistent) {
-  for (const Tree& tree : {k_ary(3, 32'768), k_nomial(2, 32'768), k_nomial(7, 30'001)}) {
+  for (const Tree& tree :
+       {k_ary(3, 32'768), k_nomial(2, 32'768), k_nomial(7, 30'001), Tree::fork(65'536, 65'536, 30'001)}) {
     for (Rank position = 1; position < tree.ranks; position += 331)
       EXPECT_EQ(tree.child(tree.parent(position), tree.index_of(position)), position);
   }
