@@ -121,6 +121,7 @@ Status Barriers::agree_to_end(TeamState& team, bool well) noexcept {
   // all members have read the results of its own phases; they would not all have read this one. The engine's memory goes
   // to other teams then, and a team that is broken ends too.
   std::unique_ptr<core::NativeBarrier> native = std::move(barrier.native);
+  barrier.leaving = true;
   barrier.waiting = true;
   barrier.split_over = false;
   ask_for_phase(barrier, core::BarrierVote(well ? 1 : 0), nullptr);
@@ -150,7 +151,7 @@ Status Barriers::ask_to_finish(BarrierState& barrier) noexcept {
   if (barrier.phases_in_flight() == barrier.phases.size()) return ErrorCode::refused;
   if (barrier.split_flies) let_go(barrier);
   barrier.split_by_engine = false;
-  barrier.finishing = true;
+  barrier.finishing = barrier.leaving = true;
   barrier.waiting = true;
   barrier.split_over = false;
   ask_for_phase(barrier, {}, nullptr);
@@ -290,11 +291,12 @@ void Barriers::arrived(Rank from, const Arrival& arrival) noexcept {
     const std::uint64_t bits = std::uint64_t{arrival.vote_kind} << 32 | arrival.vote_value;
     heard = {arrival.phase, core::BarrierVote::from_bits(bits)};
   }
-  // A member in Job::finish makes no further call: the next one of this rank would wait for it for ever.
-  if (arrival.finishing != 0 && barrier->team != nullptr && !barrier->finishing &&
+  // A member that leaves makes no further call: the next one of this rank would wait for it for ever.
+  if (arrival.leaving != 0 && barrier->team != nullptr && !barrier->leaving &&
       barrier->team->find(from) != kNoRank) {
+    const bool ends_job = state_.world != nullptr && barrier->team == &state_.world->state();
     if (TeamEngine* const engine = Collectives::engine_of(*barrier->team))
-      engine->heard_finish(from, arrival.finishing - 1);
+      engine->heard_last(from, arrival.leaving - 1, ends_job ? kFinished : kEnded);
   }
   // A member that ends the team already arrives by messages, though the conduit has a barrier (agree_to_end).
   if (barrier->team == nullptr || !barrier->under_way || barrier->native) return;
@@ -325,7 +327,7 @@ void Barriers::step(BarrierState& barrier) noexcept {
       const Rank to = team.members[(team.index + (std::uint64_t{1} << barrier.to_send)) % team.size()];
       const std::uint64_t vote = barrier.vote.bits();
       // After a loss others may make calls that this rank has not made: they have not noticed yet. Its farewell tells them.
-      const bool says_calls = barrier.finishing && state_.lost_count == 0;
+      const bool says_calls = barrier.leaving && state_.lost_count == 0;
       const Arrival arrival{team.id,
                             barrier.phase,
                             barrier.to_send,

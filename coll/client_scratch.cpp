@@ -54,11 +54,14 @@ Result<std::vector<ScratchProposal>> proposals_of(const TeamState& team, const c
 }
 
 /// What this member has against the call, before it knows of the others.
-Status problem_of(TeamState& team, coll::Collectives& engine, bool found) noexcept {
+Status problem_of(TeamState& team, coll::Collectives& engine, std::span<std::byte> mine,
+                  bool found) noexcept {
   const coll::BarrierState& barrier = *coll::barrier_of(team);
   const char* why = nullptr;
   if (!found)
     why = "the memory that was given is in no segment";
+  else if (engine.is_scratch_of_another(team, mine))
+    why = "some of the memory that was given is the scratch of another team";
   else if (barrier.waiting || barrier.in_flight() != 0)
     why = "a split-phase barrier of the team is not over";
   else if (coll::Collectives::has_plans(team))
@@ -73,7 +76,7 @@ Status use_scratch_of(TeamState& team, std::span<std::byte> mine) try {
   coll::Collectives& engine = *state.layer<coll::Collectives>();
   coll::Exchanges& exchanges = state.barriers->exchanges();
   std::optional<ScratchProposal> proposal = place_of(state, mine);
-  Status problem = problem_of(team, engine, proposal.has_value());
+  Status problem = problem_of(team, engine, mine, proposal.has_value());
   if (problem) {
     engine.offer_again(team, *proposal);
     problem = coll::Collectives::engine_of(team)->broken();
@@ -82,6 +85,8 @@ Status use_scratch_of(TeamState& team, std::span<std::byte> mine) try {
   }
   // Behind it nothing of the team is in flight: each member has come after its own operations were over.
   const auto said = exchanges.exchange(team, std::as_bytes(std::span(&*proposal, 1)), problem);
+  // If it was given up here, others may have all proposals.
+  if (said.status().code() == ErrorCode::mismatch) return exchanges.agree(team, said.status());
   if (!said) return said.status();
   const auto all = proposals_of(team, *said);
   const auto sizes = all ? engine.sizes_within(team, *all) : Result<coll::ScratchSizes>(all.status());

@@ -82,9 +82,28 @@ Exchanges::Stream& Exchanges::stream_of(const StreamKey& key) {
   return at->second;
 }
 
-bool Exchanges::is_under_way(std::uint64_t team, std::uint64_t number) const noexcept {
-  const UnderWay* one = under_way_;
+Exchanges::UnderWay* Exchanges::find(std::uint64_t team, std::uint64_t number) const noexcept {
+  UnderWay* one = under_way_;
   while (one != nullptr && !(one->team == team && one->number == number)) one = one->next;
+  return one;
+}
+
+std::uint64_t Exchanges::under_way(std::uint64_t team) const noexcept {
+  std::uint64_t last = 0;
+  for (const UnderWay* one = under_way_; one != nullptr; one = one->next) {
+    if (one->team == team) last = std::max(last, one->number);
+  }
+  return last;
+}
+
+std::uint64_t Exchanges::begun(std::uint64_t team) const noexcept {
+  TeamState* const known = state_.barriers->find(team);
+  return known != nullptr ? barrier_of(*known)->exchanges : 0;
+}
+
+bool Exchanges::give_up(std::uint64_t team, std::uint64_t number, Status why) noexcept {
+  UnderWay* const one = find(team, number);
+  if (one != nullptr && one->given_up) one->given_up = why;
   return one != nullptr;
 }
 
@@ -142,12 +161,14 @@ Result<Exchanges::Stream*> Exchanges::wait_for(const RoundId& id, Rank from) noe
     const auto at = streams_.find(key);
     return at != streams_.end() && at->second.is_over() ? &at->second : nullptr;
   };
+  const UnderWay& here = *find(id.team.id, id.number);
   const auto over = [&] {
     const bool dropped = dropped_of_[from] && !streams_.contains(key);
-    return found() != nullptr || dropped || id.team.lost_member() != kNoRank;
+    return found() != nullptr || dropped || id.team.lost_member() != kNoRank || !here.given_up;
   };
   const Status status = core::wait_until(state_, over, from, [&] { return waits_for(id, from); });
   if (!status) return status;
+  if (!here.given_up) return here.given_up;
   if (Stream* const stream = found()) return stream;
   if (const Status loss = id.team.loss(); !loss) return loss;
   dropped_of_[from] = false;
@@ -194,9 +215,17 @@ Status Exchanges::as_exchange(TeamState& team, std::uint64_t& exchanges, const W
   if (state_.in_child()) return ErrorCode::invalid_argument;
   if (state_.must_not_wait()) return ErrorCode::in_handler;
   const std::uint64_t number = ++exchanges;
-  UnderWay here{team.id, number, under_way_};
+  UnderWay here{team.id, number, under_way_, {}};
+  BarrierState* const barrier = barrier_of(team);
+  // The second exchange of a call whose first one was given up: the others get its failure, and nobody is waited for.
+  if (barrier != nullptr && barrier->given_up == number - 1) here.given_up = barrier->why_given_up;
+  const bool second = !here.given_up;
   under_way_ = &here;
   const Status status = what(number);
+  if (barrier != nullptr && !here.given_up && !second) {
+    barrier->given_up = number;
+    barrier->why_given_up = here.given_up;
+  }
   // Others may have begun meanwhile, by other threads.
   UnderWay** at = &under_way_;
   while (*at != &here) at = &(*at)->next;

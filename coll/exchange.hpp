@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/contributions.hpp"
+#include "coll/engine/set_up_calls.hpp"
 #include "coll/piece_stream.hpp"
 #include "team/team_state.hpp"
 
@@ -17,7 +18,7 @@ struct ExchangePiece;
 
 /// Set-up exchanges over the network. A peer may begin an exchange earlier than this rank. Its messages are then kept
 /// until this rank begins the exchange too.
-class Exchanges {
+class Exchanges final : public SetUpCalls {
  public:
   explicit Exchanges(aqueduct::detail::EndpointState& state);
 
@@ -54,6 +55,10 @@ class Exchanges {
   static constexpr Rank kFlat = 64;
   /// The radix of the tree of larger teams. Chosen: the first member sends each of its children what all have given.
   static constexpr std::uint32_t kRadix = 16;
+
+  std::uint64_t under_way(std::uint64_t team) const noexcept override;
+  std::uint64_t begun(std::uint64_t team) const noexcept override;
+  bool give_up(std::uint64_t team, std::uint64_t number, Status why) noexcept override;
 
   /// The team has ended on this rank: nothing of it will be waited for.
   void leave(std::uint64_t team) noexcept { forget(team, std::uint64_t(-1)); }
@@ -104,8 +109,12 @@ class Exchanges {
     std::uint64_t team;
     std::uint64_t number;
     UnderWay* next;
+    Status given_up;  ///< why nothing is waited for any more; ok: it goes on
   };
-  bool is_under_way(std::uint64_t team, std::uint64_t number) const noexcept;
+  bool is_under_way(std::uint64_t team, std::uint64_t number) const noexcept {
+    return find(team, number) != nullptr;
+  }
+  UnderWay* find(std::uint64_t team, std::uint64_t number) const noexcept;
   /// Whether nobody will wait for it, because the exchange is over.
   bool is_late(const ExchangePiece& piece) const noexcept;
   /// Drops the oldest message of the sender that is for no exchange under way: there are too many of them.

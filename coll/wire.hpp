@@ -22,8 +22,9 @@ struct Arrival {
   std::uint32_t round;
   std::uint32_t vote_kind;  ///< of the vote of the members of which the sender has heard: its bits, high half
   std::uint32_t vote_value;
-  /// 0; in Job::finish, unless the sender knows of a loss: one more than its calls of the team, in their low 31 bits
-  std::uint32_t finishing;
+  /// 0; in Job::finish and Team::end, unless the sender knows of a loss: one more than its calls of the team, in their low 31
+  /// bits
+  std::uint32_t leaving;
 };
 
 /// The rounds of an exchange: what all members give goes up a tree, and comes down to all.

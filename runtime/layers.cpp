@@ -69,6 +69,7 @@ std::vector<SettingInfo> layer_settings() {
 
 Status build_layers(EndpointState& state) {
   build_all(state, Layers());
+  state.layer<coll::Collectives>()->know_of(state.barriers->exchanges());
   if (const Status status = state.layer<topology::HostTopology>()->check(); !status) return status;
   state.world = std::make_unique<Team>(
       std::make_unique<aqueduct::detail::TeamState>(state, 0, team::RankMap::world(state.ranks)));

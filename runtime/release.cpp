@@ -2,6 +2,7 @@
 
 #include "am/messages.hpp"
 #include "coll/barriers.hpp"
+#include "coll/engine/collectives.hpp"
 #include "coll/exchange.hpp"
 #include "core/wait.hpp"
 #include "runtime/parts.hpp"
@@ -19,9 +20,19 @@ namespace {
 using aqueduct::detail::EndpointState;
 using aqueduct::detail::TeamState;
 
-/// Waits until all members have called `release` for this segment. From then on no member begins an operation on it.
+/// Waits until all members have called `release` for this segment. From then on no member begins an operation on it: also no
+/// plan does, so none may be bound to it.
 Status all_arrive(EndpointState& state, TeamState& team, SegmentId id) noexcept {
-  const auto all = state.barriers->exchanges().exchange(team, std::as_bytes(std::span(&id, 1)));
+  Status problem;
+  const auto* const collectives = state.layer<coll::Collectives>();
+  if (const char* const use = collectives->use_of(state.segments[id].mine, id)) {
+    state.log.error("Segment::release of segment {}: {}", id, use);
+    problem = ErrorCode::invalid_argument;
+  }
+  const auto all = state.barriers->exchanges().exchange(team, std::as_bytes(std::span(&id, 1)), problem);
+  // If it was given up here, others may know of all members that they have called.
+  if (all.status().code() == ErrorCode::mismatch)
+    return state.barriers->exchanges().agree(team, all.status());
   if (!all) return all.status();
   for (Rank i = 0; i < team.size(); ++i) {
     SegmentId other = 0;

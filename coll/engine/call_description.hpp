@@ -56,6 +56,15 @@ inline bool is_silent(const CallDescription& call) noexcept {
 
 /// What stands for the call that a member in Job::finish will never make.
 inline constexpr CallDescription kFinished{.refused = static_cast<std::uint8_t>(ErrorCode::closed)};
+/// Likewise, of a member in Team::end.
+inline constexpr CallDescription kEnded{.refused = static_cast<std::uint8_t>(ErrorCode::closed), .number = 1};
+
+/// What stands for the call of a member that is in a set-up exchange of the team, the one of that number: it makes or ends
+/// something that all members make or end together.
+constexpr CallDescription set_up_call(std::uint64_t exchange) noexcept {
+  return {.refused = static_cast<std::uint8_t>(ErrorCode::closed), .number = 2, .bytes = exchange};
+}
+constexpr bool is_set_up(const CallDescription& call) noexcept { return call == set_up_call(call.bytes); }
 
 /// For logs: "all_reduce of 8 bytes (f64, sum)", "bind of a plan of …".
 std::string text_of(const CallDescription& call);

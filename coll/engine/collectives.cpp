@@ -313,6 +313,14 @@ bool Collectives::heard(void* self, std::uint64_t id, Rank from, std::uint64_t n
   if (team == all.teams_.end()) return false;
   TeamEngine& engine = *team->second.engine;
   if (engine.team().find(from) == kNoRank) return true;  // nonsense of a stranger
+  if (is_set_up(theirs)) {
+    // Another member has found that this rank, or a third one, is in an exchange, and it is not.
+    if (all.set_ups_ != nullptr && all.set_ups_->give_up(id, theirs.bytes, {ErrorCode::mismatch, from}))
+      all.state_.log.error(
+          "rank {} waits in call {} of a team, and this rank in a call that makes or ends something of it",
+          from, number);
+    return true;
+  }
   engine.heard(from, number, theirs);
   all.look_busy(engine);
   return true;
@@ -324,8 +332,13 @@ bool Collectives::last_call(void* self, std::uint64_t id, Rank asker, std::uint6
   const auto team = all.teams_.find(id);
   if (team == all.teams_.end() || team->second.engine->team().find(asker) == kNoRank) return false;
   const TeamEngine& engine = *team->second.engine;
-  if (engine.agreement_.made() == 0) return false;
   const CallDescription* const asked = engine.call_of(number);
+  const std::uint64_t exchange = all.set_ups_ != nullptr ? all.set_ups_->under_way(id) : 0;
+  if (asked == nullptr && number > engine.agreement_.made() && exchange != 0) {
+    call = set_up_call(exchange);
+    return true;
+  }
+  if (engine.agreement_.made() == 0) return false;
   call = asked != nullptr ? *asked : engine.agreement_.last();
   if (asked == nullptr) number = engine.agreement_.made();
   return true;
@@ -334,11 +347,23 @@ bool Collectives::last_call(void* self, std::uint64_t id, Rank asker, std::uint6
 // Members that differ and never exchange a message would wait for ever.
 void Collectives::last_call_said(void* self, std::uint64_t id, Rank from, std::uint64_t number,
                                  const CallDescription& theirs) {
-  const auto& all = *static_cast<const Collectives*>(self);
+  auto& all = *static_cast<Collectives*>(self);
   const auto team = all.teams_.find(id);
   if (team == all.teams_.end()) return;
-  const CallDescription* const mine = team->second.engine->call_of(number);
-  if (mine == nullptr || !TeamAgreement::differ(*mine, theirs)) return;
+  TeamEngine& engine = *team->second.engine;
+  const CallDescription* const mine = engine.call_of(number);
+  if (mine == nullptr) return;
+  if (is_set_up(theirs)) {
+    // If this rank has taken part in that exchange, the other one is only late.
+    if (all.set_ups_ == nullptr || all.set_ups_->begun(id) >= theirs.bytes ||
+        engine.team_.find(from) == kNoRank)
+      return;
+    all.tell(engine, number, theirs);
+    engine.heard(from, number, theirs);
+    all.look_busy(engine);
+    return;
+  }
+  if (!TeamAgreement::differ(*mine, theirs)) return;
   static_cast<void>(heard(self, id, from, number, theirs));
 }
 

@@ -3,6 +3,7 @@
 #include "coll/engine/abort_messages.hpp"
 #include "coll/engine/blocks_call.hpp"
 #include "coll/engine/call_questions.hpp"
+#include "coll/engine/set_up_calls.hpp"
 #include "coll/engine/team_engine.hpp"
 #include "coll/engine/team_offers.hpp"
 #include "coll/engine/user_operators.hpp"
@@ -67,6 +68,10 @@ class Collectives final : public core::Layer {
   // Scratch of the program's own: moved_scratch.cpp.
 
   static bool has_plans(TeamState& team) noexcept { return engine_of(team)->has_plans(); }
+  /// Whether this rank has given the memory, or some of it, to another team.
+  bool is_scratch_of_another(const TeamState& team, core::Bytes memory) const noexcept;
+  /// What of a team of this rank uses its part of a segment, or the segment elsewhere, and what to do; null: nothing.
+  const char* use_of(core::Bytes memory, SegmentId segment) const noexcept;
   /// Sets what of the library's own memory this member has for the team.
   void offer_again(const TeamState& team, ScratchProposal& proposal) noexcept;
   /// The sizes of the scratch that the members propose. Errors: invalid_argument; the log says why.
@@ -75,6 +80,9 @@ class Collectives final : public core::Layer {
   /// Errors: no_memory. The team is to be broken then, on all members.
   Status move_scratch(TeamState& team, const ScratchSizes& sizes,
                       std::span<const ScratchProposal> all) noexcept;
+
+  /// From now on members in other calls of a team are found too. Requires: it outlives this object's last progress.
+  void know_of(SetUpCalls& calls) noexcept { set_ups_ = &calls; }
 
   /// Waits until nothing of the team is in flight here, and all that this member has sent has arrived.
   Status drain(TeamState& team) noexcept;
@@ -204,6 +212,7 @@ class Collectives final : public core::Layer {
   AbortMessages aborts_;
   /// Changed by a stall report, which asks for what the next one tells.
   mutable CallQuestions questions_;
+  SetUpCalls* set_ups_ = nullptr;  ///< null: this rank knows of none
   Pool<Run> runs_;
   Pool<CallRecord> operations_;
   Pool<KnownCall> known_calls_;

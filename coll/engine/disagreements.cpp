@@ -34,11 +34,13 @@ void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& t
   if (verdict == Verdict::broken || verdict == Verdict::clearer) tell_silent_before(number);
 }
 
-void TeamEngine::heard_finish(Rank from, std::uint32_t calls) noexcept {
-  // How far this member is ahead. If it is behind, the other's calls were made by all, so it has yet to make its own.
-  const auto ahead = static_cast<std::uint32_t>(agreement_.made() - calls) & 0x7fff'ffff;
-  if (ahead == 0 || ahead > 0x3fff'ffff || !broken_.ok()) return;
-  heard(from, agreement_.made() - ahead + 1, kFinished);
+void TeamEngine::heard_last(Rank from, std::uint32_t calls, const CallDescription& instead) noexcept {
+  if (!broken_.ok()) return;
+  // How far this member is ahead: -2^30 to 2^30. It may yet make the call that the other one will not make.
+  const auto mine = static_cast<std::uint32_t>(agreement_.made());
+  const std::int64_t ahead =
+      static_cast<std::int64_t>((mine - calls + 0x4000'0000) & 0x7fff'ffff) - 0x4000'0000;
+  heard(from, agreement_.made() + 1 - static_cast<std::uint64_t>(ahead), instead);
 }
 
 void TeamEngine::saw_other(std::uint64_t number) noexcept {

@@ -28,6 +28,15 @@ void add_member(CallText& text, Rank rank, const CallDescription& call) noexcept
     text.add("rank {} is in Job::finish and makes no further call", rank);
     return;
   }
+  if (call == kEnded) {
+    text.add("rank {} is in Team::end and makes no further call of the team", rank);
+    return;
+  }
+  if (is_set_up(call)) {
+    text.add("rank {} is in a call that makes or ends something of the team (a split, a segment, scratch)",
+             rank);
+    return;
+  }
   text.add("rank {} has {} ", rank, call.refused != 0 ? "refused" : "called");
   add_call(text, call);
   if (call.refused == 0) return;

@@ -81,6 +81,9 @@ class TeamEngine {
   /// The team gets other scratch than it had: moved_scratch.cpp.
   void move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words,
                     TeamPlaces places);
+  /// What of the team uses this rank's part of a segment, or the segment elsewhere, and what to do; null: nothing.
+  const char* use_of(core::Bytes memory, SegmentId segment) const noexcept;
+  core::Bytes scratch_memory() const noexcept;
   /// Those that the program has not ended; others may still have a start that is not drained.
   bool has_plans() const noexcept {
     const Plan* plan = plans_;
@@ -200,9 +203,9 @@ class TeamEngine {
     }
   }
 
-  /// A member finishes the job. It has made `calls` calls of the team, counted in 31 bits, so it takes no part in further
-  /// ones: these end here with `mismatch`.
-  void heard_finish(Rank from, std::uint32_t calls) noexcept;
+  /// A member finishes the job, or ends the team. It has made `calls` calls of the team, counted in 31 bits, so it takes no part
+  /// in further ones: these end here with `mismatch`, which names what it does instead.
+  void heard_last(Rank from, std::uint32_t calls, const CallDescription& instead) noexcept;
   std::uint64_t calls() const noexcept { return agreement_.made(); }
 
   const TeamState& team() const noexcept { return team_; }

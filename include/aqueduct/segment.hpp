@@ -128,7 +128,8 @@ class Segment {
   /// Errors:     peer_lost (a member is lost. This rank's side ends nevertheless. Other members may not know of the
   ///             loss yet, so the addresses of this rank's part stay reserved until the job ends), no_memory (the
   ///             members could not meet; the segment ends as after a loss), closed (released before, or the team has
-  ///             ended), invalid_argument (the members name different segments; nothing has happened), in_handler.
+  ///             ended), invalid_argument (the members name different segments, or on one of them a team's plan or scratch is
+  ///             in the segment: the log says which; nothing has happened), in_handler.
   /// Cost:       one exchange of 2 (P - 1) messages for P members.
   Status release() noexcept;
 

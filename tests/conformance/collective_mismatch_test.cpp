@@ -1,3 +1,4 @@
+#include <aqueduct/coll_scratch.hpp>
 #include <aqueduct/coll_v.hpp>
 #include <aqueduct/copy_bytes.hpp>
 
@@ -175,6 +176,59 @@ TEST_P(CollectiveMismatch, BehindManyEqualCallsIsFoundWhenAStallIsReported) {
       for (Event& call : calls) EXPECT_EQ(ends_soon(me, std::move(call)), ErrorCode::mismatch);
       ASSERT_NO_FATAL_FAILURE(expect_broken(me, *team));
       EXPECT_TRUE(team->end());
+    }
+  });
+}
+
+/// Calls that make or end something of a team, together with the other members.
+constexpr int kSetUpCalls = 5;
+Status set_up(Team& team, int which, Segment& segment, std::span<std::byte> memory) {
+  switch (which) {
+    case 0: return team.split(0, 0).status();
+    case 1: return team.dup().status();
+    case 2: return use_scratch(team, memory);
+    case 3: return Segment::create(team, 64).status();
+    default: return segment.release();
+  }
+}
+
+// The odd one waits for messages that nobody sends.
+TEST_P(CollectiveMismatch, OfACallThatMakesSomethingEndsWhenAStallIsReported) {
+  run({.ranks = 3, .segment_bytes = 64 << 10, .settings = {{"stall_warn", "200ms"}}}, [](Endpoint& me) {
+    if (!finds_different_calls(me)) return;
+    for (int which = 0; which < kSetUpCalls; ++which) {
+      const Rank odd = static_cast<Rank>(which) % me.ranks();
+      SCOPED_TRACE("call " + std::to_string(which) + ", rank " + std::to_string(odd));
+      auto team = me.world().dup();
+      ASSERT_TRUE(team);
+      auto segment = Segment::create(*team, 64);
+      ASSERT_TRUE(segment);
+      std::uint64_t word = 7;
+      if (me.rank() == odd) {
+        EXPECT_EQ(set_up(*team, which, *segment, me.segment()).code(), ErrorCode::mismatch);
+      } else {
+        EXPECT_EQ(ends_soon(me, all_reduce_nb(*team, std::span(&word, 1), ReduceOp::sum)),
+                  ErrorCode::mismatch);
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_broken(me, *team));
+      EXPECT_TRUE(team->end());
+      ASSERT_TRUE(me.barrier());
+    }
+  });
+}
+
+TEST_P(CollectiveMismatch, OfAMemberThatEndsTheTeamIsToldToTheOthers) {
+  as_each_of(3, 4096, [](Endpoint& me) {
+    for (Rank odd = 0; odd < me.ranks(); ++odd) {
+      auto team = me.world().dup();
+      ASSERT_TRUE(team);
+      std::uint64_t word = 7;
+      if (me.rank() != odd) {
+        EXPECT_EQ(ends_soon(me, all_reduce_nb(*team, std::span(&word, 1), ReduceOp::sum)),
+                  ErrorCode::mismatch);
+      }
+      EXPECT_TRUE(team->end());
+      ASSERT_TRUE(me.barrier());
     }
   });
 }

@@ -194,6 +194,36 @@ TEST_P(CollectivePlans, WithoutAnOperationSaySo) {
   });
 }
 
+// The next segment may have the same memory.
+TEST_P(CollectivePlans, KeepTheirSegmentsFromBeingReleased) {
+  as_each_of(std::min<Rank>(many(), 3), 4096, [](Endpoint& me) {
+    Team& team = me.world();
+    auto segment = Segment::create<std::int32_t>(team, 64);
+    ASSERT_TRUE(segment);
+    const auto fails_everywhere = [&](Rank whose) {
+      const Status status = segment->release();
+      EXPECT_EQ(status.code(), ErrorCode::invalid_argument);
+      EXPECT_EQ(status.peer(), whose);
+    };
+    std::array<std::int32_t, 4> own{};
+    for (const bool known : {true, false}) {
+      SCOPED_TRACE(known);
+      // A place that all members know; and one that only the last member has in the segment.
+      const Rank last = me.ranks() - 1;
+      const std::span<std::int32_t> mine =
+          me.rank() == last ? std::span(segment->mine()).subspan(8, 4) : std::span(own);
+      auto plan = known ? broadcast_plan(team, on_all(*segment, 8, 4), 0) : broadcast_plan(team, mine, 0);
+      ASSERT_TRUE(plan);
+      ASSERT_NO_FATAL_FAILURE(fails_everywhere(known ? 0 : last));
+      ASSERT_TRUE(plan->run());
+      ASSERT_TRUE(plan->end());
+    }
+    { auto dropped = broadcast_plan(team, on_all(*segment, 8, 4), 0); }
+    ASSERT_TRUE(segment->release());
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
 TEST_P(CollectivePlans, OfATeamThatHasEndedAreClosed) {
   as_each_of(2, 4096, [](Endpoint& me) {
     std::uint64_t word = 1;

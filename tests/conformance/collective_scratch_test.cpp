@@ -92,6 +92,34 @@ TEST_P(CollectiveScratch, OfTheTeamOfAllRanksAndOfThoseMadeOfIt) {
   });
 }
 
+// Operations of two teams would write to the same places, or to those of a later segment.
+TEST_P(CollectiveScratch, OfTheProgramsOwnServesOneTeamAsLongAsItIsThere) {
+  as_each_of(std::min<Rank>(many(), 3), 16 << 10, [](Endpoint& me) {
+    auto segment = Segment::create<std::byte>(me.world(), 16 << 10);
+    auto one = me.world().dup();
+    auto other = me.world().dup();
+    ASSERT_TRUE(segment && one && other);
+    const Rank last = me.ranks() - 1;
+    const std::span<std::byte> memory = segment->mine();
+    ASSERT_TRUE(use_scratch(*one, memory.first(8192)));
+    // On one member it overlaps.
+    const std::size_t at = me.rank() == last ? 2048 : 8192;
+    EXPECT_EQ(use_scratch(*other, memory.subspan(at, 4096)), Status(ErrorCode::invalid_argument, last));
+    ASSERT_TRUE(use_scratch(*other, memory.subspan(8192, 4096)));
+    ASSERT_TRUE(use_scratch(*one, memory.first(4096))) << "its own";
+    ASSERT_NO_FATAL_FAILURE(expect_right_operations(*one, 30));
+    ASSERT_NO_FATAL_FAILURE(expect_right_operations(*other, 30));
+    EXPECT_EQ(segment->release().code(), ErrorCode::invalid_argument);
+    ASSERT_TRUE(use_scratch(*one, {}));
+    EXPECT_EQ(segment->release().code(), ErrorCode::invalid_argument);
+    ASSERT_TRUE(other->end());
+    ASSERT_TRUE(segment->release());
+    ASSERT_NO_FATAL_FAILURE(expect_right_operations(*one, 30));
+    ASSERT_TRUE(one->end());
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
 TEST_P(CollectiveScratch, ThatCannotServeIsAnErrorOnAllMembers) {
   as_each_of(std::min<Rank>(many(), 3), 16 << 10, [](Endpoint& me) {
     auto team = me.world().split(0, me.rank());
