@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/byte_count.hpp>
 #include <aqueduct/coll_types.hpp>
 #include <aqueduct/global_ptr.hpp>
 #include <aqueduct/segment.hpp>
@@ -52,12 +53,6 @@ namespace aqueduct {
 
 namespace detail {
 
-/// The bytes of `count` elements. A product that is too large becomes one that no memory has, so that the call is refused.
-constexpr std::uint64_t coll_bytes(std::uint64_t count, std::uint64_t element) noexcept {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  return count > kMost / element ? kMost / element * element : count * element;
-}
-
 /// The length of a list of places, if the caller has not said it.
 inline constexpr std::uint64_t kUnknownMembers = std::numeric_limits<std::uint64_t>::max();
 
@@ -83,11 +78,11 @@ struct OnAll {
 /// Errors: none here; the call checks this member's part.
 template <class T>
 OnAll<T> on_all(const Segment& segment, std::uint64_t first, std::uint64_t count) noexcept {
-  return {segment.id(), detail::coll_bytes(first, sizeof(T)), count, nullptr, false, detail::kUnknownMembers};
+  return {segment.id(), detail::byte_count(first, sizeof(T)), count, nullptr, false, detail::kUnknownMembers};
 }
 template <class T>
 OnAll<T> on_all(const SegmentOf<T>& segment, std::uint64_t first, std::uint64_t count) noexcept {
-  return {segment.id(), detail::coll_bytes(first, sizeof(T)), count, nullptr, false, detail::kUnknownMembers};
+  return {segment.id(), detail::byte_count(first, sizeof(T)), count, nullptr, false, detail::kUnknownMembers};
 }
 /// A place for each member, in team order: the same list on all members, as long as the team. Each has room for `count`
 /// elements.
@@ -152,7 +147,7 @@ CollBuffer coll_buffer(B& range) noexcept {
   CollBuffer out;
   out.where = CollBuffer::Where::mine;
   out.memory = const_cast<void*>(static_cast<const void*>(std::ranges::data(range)));
-  out.bytes = coll_bytes(std::ranges::size(range), sizeof(std::ranges::range_value_t<B>));
+  out.bytes = byte_count(std::ranges::size(range), sizeof(std::ranges::range_value_t<B>));
   return out;
 }
 template <class T>
@@ -164,7 +159,7 @@ CollBuffer coll_buffer(const OnAll<T>& place) noexcept {
   out.members = place.members;
   out.segment = place.segment;
   out.offset = place.offset;
-  out.bytes = coll_bytes(place.count, sizeof(T));
+  out.bytes = byte_count(place.count, sizeof(T));
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/byte_count.hpp>
 #include <aqueduct/rank.hpp>
 
 #include <compare>
@@ -15,7 +16,8 @@ using SegmentId = std::uint32_t;
 /// A pointer to a `T` in some rank's segment: 16 trivially copyable bytes.
 ///
 /// Units:  `offset` is in bytes from the start of the segment on that rank; arithmetic is in elements.
-/// Errors: an offset outside the segment is reported by the operation that uses the pointer (out_of_range).
+/// Errors: an offset outside the segment is reported by the operation that uses the pointer (out_of_range). A step below
+///         the segment, or too far for 64 bits, leads outside; a step back from below leads to the same place again.
 template <class T>
 class GlobalPtr {
  public:
@@ -41,11 +43,25 @@ class GlobalPtr {
   /// The same place in another rank's part of the segment.
   constexpr GlobalPtr on(Rank rank) const noexcept { return {rank, offset_, segment_}; }
 
+  // The offset counts as signed here: below 0 is outside too, and a program that counts its elements from 1 comes back.
   constexpr GlobalPtr& operator+=(std::int64_t elements) noexcept {
-    offset_ += static_cast<std::uint64_t>(elements * static_cast<std::int64_t>(sizeof(T)));
+    std::int64_t bytes = 0;
+    std::int64_t to = 0;
+    if (__builtin_mul_overflow(elements, element(), &bytes) ||
+        __builtin_add_overflow(static_cast<std::int64_t>(offset_), bytes, &to)) [[unlikely]]
+      to = static_cast<std::int64_t>(detail::kOffsetNowhere);
+    offset_ = static_cast<std::uint64_t>(to);
     return *this;
   }
-  constexpr GlobalPtr& operator-=(std::int64_t elements) noexcept { return *this += -elements; }
+  constexpr GlobalPtr& operator-=(std::int64_t elements) noexcept {
+    std::int64_t bytes = 0;
+    std::int64_t to = 0;
+    if (__builtin_mul_overflow(elements, element(), &bytes) ||
+        __builtin_sub_overflow(static_cast<std::int64_t>(offset_), bytes, &to)) [[unlikely]]
+      to = static_cast<std::int64_t>(detail::kOffsetNowhere);
+    offset_ = static_cast<std::uint64_t>(to);
+    return *this;
+  }
   constexpr GlobalPtr& operator++() noexcept { return *this += 1; }
   constexpr GlobalPtr& operator--() noexcept { return *this -= 1; }
   friend constexpr GlobalPtr operator+(GlobalPtr p, std::int64_t n) noexcept { return p += n; }
@@ -53,12 +69,15 @@ class GlobalPtr {
   friend constexpr GlobalPtr operator-(GlobalPtr p, std::int64_t n) noexcept { return p -= n; }
   /// The distance in elements. Requires: both point into one rank's part of one segment.
   friend constexpr std::int64_t operator-(GlobalPtr a, GlobalPtr b) noexcept {
-    return static_cast<std::int64_t>(a.offset_ - b.offset_) / static_cast<std::int64_t>(sizeof(T));
+    return static_cast<std::int64_t>(a.offset_ - b.offset_) / element();
   }
   friend constexpr bool operator==(GlobalPtr, GlobalPtr) noexcept = default;
   friend constexpr auto operator<=>(GlobalPtr, GlobalPtr) noexcept = default;
 
  private:
+  // A function, because T may be incomplete where the pointer is declared.
+  static constexpr std::int64_t element() noexcept { return static_cast<std::int64_t>(sizeof(T)); }
+
   Rank rank_ = kNoRank;
   SegmentId segment_ = 0;
   std::uint64_t offset_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/byte_count.hpp>
 #include <aqueduct/endpoint.hpp>
 #include <aqueduct/team.hpp>
 
@@ -144,19 +145,20 @@ class Segment {
     return ranks_ != nullptr ? (*ranks_)[member] : member;
   }
   /// The address of a rank's part in the rank's own process, for programs that name remote memory by its owner's
-  /// addresses. 0 if the part is empty or does not exist, and after `release`. Sends nothing.
+  /// addresses. 0 if the part is empty or does not exist, and after `release` and Job::finish. Sends nothing.
   std::uint64_t base_of(Rank rank) const noexcept;
-  /// Whether a rank's part is mapped here: see aqueduct/mapped.hpp.
+  /// Whether a rank's part is mapped here: see aqueduct/mapped.hpp. False after `release` and Job::finish.
   bool is_mapped(Rank rank) const noexcept;
-  /// Points to element `index` of a rank's part, seen as an array of T. `rank` is a rank of the job.
+  /// Points to element `index` of a rank's part, seen as an array of T. `rank` is a rank of the job. Any index that is too
+  /// large makes operations return out_of_range.
   template <class T>
   GlobalPtr<T> at(Rank rank, std::uint64_t index = 0) const noexcept {
-    return {rank, index * sizeof(T), id_};
+    return {rank, detail::byte_offset(index, sizeof(T)), id_};
   }
   /// The same for a member of the team, by its index; null if there is no such member.
   template <class T>
   GlobalPtr<T> at_member(Rank member, std::uint64_t index = 0) const noexcept {
-    return {rank_of(member), index * sizeof(T), id_};
+    return {rank_of(member), detail::byte_offset(index, sizeof(T)), id_};
   }
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/byte_count.hpp>
 #include <aqueduct/global_ptr.hpp>
 #include <aqueduct/status.hpp>
 
@@ -204,11 +205,11 @@ detail::PiecesAt<Base> pieces(Base base, const Strided& shape) noexcept {
 /// One contiguous piece: `count` elements.
 template <class T>
 RemotePieces contiguous(GlobalPtr<T> base, std::size_t count) noexcept {
-  return {detail::bytes_at(base), detail::shape_of(count * sizeof(T))};
+  return {detail::bytes_at(base), detail::shape_of(detail::byte_count(count, sizeof(T)))};
 }
 template <class T>
 detail::PiecesAt<T*> contiguous(T* base, std::size_t count) noexcept {
-  return {detail::bytes_at(base), detail::shape_of(count * sizeof(T))};
+  return {detail::bytes_at(base), detail::shape_of(detail::byte_count(count, sizeof(T)))};
 }
 /// Local pieces, named by their addresses. Lifetime: the list until completion.
 inline LocalPieces pieces(std::span<const LocalPiece> list) noexcept {

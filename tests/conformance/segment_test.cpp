@@ -50,6 +50,39 @@ void use(Endpoint& me, SegmentId id) {
   ASSERT_TRUE(me.barrier());
 }
 
+// A product that wraps around would name an element that exists.
+TEST_P(Segments, RefuseIndicesThatAreTooLarge) {
+  run({2, 256, {{"log", "off"}}}, [](Endpoint& me) {
+    constexpr std::uint64_t kWraps = std::uint64_t{1} << 61;  // times 8 is 2^64
+    auto made = Segment::create<double>(me.world(), 16);
+    ASSERT_TRUE(made);
+    const SegmentOf<double> all = *made;
+    const std::array<double, 1> sent{42};
+    std::array<double, 1> read{};
+    for (Rank to = 0; to < 2; ++to) {
+      const std::array<GlobalPtr<double>, 8> wrong{all.at(to, kWraps),
+                                                   all.at(to, kWraps + 5),
+                                                   all.at(to, ~kWraps),
+                                                   all.at_member(to, kWraps),
+                                                   all.at(to, kWraps) + 1,
+                                                   all.at(to) + static_cast<std::int64_t>(kWraps),
+                                                   all.at(to, 3) - static_cast<std::int64_t>(kWraps),
+                                                   all.bytes().at<double>(to, kWraps)};
+      for (std::size_t i = 0; i < wrong.size(); ++i) {
+        SCOPED_TRACE("rank " + std::to_string(to) + ", pointer " + std::to_string(i));
+        EXPECT_EQ(put(me, wrong[i], sent).code(), ErrorCode::out_of_range);
+        EXPECT_EQ(get(me, read, wrong[i]).code(), ErrorCode::out_of_range);
+        EXPECT_EQ(put_value(me, wrong[i], 42).code(), ErrorCode::out_of_range);
+        EXPECT_EQ(fetch_add(me, wrong[i], 42).status().code(), ErrorCode::out_of_range);
+        EXPECT_EQ(put(me, contiguous(wrong[i], 1), contiguous(sent.data(), 1)).code(),
+                  ErrorCode::out_of_range);
+      }
+    }
+    ASSERT_TRUE(me.barrier());
+    EXPECT_TRUE(all_are(std::as_bytes(all.mine()), std::byte{0}));
+  });
+}
+
 TEST_P(Segments, OfUnequalSizesAndNoneAtAll) {
   as_each_of(3, 256, [](Endpoint& me) {
     SegmentId last = 0;

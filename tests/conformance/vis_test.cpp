@@ -318,6 +318,12 @@ TEST_P(Vis, BadInputIsFoundBeforeAnythingMoves) {
     const std::int64_t outside[] = {0, 8, 4093};
     EXPECT_EQ(put(me, pieces(to, Indexed{outside, 4}), contiguous(a.data(), 3)).code(), out_of_range);
     EXPECT_EQ(get(me, contiguous(a.data(), 3), pieces(to, Indexed{outside, 4})).code(), out_of_range);
+    const auto before = a;
+    constexpr std::size_t kWraps = std::size_t{1} << 62;  // times sizeof(int) is 2^64
+    EXPECT_EQ(get(me, contiguous(a.data(), kWraps + 1), contiguous(to, kWraps + 1)).code(),
+              ErrorCode::invalid_argument)
+        << "elements that wrap around";
+    EXPECT_EQ(a, before);
     EXPECT_EQ(put_signal(me, contiguous(to, 8), from, {.slot = 1 << 30}).code(), out_of_range)
         << "no such signal";
     const GlobalPtr<int> odd{next(me), 2};

@@ -245,7 +245,7 @@ TEST_F(CheckedRequest, RefusesCountsThatOverflow) {
   constexpr std::uint64_t kWraps = std::uint64_t{1} << 61;  // times 8 is 2^64
   const auto of = [](std::uint64_t first, std::uint64_t count) {
     return aqueduct::detail::coll_buffer(
-        OnAll<std::uint64_t>{0, aqueduct::detail::coll_bytes(first, 8), count, nullptr, false, 0});
+        OnAll<std::uint64_t>{0, aqueduct::detail::byte_count(first, 8), count, nullptr, false, 0});
   };
   CollCall call = call_of(Collective::broadcast, {}, of(kWraps + 1, 1));
   call.type = ElementType::u64;
@@ -257,10 +257,10 @@ TEST_F(CheckedRequest, RefusesCountsThatOverflow) {
   call.operation = Collective::all_gather;
   call.out = of(0, 3 * (kWraps + 1));
   EXPECT_FALSE(check(1, call));
-  EXPECT_EQ(aqueduct::detail::coll_bytes(kWraps - 1, 8), std::uint64_t{0} - 8);
-  EXPECT_EQ(aqueduct::detail::coll_bytes(kWraps, 8), std::uint64_t{0} - 8);
-  EXPECT_EQ(aqueduct::detail::coll_bytes(UINT64_MAX, 1), UINT64_MAX);
-  EXPECT_EQ(aqueduct::detail::coll_bytes(UINT64_MAX, 7) % 7, 0u);
+  EXPECT_EQ(aqueduct::detail::byte_count(kWraps - 1, 8), std::uint64_t{0} - 8);
+  EXPECT_EQ(aqueduct::detail::byte_count(kWraps, 8), std::uint64_t{0} - 8);
+  EXPECT_EQ(aqueduct::detail::byte_count(UINT64_MAX, 1), UINT64_MAX);
+  EXPECT_EQ(aqueduct::detail::byte_count(UINT64_MAX, 7) % 7, 0u);
 }
 
 // The program's counters and the engine's own scratch.

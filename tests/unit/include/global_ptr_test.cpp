@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace aqueduct {
@@ -28,6 +29,44 @@ TEST(GlobalPtr, MovesByElementsAndCountsOffsetsInBytes) {
   EXPECT_EQ((--q).offset(), 64u);
   EXPECT_EQ((q += -2).offset(), 48u);
   EXPECT_EQ((q -= -2).offset(), 64u);
+}
+
+// No segment has an offset of 2^63 or more.
+constexpr bool is_outside(std::uint64_t offset) { return offset >= std::uint64_t{1} << 63; }
+
+TEST(GlobalPtr, StepsThatAreTooLargeLeadOutsideAndDoNotWrap) {
+  constexpr std::int64_t kWraps = std::int64_t{1} << 61;  // times 8 is 2^64
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr GlobalPtr<double> p{2, 64, 1};
+  for (const std::int64_t far : {kWraps, kWraps + 5, kWraps / 2, -kWraps, 3 - kWraps, kLeast, ~kLeast}) {
+    SCOPED_TRACE(far);
+    EXPECT_TRUE(is_outside((p + far).offset()));
+    EXPECT_TRUE(is_outside((p - far).offset()));
+    // Not even with a step back.
+    EXPECT_TRUE(is_outside((p + far + 5).offset()));
+    EXPECT_TRUE(is_outside((p + far - 100).offset()));
+  }
+  static_assert(is_outside((p + kWraps).offset()));
+  // Steps that are possible one by one.
+  EXPECT_TRUE(is_outside((p + kWraps / 4 + kWraps / 4).offset()));
+}
+
+TEST(GlobalPtr, BelowTheSegmentIsOutsideAndComesBack) {
+  constexpr GlobalPtr<double> p{2, 64, 1};
+  EXPECT_EQ(p + 5 - 5, p);
+  EXPECT_TRUE(is_outside((p - 9).offset()));
+  EXPECT_EQ(p - 9 + 9, p);
+  constexpr GlobalPtr<std::byte> bytes{0, 0};
+  EXPECT_TRUE(is_outside((bytes - 1).offset()));
+  EXPECT_EQ(bytes + std::numeric_limits<std::int64_t>::max() - std::numeric_limits<std::int64_t>::max(),
+            bytes);
+}
+
+TEST(GlobalPtr, PointsToATypeThatIsNotCompleteYet) {
+  struct Node {
+    GlobalPtr<Node> following;
+  };
+  EXPECT_EQ((GlobalPtr<Node>{0, 0} + 1).offset(), sizeof(Node));
 }
 
 TEST(GlobalPtr, DifferenceIsInElementsAndHasASign) {
