@@ -70,6 +70,7 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
 }
 
 EndpointState::~EndpointState() {
+  *link = nullptr;
   groups.close();
   continuations.close();
 }

@@ -98,6 +98,8 @@ struct EndpointState {
   Statistics statistics;
 
   runtime::EndpointParts* owner = nullptr;  ///< the owner of this state
+  /// For handles that may outlive the endpoint: this, and null once it has ended.
+  std::shared_ptr<EndpointState*> link = std::make_shared<EndpointState*>(this);
 
   // The layers that the hot path uses; null until built. Others are found by their class: `layer<L>()`.
   am::Messages* messages = nullptr;

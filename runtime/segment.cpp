@@ -55,7 +55,11 @@ Result<runtime::LocalPart> attach_here(EndpointState& state, std::span<std::byte
 }  // namespace
 
 Segment::Segment(SegmentId id, std::span<std::byte> mine, Team& team, Members ranks)
-    : state_(&team.state().endpoint), id_(id), members_(team.size()), mine_(mine), ranks_(std::move(ranks)) {}
+    : link_(team.state().endpoint.link),
+      id_(id),
+      members_(team.size()),
+      mine_(mine),
+      ranks_(std::move(ranks)) {}
 
 // The members' ranks are listed first, because that may fail. Once the other members know of this part, nothing may
 // fail on this rank alone.
@@ -84,9 +88,10 @@ Result<Segment> Segment::attach(Team& team, std::span<std::byte> memory) {
 }
 
 SegmentMemory::~SegmentMemory() {
-  if (state_ == nullptr || state_->in_child()) return;
-  const core::Entry entry(*state_);
-  runtime::free_part(*state_->owner, {bytes_});
+  EndpointState* const state = link_ != nullptr ? *link_ : nullptr;
+  if (state == nullptr || state->in_child()) return;
+  const core::Entry entry(*state);
+  runtime::free_part(*state->owner, {bytes_});
 }
 
 Result<SegmentMemory> Segment::allocate(Endpoint& ep, std::size_t bytes) {
@@ -95,7 +100,7 @@ Result<SegmentMemory> Segment::allocate(Endpoint& ep, std::size_t bytes) {
   if (const Status status = may_begin(state); !status) return status;
   const auto part = allocate_here(state, bytes);
   if (!part) return part.status();
-  return SegmentMemory(state, part->memory);
+  return SegmentMemory(state.link, part->memory);
 }
 
 // A member without memory takes part all the same, because the others wait for it.
@@ -107,11 +112,11 @@ Result<Segment> Segment::publish(Team& team, Result<SegmentMemory> memory) {
   auto ranks = ranks_of(team.state());
   Result<runtime::LocalPart> part = memory.status();
   if (memory) {
-    const bool fits = memory->state_ == &state;
+    const bool fits = memory->link_ == state.link;
     part = !fits   ? Result<runtime::LocalPart>(ErrorCode::invalid_argument)
            : ranks ? Result<runtime::LocalPart>(runtime::LocalPart{memory->bytes_})
                    : ranks.status();
-    if (part) memory->state_ = nullptr;  // publish_part has it now, and frees it if it fails
+    if (part) memory->link_ = nullptr;  // publish_part has it now, and frees it if it fails
   }
   const auto id = runtime::publish_part(*state.owner, team.state(), part);
   if (!id) return id.status();
@@ -119,9 +124,11 @@ Result<Segment> Segment::publish(Team& team, Result<SegmentMemory> memory) {
 }
 
 Status Segment::release() noexcept {
-  core::Entry entry(*state_);
-  if (const Status status = may_begin(*state_); !status) return status;
-  return runtime::release_segment(*state_->owner, id_);
+  EndpointState* const state = endpoint();
+  if (state == nullptr) return ErrorCode::closed;
+  core::Entry entry(*state);
+  if (const Status status = may_begin(*state); !status) return status;
+  return runtime::release_segment(*state->owner, id_);
 }
 
 }  // namespace aqueduct

@@ -45,11 +45,16 @@ SegmentRoom Segment::most_bytes(Endpoint& ep) noexcept try {
 }
 
 std::uint64_t Segment::base_of(Rank rank) const noexcept {
-  const core::Entry entry(*state_);
-  return state_->segments.base_of(id_, rank);
+  detail::EndpointState* const state = endpoint();
+  if (state == nullptr) return 0;
+  const core::Entry entry(*state);
+  return state->segments.base_of(id_, rank);
 }
 
-bool Segment::is_mapped(Rank rank) const noexcept { return aqueduct::is_mapped(state_->face, rank, id_); }
+bool Segment::is_mapped(Rank rank) const noexcept {
+  detail::EndpointState* const state = endpoint();
+  return state != nullptr && aqueduct::is_mapped(state->face, rank, id_);
+}
 
 std::uint64_t base_of(Endpoint& ep, Rank rank, SegmentId segment) noexcept {
   const core::Entry entry(ep.state());

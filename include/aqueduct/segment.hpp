@@ -18,6 +18,13 @@ namespace aqueduct {
 template <class T>
 class SegmentOf;
 
+namespace detail {
+
+/// How a handle finds its endpoint: what it points to is null once the endpoint has ended.
+using EndpointLink = std::shared_ptr<EndpointState* const>;
+
+}  // namespace detail
+
 /// An estimate of the memory that further segments may have.
 struct SegmentRoom {
   std::uint64_t rank = 0;  ///< bytes of this rank's part, if every rank of the host asks for as much
@@ -26,14 +33,14 @@ struct SegmentRoom {
 
 /// Memory of this rank that `Segment::allocate` returned and `Segment::publish` makes a part of a segment.
 ///
-/// Lifetime: one owner, which ends before the Job. Its destructor frees memory that was not published.
+/// Lifetime: one owner. Its destructor frees memory that was not published; Job::finish has freed it already.
 /// Threads:  belongs to its endpoint.
 class SegmentMemory {
  public:
   SegmentMemory(SegmentMemory&& other) noexcept
-      : state_(std::exchange(other.state_, nullptr)), bytes_(std::exchange(other.bytes_, {})) {}
+      : link_(std::move(other.link_)), bytes_(std::exchange(other.bytes_, {})) {}
   SegmentMemory& operator=(SegmentMemory&& other) noexcept {
-    std::swap(state_, other.state_);
+    std::swap(link_, other.link_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
@@ -44,17 +51,18 @@ class SegmentMemory {
 
  private:
   friend class Segment;
-  SegmentMemory(detail::EndpointState& state, std::span<std::byte> bytes) noexcept
-      : state_(&state), bytes_(bytes) {}
+  SegmentMemory(detail::EndpointLink link, std::span<std::byte> bytes) noexcept
+      : link_(std::move(link)), bytes_(bytes) {}
 
-  detail::EndpointState* state_;  ///< null: published, or moved from
+  detail::EndpointLink link_;  ///< null: published, or moved from
   std::span<std::byte> bytes_;
 };
 
 /// Memory that the members of a team may read and write. Each member has one part, of the size that it asked for.
 ///
 /// Lifetime: a part keeps its address and stays accessible until `release`; without a release, until the job ends. A
-///           Segment is a handle: it may be copied, and its destructor releases nothing.
+///           Segment is a handle: it may be copied, and its destructor releases nothing. It may outlive the job: after
+///           Job::finish `release` returns `closed`, and no part is found.
 class Segment {
  public:
   /// Allocates a segment of zeroed memory: collective over the team. Each member chooses the size of its part.
@@ -128,14 +136,14 @@ class Segment {
   /// Completion: every member has called it, and no member accesses this rank's part any more.
   /// Errors:     peer_lost (a member is lost. This rank's side ends nevertheless. Other members may not know of the
   ///             loss yet, so the addresses of this rank's part stay reserved until the job ends), no_memory (the
-  ///             members could not meet; the segment ends as after a loss), closed (released before, or the team has
-  ///             ended), invalid_argument (the members name different segments, or on one of them a team's plan or scratch is
+  ///             members could not meet; the segment ends as after a loss), closed (released before, or the team or the job
+  ///             has ended), invalid_argument (the members name different segments, or on one of them a team's plan or scratch is
   ///             in the segment: the log says which; nothing has happened), in_handler.
   /// Cost:       one exchange of 2 (P - 1) messages for P members.
   Status release() noexcept;
 
   SegmentId id() const noexcept { return id_; }
-  /// This rank's part. Invalid after `release`.
+  /// This rank's part. Invalid after `release` and Job::finish.
   std::span<std::byte> mine() const noexcept { return mine_; }
   /// The number of members of the segment's team.
   Rank members() const noexcept { return members_; }
@@ -168,7 +176,10 @@ class Segment {
   using Members = std::shared_ptr<const std::vector<Rank>>;
   Segment(SegmentId id, std::span<std::byte> mine, Team& team, Members ranks);
 
-  detail::EndpointState* state_;
+  /// Null: the endpoint has ended, or the handle was moved from.
+  detail::EndpointState* endpoint() const noexcept { return link_ != nullptr ? *link_ : nullptr; }
+
+  detail::EndpointLink link_;
   SegmentId id_;
   Rank members_ = 0;
   std::span<std::byte> mine_;

@@ -28,7 +28,8 @@ void* aq_segment_memory_bytes(const aq_segment_memory* memory, size_t* bytes);
 aq_status aq_segment_publish(aq_team* team, aq_segment_memory* memory, aq_segment** made) AQ_MUST_USE;
 void aq_segment_memory_free(aq_segment_memory* memory);
 
-/// Ends the segment on all members: collective over its team. The handle must still be destroyed.
+/// Ends the segment on all members: collective over its team. The handle must still be destroyed. AQ_CLOSED after the end
+/// of the job.
 aq_status aq_segment_release(aq_segment* segment) AQ_MUST_USE;
 /// Frees the handle; the memory stays accessible until the release or the end of the job. `segment` may be null.
 void aq_segment_destroy(aq_segment* segment);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,38 @@ TEST(SegmentOfAllRanks, HasItsAddressBeforeAnybodyKnowsOfIt) {
     EXPECT_EQ(runtime::release_segment(parts, *id).code(), ErrorCode::closed);
   });
   EXPECT_TRUE(job->finish());
+}
+
+TEST(SegmentOfAllRanks, MayOutliveItsJob) {
+  Config config;
+  ASSERT_TRUE(config.set("conduit", "loop"));
+  ASSERT_TRUE(config.set("segment_bytes", "4K"));
+  std::vector<std::optional<SegmentOf<double>>> kept(2);
+  std::vector<std::optional<SegmentMemory>> unpublished(2);
+  {
+    auto job = Job::in_process(2, config);
+    ASSERT_TRUE(job);
+    job->run_each([&](Endpoint& ep) {
+      auto made = Segment::create<double>(ep.world(), 8);
+      ASSERT_TRUE(made);
+      EXPECT_TRUE(made->is_mapped(ep.rank()));
+      EXPECT_NE(made->base_of(ep.rank()), 0u);
+      kept[ep.rank()] = *made;
+      auto memory = Segment::allocate(ep, 64);
+      ASSERT_TRUE(memory);
+      unpublished[ep.rank()].emplace(*std::move(memory));
+    });
+    EXPECT_TRUE(job->finish());
+    EXPECT_EQ(kept[0]->release().code(), ErrorCode::closed);
+    unpublished[0].reset();
+  }
+  for (Rank rank = 0; rank < 2; ++rank) {
+    SegmentOf<double> copied = *kept[rank];
+    EXPECT_EQ(copied.release().code(), ErrorCode::closed);
+    EXPECT_EQ(copied.base_of(rank), 0u);
+    EXPECT_FALSE(copied.is_mapped(rank));
+    EXPECT_EQ(copied.at(rank, 3), (GlobalPtr<double>{rank, 24, copied.id()}));
+  }
 }
 
 // A rank that has come far in numbers takes the others of its team along.
