@@ -67,8 +67,8 @@ template <Transfers::Looked kLooked>
                                                      std::size_t bytes, Op* group) noexcept {
   const Rank peer = to.rank();
   const SegmentPart* const part = state_.segments.native(to, bytes);
-  // No bytes, or a word for which the general path chooses the way?
-  if (part == nullptr || !part->native_anywhere(bytes, part->most_put)) return nullptr;
+  // No bytes, a word for which the general path chooses the way, or null, which it refuses?
+  if (part == nullptr || from == nullptr || !part->native_anywhere(bytes, part->most_put)) return nullptr;
   if constexpr (kLooked == Looked::no) {
     if (state_.polling) return nullptr;
     if (state_.ops.counts()) [[unlikely]]
@@ -118,7 +118,7 @@ template <Transfers::Looked kLooked>
                                                      Op* group) noexcept {
   const Rank peer = from.rank();
   const SegmentPart* const part = state_.segments.native(from, bytes);
-  if (part == nullptr || !part->native_anywhere(bytes, part->most_get)) return nullptr;
+  if (part == nullptr || to == nullptr || !part->native_anywhere(bytes, part->most_get)) return nullptr;
   if (kLooked == Looked::no && state_.polling) return nullptr;
   return at_once(
       kGetKind, from, bytes, group, state_.statistics.native_gets, [&](core::Token token) noexcept {

@@ -33,11 +33,11 @@ Event signal_nb(Endpoint& ep, Rank to, Signal what) noexcept {
 namespace detail {
 namespace {
 
-/// Writes the bytes if they are mapped here. False: nothing has happened.
+/// Writes the bytes if they are mapped here. False: nothing has happened, as with null, which Transfers::put refuses.
 bool put_mapped(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                 const PutOptions& options) noexcept {
   std::byte* const place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
-  if (place == nullptr || bytes == 0) return false;
+  if (place == nullptr || bytes == 0 || from == nullptr) return false;
   write_bytes(place, from, bytes);
   source_is_free(options);
   return true;

@@ -126,12 +126,19 @@ void Transfers::give_source(Op& op, const PutOptions& options, const core::Sourc
   ++op.source->parts;
 }
 
+Transfers::Begun Transfers::refuse_null(const char* what, Rank peer, std::size_t bytes) noexcept {
+  state_.log.error("{} rank {}: a null pointer to {} bytes here", what, peer, bytes);
+  const Status status(ErrorCode::invalid_argument, peer);
+  return {status, Event(status)};
+}
+
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                                 Completion completion, const PutOptions& options, const Signal* signal,
                                 const WordSignal* word, const PartOf& part_of) noexcept {
   if (options.source_event != nullptr) *options.source_event = Event{};
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
+  if (aqueduct::detail::is_missing(from, bytes)) return refuse_null("put to", to.rank(), bytes);
   const Rank peer = to.rank();
   const core::Properties& properties = state_.conduit(peer).properties();
   bool native = access.part->reach == SegmentPart::Reach::native;
@@ -237,6 +244,7 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
                                 bool immediate, Group* group, const PartOf& part_of) noexcept {
   const Access access = this->access(from, bytes);
   if (!access.status) return {access.status, Event(access.status)};
+  if (aqueduct::detail::is_missing(to, bytes)) return refuse_null("get from", from.rank(), bytes);
   if (access.mapped != nullptr || bytes == 0) {
     if (from.rank() == state_.rank && completion == Completion::blocking) let_others_in();
     aqueduct::detail::copy_bytes(to, access.mapped, bytes);

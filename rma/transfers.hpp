@@ -154,6 +154,8 @@ class Transfers final : public core::Layer {
   };
   friend struct ReferenceTarget;
 
+  /// Refuses a null pointer to bytes of this rank's, which would end the process, or fail at the peer.
+  [[gnu::cold]] Begun refuse_null(const char* what, Rank peer, std::size_t bytes) noexcept;
   // The conduit's own operations (native.cpp).
   Status put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
                     bool immediate) noexcept;

@@ -100,6 +100,27 @@ template <class T>
 const std::byte* find_value(Endpoint& ep, GlobalPtr<T> from, std::size_t bytes) noexcept {
   return ep.mapped_for_value(from.rank(), from.segment(), from.offset(), bytes);
 }
+/// Null memory of which bytes would be copied: the cold path refuses it.
+inline bool is_missing(const void* local, std::size_t bytes) noexcept {
+  return local == nullptr && bytes != 0;
+}
+/// As find and find_value, for a copy from or to `local`. In checked builds null if that is missing.
+template <class T>
+std::byte* find_for([[maybe_unused]] const void* local, Endpoint& ep, GlobalPtr<T> to,
+                    std::size_t bytes) noexcept {
+#ifdef AQUEDUCT_CHECKED
+  if (is_missing(local, bytes)) return nullptr;
+#endif
+  return find(ep, to, bytes);
+}
+template <class T>
+const std::byte* find_value_for([[maybe_unused]] const void* local, Endpoint& ep, GlobalPtr<T> from,
+                                std::size_t bytes) noexcept {
+#ifdef AQUEDUCT_CHECKED
+  if (is_missing(local, bytes)) return nullptr;
+#endif
+  return find_value(ep, from, bytes);
+}
 template <class T>
 GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
   return {p.rank(), p.offset(), p.segment()};
@@ -109,13 +130,15 @@ GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
 
 /// Begins writing `from` into another rank's segment.
 ///
-/// Shape:       `from` is a contiguous range of T. The source and the target are the same, or do not overlap.
+/// Shape:       `from` is a contiguous range of T; its address is null only with zero bytes. The source and the target are
+///              the same, or do not overlap.
 /// Completion:  remote: the Event is done when the bytes are in the target's memory. Operations are not ordered; the
 ///              result of overlapping puts without a wait between them is undefined. Exactly one aligned word (1, 2, 4
 ///              or 8 bytes) is whole: who reads it sees the old value or the new one (docs/memory-model.md, M-1).
 /// Lifetime:    `from` until completion, or as PutOptions::source says.
 /// Errors:      out_of_range (no such rank or segment, or outside it), refused (immediate, no room), peer_lost;
-///              in_handler if the target is not mapped here.
+///              in_handler if the target is not mapped here; invalid_argument for a null source, where the target is not
+///              mapped here or the build is checked (otherwise the process crashes).
 /// Cost:        a copy when the target is mapped here, otherwise one operation of the network; for one word a message
 ///              and its answer where the network does not promise to store it whole.
 template <detail::Wireable T, detail::LastingRange R>
@@ -123,7 +146,7 @@ template <detail::Wireable T, detail::LastingRange R>
 inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
   const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
-  if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
+  if (std::byte* place = detail::find_for(std::ranges::data(from), ep, to, bytes)) [[likely]] {
     detail::write_bytes(place, std::ranges::data(from), bytes);
     if (more) [[unlikely]]
       detail::bytes_are_in_place(ep, to.rank(), options);
@@ -140,7 +163,7 @@ template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
   const std::size_t bytes = detail::size_in_bytes(from);
-  if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
+  if (std::byte* place = detail::find_for(std::ranges::data(from), ep, to, bytes)) [[likely]] {
     detail::write_bytes(place, std::ranges::data(from), bytes);
     return {};
   }
@@ -164,7 +187,7 @@ template <detail::Wireable T, detail::LastingRange R>
 inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
   const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
-  if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
+  if (std::byte* place = detail::find_for(std::ranges::data(from), ep, to, bytes)) [[likely]] {
     detail::write_bytes(place, std::ranges::data(from), bytes);
     if (more) [[unlikely]]
       detail::bytes_are_in_place(ep, to.rank(), options);
@@ -175,7 +198,8 @@ inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions&
 
 /// Begins reading from another rank's segment into `to`.
 ///
-/// Shape:       `to` is a contiguous range of T. It and the source are the same, or do not overlap.
+/// Shape:       `to` is a contiguous range of T; its address is null only with zero bytes. It and the source are the
+///              same, or do not overlap.
 /// Completion:  local: the Event is done when `to` holds the bytes. Exactly one aligned word is read as a whole
 ///              (docs/memory-model.md, M-3).
 /// Lifetime:    `to` until completion.
@@ -184,7 +208,7 @@ template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Event get_nb(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions& options = {}) noexcept {
   const std::size_t bytes = detail::size_in_bytes(to);
-  if (const std::byte* place = detail::find(ep, from, bytes)) [[likely]] {
+  if (const std::byte* place = detail::find_for(std::ranges::data(to), ep, from, bytes)) [[likely]] {
     detail::copy_bytes(std::ranges::data(to), place, bytes);
     return Event{};
   }
@@ -202,7 +226,7 @@ template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status get(Endpoint& ep, R&& to, GlobalPtr<T> from) noexcept {
   const std::size_t bytes = detail::size_in_bytes(to);
-  if (const std::byte* place = detail::find_value(ep, from, bytes)) [[likely]] {
+  if (const std::byte* place = detail::find_value_for(std::ranges::data(to), ep, from, bytes)) [[likely]] {
     detail::copy_bytes(std::ranges::data(to), place, bytes);
     return {};
   }
@@ -214,7 +238,7 @@ template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status get_nbi(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions& options = {}) noexcept {
   const std::size_t bytes = detail::size_in_bytes(to);
-  if (const std::byte* place = detail::find(ep, from, bytes)) [[likely]] {
+  if (const std::byte* place = detail::find_for(std::ranges::data(to), ep, from, bytes)) [[likely]] {
     detail::copy_bytes(std::ranges::data(to), place, bytes);
     return {};
   }

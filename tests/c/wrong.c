@@ -32,6 +32,31 @@ static void check_places(aq_endpoint* ep) {
   HOLDS(aq_segment_bytes(ep, aq_ranks(ep), 0) == 0 && aq_host_of(ep, aq_ranks(ep)) == AQ_NO_RANK);
 }
 
+// A null pointer to bytes. What is mapped and short, only checked builds refuse.
+static void check_null(aq_endpoint* ep) {
+  const aq_ptr at = aq_at(next_of(ep), 0, 0);
+  void* volatile nowhere = NULL;  // so that the compiler does not warn
+#ifdef AQUEDUCT_CHECKED
+  const size_t least = 1;
+#else
+  const size_t least = AQ_INLINE_BYTES + 1;
+#endif
+  OK(aq_put(ep, at, nowhere, 0));
+  OK(aq_get(ep, nowhere, at, 0));
+  const size_t sizes[] = {least, 4096};
+  for (size_t i = 0; i < 2; ++i) {
+    const size_t bytes = sizes[i];
+    FAILS(AQ_INVALID_ARGUMENT, aq_put(ep, at, nowhere, bytes));
+    FAILS(AQ_INVALID_ARGUMENT, aq_get(ep, nowhere, at, bytes));
+    FAILS(AQ_INVALID_ARGUMENT, aq_put_nbi(ep, at, nowhere, bytes, NULL));
+    FAILS(AQ_INVALID_ARGUMENT, aq_get_nbi(ep, nowhere, at, bytes, NULL));
+    aq_event put = aq_put_nb(ep, at, nowhere, bytes, NULL);
+    FAILS(AQ_INVALID_ARGUMENT, aq_wait(ep, &put));
+    aq_event get = aq_get_nb(ep, nowhere, at, bytes, NULL);
+    FAILS(AQ_INVALID_ARGUMENT, aq_wait(ep, &get));
+  }
+}
+
 static void check_options(aq_endpoint* ep) {
   const uint64_t word = 1;
   const aq_ptr at = aq_at(next_of(ep), 0, 0);
@@ -164,6 +189,7 @@ static void check_rank_lists(void) {
 static void run(aq_endpoint* ep, void* context) {
   (void)context;
   check_places(ep);
+  check_null(ep);
   check_options(ep);
   check_numbers(ep);
   check_shapes(ep);

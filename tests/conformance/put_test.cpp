@@ -154,6 +154,35 @@ TEST_P(Put, OutsideTheSegmentIsRefusedAndWritesNothing) {
   });
 }
 
+// Puts and gets. To a mapped target only checked builds look at the address.
+TEST_P(Put, OfNullIsRefusedUnlessThereAreNoBytes) {
+  run({2, 4096, {{"log", "off"}}}, [](Endpoint& me) {
+    std::byte* const nowhere = nullptr;
+    for (Rank to = 0; to < 2; ++to) {
+      const GlobalPtr<std::byte> there{to, 8};
+      for (const Form form : kForms) {
+        const std::span<std::byte> nothing(nowhere, 0);
+        EXPECT_TRUE(put_by(form, me, there, nothing)) << name_of(form);
+        EXPECT_TRUE(get_by(form, me, nothing, there)) << name_of(form);
+#ifndef AQUEDUCT_CHECKED
+        if (me.local(there) != nullptr) continue;
+#endif
+        for (const std::size_t size : {std::size_t{1}, std::size_t{8}, std::size_t{4000}}) {
+          SCOPED_TRACE(std::string(name_of(form)) + ", " + std::to_string(size) + " bytes, rank " +
+                       std::to_string(to));
+          const std::span<std::byte> missing(nowhere, size);
+          EXPECT_EQ(put_by(form, me, there, missing).code(), ErrorCode::invalid_argument);
+          EXPECT_EQ(get_by(form, me, missing, there).code(), ErrorCode::invalid_argument);
+          EXPECT_EQ(put_signal(me, there, missing, {.slot = 0}).code(), ErrorCode::invalid_argument);
+        }
+      }
+    }
+    ASSERT_TRUE(me.barrier());
+    EXPECT_TRUE(all_are(me.segment(), std::byte{0}));
+    EXPECT_EQ(signal_value(me, 0), 0u);
+  });
+}
+
 TEST_P(Put, ManyInFlightToAllRanksAllArrive) {
   as_each_of(4, 1 << 20, [](Endpoint& me) {
     constexpr std::size_t kEach = 500;

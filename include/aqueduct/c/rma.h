@@ -1,6 +1,9 @@
 #pragma once
 
 // The C face of aqueduct/rma.hpp: puts and gets. Bytes have no type here; a length is in bytes.
+//
+// The address of local memory is null only with zero bytes. Otherwise the call fails with AQ_INVALID_ARGUMENT if the target
+// is not mapped here, the bytes are many or the build is checked, and crashes elsewhere.
 
 #include <aqueduct/c/event.h>
 #include <aqueduct/c/words.h>
@@ -19,12 +22,22 @@ aq_status aq_get_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes);
 aq_event aq_get_nb_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes, const aq_options* options);
 aq_status aq_get_nbi_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes, const aq_options* options);
 
+/// Whether the inline functions copy by themselves: what is mapped, and short. Checked builds have null memory refused.
+static inline int aq_copies_inline(const void* place, const void* local, size_t bytes) {
+#ifdef AQUEDUCT_CHECKED
+  if (local == NULL && bytes != 0) return 0;
+#else
+  (void)local;
+#endif
+  return place != NULL && bytes <= AQ_INLINE_BYTES;
+}
+
 /// Writes `from` to another rank's segment and waits: the bytes are in the target's memory at return.
 ///
 /// Errors: AQ_OUT_OF_RANGE, AQ_PEER_LOST; AQ_IN_HANDLER if the target is not mapped here.
 AQ_MUST_USE static inline aq_status aq_put(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes) {
   void* const place = aq_mapped(ep, to, bytes);
-  if (__builtin_expect(place != NULL && bytes <= AQ_INLINE_BYTES, 1)) {
+  if (__builtin_expect(aq_copies_inline(place, from, bytes), 1)) {
     aq_write_bytes(place, from, bytes);
     return aq_success();
   }
@@ -34,7 +47,7 @@ AQ_MUST_USE static inline aq_status aq_put(aq_endpoint* ep, aq_ptr to, const voi
 AQ_MUST_USE static inline aq_event aq_put_nb(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes,
                                              const aq_options* options) {
   void* const place = options == NULL ? aq_mapped(ep, to, bytes) : NULL;
-  if (__builtin_expect(place != NULL && bytes <= AQ_INLINE_BYTES, 1)) {
+  if (__builtin_expect(aq_copies_inline(place, from, bytes), 1)) {
     aq_write_bytes(place, from, bytes);
     return aq_finished_event();
   }
@@ -44,7 +57,7 @@ AQ_MUST_USE static inline aq_event aq_put_nb(aq_endpoint* ep, aq_ptr to, const v
 AQ_MUST_USE static inline aq_status aq_put_nbi(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes,
                                                const aq_options* options) {
   void* const place = options == NULL ? aq_mapped(ep, to, bytes) : NULL;
-  if (__builtin_expect(place != NULL && bytes <= AQ_INLINE_BYTES, 1)) {
+  if (__builtin_expect(aq_copies_inline(place, from, bytes), 1)) {
     aq_write_bytes(place, from, bytes);
     return aq_success();
   }
@@ -54,7 +67,7 @@ AQ_MUST_USE static inline aq_status aq_put_nbi(aq_endpoint* ep, aq_ptr to, const
 /// Reads another rank's segment into `to` and waits. Also makes progress at times: Endpoint::mapped_for_value.
 AQ_MUST_USE static inline aq_status aq_get(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes) {
   const void* const place = aq_mapped_for_value(ep, from, bytes);
-  if (__builtin_expect(place != NULL && bytes <= AQ_INLINE_BYTES, 1)) {
+  if (__builtin_expect(aq_copies_inline(place, to, bytes), 1)) {
     aq_copy_bytes(to, place, bytes);
     return aq_success();
   }
@@ -64,7 +77,7 @@ AQ_MUST_USE static inline aq_status aq_get(aq_endpoint* ep, void* to, aq_ptr fro
 AQ_MUST_USE static inline aq_event aq_get_nb(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes,
                                              const aq_options* options) {
   const void* const place = options == NULL ? aq_mapped(ep, from, bytes) : NULL;
-  if (__builtin_expect(place != NULL && bytes <= AQ_INLINE_BYTES, 1)) {
+  if (__builtin_expect(aq_copies_inline(place, to, bytes), 1)) {
     aq_copy_bytes(to, place, bytes);
     return aq_finished_event();
   }
@@ -73,7 +86,7 @@ AQ_MUST_USE static inline aq_event aq_get_nb(aq_endpoint* ep, void* to, aq_ptr f
 AQ_MUST_USE static inline aq_status aq_get_nbi(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes,
                                                const aq_options* options) {
   const void* const place = options == NULL ? aq_mapped(ep, from, bytes) : NULL;
-  if (__builtin_expect(place != NULL && bytes <= AQ_INLINE_BYTES, 1)) {
+  if (__builtin_expect(aq_copies_inline(place, to, bytes), 1)) {
     aq_copy_bytes(to, place, bytes);
     return aq_success();
   }
