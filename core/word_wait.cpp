@@ -54,6 +54,8 @@ GlobalPtr<const std::byte> place_of(EndpointState& state, const void* address, s
 
 Status locate(EndpointState& state, WaitedWord& word) noexcept {
   if (state.in_child()) return ErrorCode::invalid_argument;
+  // No word would ever compare so, and the wait would have no end.
+  if (word.how > Comparison::greater_equal) return ErrorCode::invalid_argument;
   if (word.at != nullptr) {
     word.place = place_of(state, word.at, word.bytes);
     if (!word.place) return ErrorCode::out_of_range;

@@ -11,7 +11,7 @@ namespace aqueduct::core {
 using aqueduct::detail::WaitedWord;
 
 /// Finds the word in this rank's part of a segment and sets both `at` and `place`.
-/// Errors: misaligned, out_of_range, invalid_argument (in a forked child).
+/// Errors: misaligned, out_of_range, invalid_argument (no such comparison, or in a forked child).
 Status locate(EndpointState& state, WaitedWord& word) noexcept;
 
 /// The word's present bits, zero-extended: an acquire load. Requires: located.

@@ -63,7 +63,8 @@ Status test_word(Endpoint&, const WaitedWord&, bool& holds) noexcept;
 /// Shape:       the word's address is a multiple of its size.
 /// Completion:  local; the comparison held at one of the loads.
 /// Errors:      misaligned, out_of_range (not in my part of a segment, or no such rank), timed_out, peer_lost (`from` is
-///              lost, and the comparison does not hold), in_handler, invalid_argument (in a forked child).
+///              lost, and the comparison does not hold), in_handler, invalid_argument (no such comparison, or in a
+///              forked child).
 /// Cost:        a call and a load if the comparison holds. A wait that has been idle for a second takes as much processor
 ///              time as one in a barrier. The form with a reference searches the list of segments once.
 /// Source:      OpenSHMEM 1.5, shmem_wait_until.
@@ -89,7 +90,7 @@ inline Status wait_on(Endpoint& ep, T& word, Comparison how, std::type_identity_
 /// Whether a word of my part of a segment compares with `value` as `how` says, after at most one round of progress. The
 /// word is read as by wait_on.
 ///
-/// Errors: misaligned, out_of_range, invalid_argument (in a forked child).
+/// Errors: misaligned, out_of_range, invalid_argument (no such comparison, or in a forked child).
 template <WaitableWord T>
 inline Result<bool> test_on(Endpoint& ep, GlobalPtr<T> word, Comparison how,
                             std::type_identity_t<T> value) noexcept {

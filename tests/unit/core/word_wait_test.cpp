@@ -74,6 +74,15 @@ TEST_F(WordWaitOfAJob, FindsTheWordByItsAddress) {
   EXPECT_EQ(locate(me().state(), word).code(), ErrorCode::out_of_range);
 }
 
+TEST_F(WordWaitOfAJob, ThatComparesAsNothingDoesIsRefused) {
+  const GlobalPtr<std::int32_t> word{0, 40};
+  for (const int strange : {6, 9, 255}) {
+    const auto how = static_cast<Comparison>(strange);
+    EXPECT_EQ(wait_on(me(), word, how, 0, 5ms).code(), ErrorCode::invalid_argument) << strange;
+    EXPECT_EQ(test_on(me(), word, how, 0).status().code(), ErrorCode::invalid_argument) << strange;
+  }
+}
+
 TEST_F(WordWaitOfAJob, SaysInTheStallReportWhatIsWaitedFor) {
   ASSERT_TRUE(put_value(me(), GlobalPtr<std::int32_t>{0, 40}, -7));
   testing::internal::CaptureStderr();
