@@ -26,9 +26,14 @@ CollCall call_to_combine(Bandit::Words& words) noexcept {
   return call;
 }
 
+std::uint64_t nanoseconds_since(TeamState& team, core::Clock::time_point before) noexcept {
+  return static_cast<std::uint64_t>((team.endpoint.clock.now() - before) / std::chrono::nanoseconds(1));
+}
+
 /// Begins it. The members do not wait for it before 16 further calls of the key.
 void begin_to_combine(TeamState& team, TeamEngine& engine, Learning::Key& key) {
-  key.words = std::make_shared<Bandit::Words>(key.bandit.words());
+  key.words = std::make_shared<Bandit::Words>(key.bandit.words(key.cost));
+  const auto before = team.endpoint.clock.now();
   const CollCall call = call_to_combine(*key.words);
   std::string why;
   const auto request = checked_request(team, call, team.endpoint.layer<Collectives>()->user_operators(), why);
@@ -45,11 +50,14 @@ void begin_to_combine(TeamState& team, TeamEngine& engine, Learning::Key& key) {
   // Only a member without memory comes here. The others would wait for its part.
   if (!request || (key.combining.done() && !key.combining.status().ok() && engine.broken().ok()))
     throw std::bad_alloc();
+  key.cost = nanoseconds_since(team, before);
 }
 
 /// False: the team is broken, as the call will find.
 bool go_on_by_what_was_combined(TeamState& team, TeamEngine& engine, Learning::Key& key) {
+  const auto before = team.endpoint.clock.now();
   if (!wait_for_call(team.endpoint, key.combining, std::chrono::nanoseconds::max())) return false;
+  key.cost += nanoseconds_since(team, before);
   if (key.bandit.go_on(*key.words)) engine.have_learned(key);
   return true;
 }
@@ -75,8 +83,7 @@ Event run_and_learn(TeamState& team, TeamEngine& engine, const Request& request,
                     : engine.begin_as(request, call, key->which, key->field[candidate]);
   const Status status = wait_for_call(team.endpoint, event, call.options.limit);
   if (status) {
-    const std::chrono::nanoseconds took = team.endpoint.clock.now() - before;
-    key->bandit.took(candidate, static_cast<std::uint64_t>(took.count()));
+    key->bandit.took(candidate, nanoseconds_since(team, before));
   } else if (status.code() == ErrorCode::refused) {
     key->bandit.take_back();  // nothing has happened: the program makes the call again
   }

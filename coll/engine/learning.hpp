@@ -32,6 +32,8 @@ class Learning {
     /// What the members combine, and the call that does it. Peers may write to the words until it has ended.
     std::shared_ptr<Bandit::Words> words;
     Event combining;
+    /// What the last combining has cost this member, in nanoseconds: its begin, and the wait for it. 0: there was none.
+    std::uint64_t cost = 0;
   };
 
   /// Null: the key has no place.

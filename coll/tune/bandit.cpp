@@ -1,6 +1,7 @@
 #include "coll/tune/bandit.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace aqueduct::coll {
 
@@ -11,14 +12,24 @@ namespace {
 /// Between two trials, and between the last one and the end of an epoch: one call in 17 is a trial at most.
 constexpr std::uint32_t kApart = 17;
 constexpr std::uint32_t kShortest = kApart + 1;
+/// Between the trials of two candidates, once all have been tried; also of an epoch.
 constexpr std::uint32_t kLongest = 512;
-/// Of an epoch without a trial.
-constexpr std::uint32_t kRest = 64;
+/// Of an epoch without a trial, at least. A best one that becomes slow has 7 slow calls at most that the median does not show
+/// when the members combine. After another epoch of this length they do so again, kApart calls later they know, and a trial
+/// epoch later they change: 7 + 1 + 19 + 17 + 20 = 64 calls, of which 1 is a trial among those 7.
+constexpr std::uint32_t kWatch = 19;
+/// Calls of a best one in doubt between a trial and the combining: they show that it was still slow after the trial. Without them
+/// a trial right after a disturbance of the machine would look better than all calls during it.
+constexpr std::uint32_t kAfterTrial = 2;
+/// Combining may cost 1 in so many of the calls' time where nothing is tried.
+constexpr std::uint64_t kWatchPart = 400;
 
 /// A candidate whose first trial takes less than 3/2 of the best one's time is tried twice more.
 constexpr bool is_close(std::uint64_t time, std::uint64_t best) noexcept { return time * 2 < best * 3; }
 /// 3 % are more than noise between medians, and a change costs the calls' kept methods.
 constexpr bool is_better(std::uint64_t time, std::uint64_t best) noexcept { return time * 100 < best * 97; }
+/// When the best one is in doubt, a single trial is enough if the difference is as great as the doubt.
+constexpr bool is_much_better(std::uint64_t time, std::uint64_t best) noexcept { return time * 3 < best * 2; }
 constexpr bool is_worse_than_before(std::uint64_t now, std::uint64_t before) noexcept {
   return now * 2 > before * 3;
 }
@@ -38,8 +49,15 @@ std::uint64_t Bandit::Samples::median() const noexcept {
   return *middle;
 }
 
+std::uint64_t Bandit::Samples::least_of_last(std::size_t number) const noexcept {
+  std::uint64_t least = kUnknown;
+  for (std::size_t i = 0; i < std::min(number, count); ++i)
+    least = std::min(least, kept[(count - 1 - i) % kSamples]);
+  return least;
+}
+
 Bandit::Bandit(std::size_t candidates)
-    : times_(candidates, kUnknown), tried_(candidates, false), longest_(kShortest) {
+    : times_(candidates, kUnknown), tried_(candidates, false), spacing_(kShortest) {
   begin(kNone, 0, 2 * kApart);  // what the others are compared with
 }
 
@@ -49,15 +67,15 @@ Bandit::Due Bandit::due() const noexcept {
   return call_ + kApart == epoch_.calls && !combining_ ? Due::combine : Due::nothing;
 }
 
-Bandit::Words Bandit::words() noexcept {
+Bandit::Words Bandit::words(std::uint64_t cost) noexcept {
   combining_ = true;
-  return {best_samples_.median(), samples_.median()};
+  return {best_samples_.median(), samples_.median(), cost, best_samples_.least_of_last(kAfterTrial)};
 }
 
-/// The last trial of an epoch is the last call before the members combine.
+/// The last trial of an epoch is the last call before the members combine, or a few calls before that.
 bool Bandit::is_trial(std::uint32_t call) const noexcept {
   for (std::uint32_t back = 0; back < epoch_.trials; ++back) {
-    if (call + 1 + kApart * (back + 1) == epoch_.calls) return true;
+    if (call + 1 + epoch_.after + kApart * (back + 1) == epoch_.calls) return true;
   }
   return false;
 }
@@ -83,6 +101,7 @@ void Bandit::took(std::size_t candidate, std::uint64_t time) noexcept {
 bool Bandit::go_on(const Words& all) noexcept {
   const std::uint64_t best = std::min(all[0], kUnknown);
   const std::uint64_t other = std::min(all[1], kUnknown);
+  if (all[2] != 0) cost_ = std::min(cost_, all[2]);
   const Epoch ended = epoch_;
   const bool became_slow =
       times_[best_] != kUnknown && best != kUnknown && is_worse_than_before(best, times_[best_]);
@@ -90,61 +109,95 @@ bool Bandit::go_on(const Words& all) noexcept {
     times_[best_] = best;
     spent_ += best * ended.calls;
   }
-  if (became_slow) try_all_again();
+  if (became_slow) {
+    try_all_again();
+    doubted_ = true;
+  }
   if (ended.trials == 0 || best == kUnknown || other == kUnknown) {
-    begin_with_another();
+    begin_next();
     return false;
   }
   times_[ended.candidate] = other;
   if (other > best) lost_ += (other - best) * ended.trials;
-  if (ended.trials == 1 && is_close(other, best)) {
+  // While the best one is in doubt, the next candidate is of more use than certainty about one that is no better.
+  const bool promises = is_close(other, best) && (!doubted_ || is_better(other, best));
+  const bool much_better = ended.after != 0 && is_much_better(other, std::min(best, all[3]));
+  if (ended.trials == 1 && promises && !much_better && !became_slow) {
     begin(ended.candidate, 2, kApart * 2 + 1);
     return false;
   }
-  const bool better = ended.trials > 1 && is_better(other, best);
+  const bool better = much_better || (ended.trials > 1 && is_better(other, best));
   if (better) {
     best_ = ended.candidate;
     best_samples_ = samples_;
+    doubted_ = false;
     try_all_again();
   }
-  begin_with_another();
+  begin_next();
   return better;
 }
 
 void Bandit::try_all_again() noexcept {
   std::fill(tried_.begin(), tried_.end(), false);
   settled_ = false;
-  longest_ = kShortest;
+  spacing_ = kShortest;
+  planned_ = kNone;
 }
 
-void Bandit::begin(std::size_t candidate, std::uint32_t trials, std::uint32_t calls) noexcept {
+void Bandit::begin(std::size_t candidate, std::uint32_t trials, std::uint32_t calls,
+                   std::uint32_t after) noexcept {
   if (candidate != epoch_.candidate) samples_ = {};
-  epoch_ = {calls, trials, candidate};
+  epoch_ = {calls + after, trials, after, candidate};
   call_ = 0;
   combining_ = false;
 }
 
-void Bandit::begin_with_another() noexcept {
-  if (times_.size() < 2) return;
-  if (times_[best_] != kUnknown && !may_lose(lost_, spent_, times_[best_])) return begin(kNone, 0, kRest);
-  std::size_t candidate = another();
-  if (candidate == kNone) {
-    settled_ = true;
-    std::fill(tried_.begin(), tried_.end(), false);
-    longest_ = std::min(longest_ * 2, kLongest);
-    candidate = another();
-  }
-  tried_[candidate] = true;
-  samples_ = {};
-  begin(candidate, 1, longest_);
+/// Whether a trial may cost something. What is known to be faster than a best one in doubt is expected to cost nothing.
+bool Bandit::may_try() const noexcept {
+  const std::uint64_t best = times_[best_];
+  return best == kUnknown || may_lose(lost_, spent_, best) || (doubted_ && times_[planned_] < best);
 }
 
-/// The next one to be tried: those that never were, in their order, then the fastest. kNone: all have been tried.
+std::uint32_t Bandit::calls_of_watch() const noexcept {
+  const std::uint64_t best = std::max<std::uint64_t>(times_[best_], 1);
+  if (cost_ == kUnknown || best == kUnknown) return kWatch;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(cost_ * kWatchPart / best, kWatch, kLongest));
+}
+
+void Bandit::begin_next() noexcept {
+  if (times_.size() < 2) return;
+  if (planned_ == kNone) plan_another();
+  const std::uint32_t watch = calls_of_watch();
+  if (!may_try()) return begin(kNone, 0, watch);
+  if (rest_ != 0 && rest_ + kShortest > watch) {
+    const std::uint32_t calls = std::clamp(rest_, kShortest, watch);
+    rest_ -= std::min(rest_, calls);
+    return begin(kNone, 0, calls);
+  }
+  samples_ = {};
+  begin(std::exchange(planned_, kNone), 1, rest_ + kShortest, doubted_ ? kAfterTrial : 0);
+}
+
+void Bandit::plan_another() noexcept {
+  planned_ = another();
+  if (planned_ == kNone) {
+    settled_ = true;
+    doubted_ = false;
+    std::fill(tried_.begin(), tried_.end(), false);
+    spacing_ = std::min(spacing_ * 2, kLongest);
+    planned_ = another();
+  }
+  tried_[planned_] = true;
+  rest_ = spacing_ - kShortest;
+}
+
+/// The next one to be tried: those that never were, in their order, then the fastest. If the best one is in doubt, what is known
+/// to be fast comes first. kNone: all have been tried.
 std::size_t Bandit::another() const noexcept {
   std::size_t found = kNone;
   for (std::size_t i = 0; i < times_.size(); ++i) {
     if (i == best_ || tried_[i]) continue;
-    if (times_[i] == kUnknown) return i;
+    if (times_[i] == kUnknown && !doubted_) return i;
     if (found == kNone || times_[i] < times_[found]) found = i;
   }
   return found;

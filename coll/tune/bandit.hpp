@@ -17,8 +17,10 @@ namespace aqueduct::coll {
 /// use the best one, so there is time for the combining. Each time is compared with that of the best one in the same
 /// epoch: what disturbs a machine for a while disturbs both.
 ///
-/// Once all candidates have been tried, epochs grow, but they do not end: a best one that has become slower by half is
-/// found out, and the others are tried again.
+/// Once all candidates have been tried, trials become rare, but the members go on combining: short epochs without a trial lie
+/// between. A best candidate that has become slower by half is *doubted*: the others are tried again, the fastest first, and
+/// one that takes less than two thirds of the best one's time replaces it after a single trial. So the best one is left
+/// within 64 calls. Where combining costs more than 1/400 of the calls' time, these epochs are longer, and it takes longer.
 ///
 /// What is chosen is a pure function of the number of calls and of what the members have combined, so members that make
 /// the same calls choose alike (docs/tuning.md).
@@ -42,8 +44,9 @@ class Bandit {
   explicit Bandit(std::size_t candidates);
 
   Due due() const noexcept;
-  /// What this member has measured in this epoch.
-  Words words() noexcept;
+  /// What this member has measured: of the best candidate, of the one that is tried, and of the best one's very last calls. `cost`
+  /// is the time that its last combining took, in the unit of took(); 0: unknown.
+  Words words(std::uint64_t cost = 0) noexcept;
   /// The next epoch begins. Returns whether the best candidate is another one now.
   bool go_on(const Words& all) noexcept;
   /// The candidate of the next call, which is counted.
@@ -72,24 +75,33 @@ class Bandit {
 
     void add(std::uint64_t time) noexcept { kept[count++ % kSamples] = time; }
     std::uint64_t median() const noexcept;
+    std::uint64_t least_of_last(std::size_t number) const noexcept;
   };
   struct Epoch {
     std::uint32_t calls = 0;
     std::uint32_t trials = 0;  ///< of the candidate below
+    std::uint32_t after = 0;   ///< calls of the best one between the last trial and the combining
     std::size_t candidate = kNone;
   };
 
   bool is_trial(std::uint32_t call) const noexcept;
-  void begin(std::size_t candidate, std::uint32_t trials, std::uint32_t calls) noexcept;
-  void begin_with_another() noexcept;
+  void begin(std::size_t candidate, std::uint32_t trials, std::uint32_t calls,
+             std::uint32_t after = 0) noexcept;
+  void begin_next() noexcept;
+  void plan_another() noexcept;
   std::size_t another() const noexcept;
   void try_all_again() noexcept;
+  bool may_try() const noexcept;
+  std::uint32_t calls_of_watch() const noexcept;
 
   std::vector<std::uint64_t> times_;  // [candidate]
   std::vector<bool> tried_;           // [candidate], since the last time that all were to be tried
   std::size_t best_ = 0;
   bool settled_ = false;
-  std::uint32_t longest_;  // calls of an epoch that tries one candidate
+  bool doubted_ = false;         // the best one has become slow, and not all others have been tried since
+  std::uint32_t spacing_;        // calls between the trials of two candidates
+  std::size_t planned_ = kNone;  // the candidate that is tried next
+  std::uint32_t rest_ = 0;       // calls without a trial before that
   Epoch epoch_;
   std::uint32_t call_ = 0;  // in the epoch
   bool combining_ = false;
@@ -98,6 +110,7 @@ class Bandit {
   std::uint64_t spent_ = 0;  // on all calls, by the combined times
   std::uint64_t lost_ = 0;   // of these, on trials of what was slower
   std::uint64_t trials_ = 0;
+  std::uint64_t cost_ = kUnknown;  // of combining once, for the slowest member; the least that was combined
 };
 
 }  // namespace aqueduct::coll

@@ -25,9 +25,10 @@ class BanditMembers {
     if (due == Bandit::Due::combine) {
       ASSERT_FALSE(combined_) << "combined twice before going on";
       combined_ = true;
+      ++combinings_;
       all_ = {};
       for (Bandit& one : members_) {
-        const Bandit::Words words = one.words();
+        const Bandit::Words words = one.words(cost_);
         for (std::size_t i = 0; i < words.size(); ++i) all_[i] = std::max(all_[i], words[i]);
       }
       since_combined_ = 0;
@@ -35,7 +36,9 @@ class BanditMembers {
       ASSERT_TRUE(combined_);
       EXPECT_GE(since_combined_, 16u) << "no time to combine";
       combined_ = false;
-      for (Bandit& one : members_) one.go_on(all_);
+      bool changes = false;
+      for (Bandit& one : members_) changes = one.go_on(all_);
+      if (changes) ++changes_;
     }
     const std::size_t candidate = members_[0].next();
     for (std::size_t i = 1; i < members_.size(); ++i) ASSERT_EQ(members_[i].next(), candidate);
@@ -54,9 +57,16 @@ class BanditMembers {
     for (int i = 0; i < count && !testing::Test::HasFatalFailure(); ++i) call();
   }
 
+  /// Calls take so long from now on.
+  void take(Time time) { time_ = std::move(time); }
+  /// What combining takes from now on.
+  void combining_costs(std::uint64_t cost) { cost_ = cost; }
+
   const Bandit& first() const { return members_[0]; }
   const std::vector<std::size_t>& used() const { return used_; }
   std::uint64_t spent() const { return spent_; }
+  std::uint64_t combinings() const { return combinings_; }
+  std::uint64_t changes() const { return changes_; }
 
  private:
   std::vector<Bandit> members_;
@@ -68,6 +78,9 @@ class BanditMembers {
   std::uint64_t calls_ = 0;
   std::uint64_t since_combined_ = 0;
   std::uint64_t spent_ = 0;
+  std::uint64_t cost_ = 0;
+  std::uint64_t combinings_ = 0;
+  std::uint64_t changes_ = 0;
   std::vector<std::size_t> used_;
 };
 
@@ -154,18 +167,73 @@ TEST(Bandit, DoesNotChangeForNoise) {
   EXPECT_LE(changes, 20u) << "of some 400 comparisons";
 }
 
-TEST(Bandit, LeavesOneThatHasBecomeSlow) {
-  constexpr std::uint64_t kSlowFrom = 10'000;
+/// How many calls still use the best candidate if it takes ten times as long from now on.
+std::uint64_t calls_until_left(BanditMembers members, const std::vector<std::uint64_t>& times) {
+  const std::size_t slow = members.first().best();
+  members.take(
+      [&](std::size_t candidate, std::uint64_t) { return times[candidate] * (candidate == slow ? 10 : 1); });
+  for (std::uint64_t calls = 0; calls < 3000; ++calls) {
+    members.call();
+    if (members.first().best() != slow) return calls;  // this call has used another one
+  }
+  return 3000;
+}
+
+// Wherever in an epoch it becomes slow, while the team still learns and long after.
+TEST(Bandit, LeavesOneThatHasBecomeSlowWithin64Calls) {
+  const std::vector<std::vector<std::uint64_t>> fields{
+      {1000, 500, 700, 900}, {1000, 500, 510, 520, 530, 540, 550, 560}, {1000, 500, 5000, 6000, 700}};
+  for (const auto& times : fields) {
+    BanditMembers members(2, times.size(), constant(times));
+    members.calls(600);
+    for (int call = 600; call < 5000; ++call) {
+      ASSERT_EQ(members.first().best(), 1u);
+      ASSERT_LE(calls_until_left(members, times), 64u) << call << ", " << times.size() << " candidates";
+      members.call();
+    }
+  }
+}
+
+// Two epochs of a trial are the rule. If the runner-up becomes the best one just then, it has 64 calls of its own.
+TEST(Bandit, TriesTheNextOneIfTheRunnerUpHasBecomeSlowToo) {
+  BanditMembers members(2, 4, constant({1000, 500, 600, 700}));
+  members.calls(4000);
+  for (int call = 4000; call < 4560; ++call) {
+    BanditMembers slowed = members;
+    slowed.take(constant({1000, 5000, 6000, 700}));
+    slowed.calls(64 + 64);
+    ASSERT_EQ(slowed.first().best(), 3u) << call;
+    members.call();
+  }
+}
+
+// Each disturbance begins and ends at another place in an epoch.
+TEST(Bandit, StaysWithTheBestOneIfAllBecomeSlowForAWhile) {
   const auto time = [](std::size_t candidate, std::uint64_t call) -> std::uint64_t {
-    constexpr std::uint64_t kTimes[] = {1000, 500, 700, 900};
-    return candidate == 1 && call >= kSlowFrom ? 5000 : kTimes[candidate];
+    constexpr std::uint64_t kTimes[] = {1000, 500, 700, 900, 1200, 800};
+    return kTimes[candidate] * (call > 3000 && call / 307 % 3 == 0 ? 4 : 1);
   };
-  BanditMembers members(2, 4, time);
-  members.calls(kSlowFrom);
+  BanditMembers members(2, 6, time);
+  members.calls(3000);
   ASSERT_EQ(members.first().best(), 1u);
-  // The longest epoch may just have begun. Then each of the others has an epoch or two.
-  members.calls(512 + 512 + 4 * (18 + 35));
-  EXPECT_EQ(members.first().best(), 2u);
+  const std::uint64_t before = members.changes();
+  members.calls(100'000);
+  EXPECT_EQ(members.first().best(), 1u);
+  EXPECT_EQ(members.changes(), before);
+}
+
+TEST(Bandit, CombinesLessOftenWhereCombiningIsDear) {
+  BanditMembers cheap(2, 4, constant({1000, 500, 700, 900}));
+  BanditMembers dear(2, 4, constant({1000, 500, 700, 900}));
+  for (BanditMembers* const one : {&cheap, &dear}) one->calls(5000);  // all have been tried, trials are rare
+  dear.combining_costs(250);
+  const std::uint64_t before = dear.combinings();
+  ASSERT_EQ(cheap.combinings(), before);
+  for (BanditMembers* const one : {&cheap, &dear}) one->calls(20'000);
+  EXPECT_GE(cheap.combinings() - before, 20'000u / 20);
+  // Half of a call's time, once in 200 calls: 1 in 400. Trials, and what is tried again, come in addition.
+  EXPECT_LE(dear.combinings() - before, 20'000u / 200 + 3 * 20'000 / 512 + 2);
+  EXPECT_EQ(dear.first().best(), 1u);
 }
 
 TEST(Bandit, AMemberWithoutTimesLearnsLikeTheOthers) {
