@@ -24,13 +24,20 @@ struct Found {
   std::size_t runner_up = 0;  ///< as `best`: there is none
   std::uint64_t best_time = 0;
   std::uint64_t runner_up_time = 0;
-  std::uint32_t samples = 0;
-  bool decided = false;
+  std::uint32_t samples = 0;  ///< of the best one
+  bool decided =
+      false;  ///< the best one has won more often than chance explains, or the runner-up is level at best
 };
 
-/// Successive halving: all candidates a few times, the better half more often, the best two most often. In turns, so that
-/// what disturbs the machine for a while disturbs all of them. Candidates that are four times slower than the best one are
-/// dropped after the first look, but for the best four. The statistic is the median.
+/// A candidate is measured so often at the most.
+constexpr std::uint32_t kMostRepetitions = 40;
+
+/// A race: all candidates are measured in turns, so that what disturbs the machine for a while disturbs all of them. After 2, 3,
+/// 5, 7, 10, 14, 20, 28 and 40 repetitions those are dropped that have no prospects:
+/// - at first, those of which all times are longer than all of the fastest one's, by a quarter, later a tenth;
+/// - from 5 repetitions on, those that are unlikely to be 5 % faster than the fastest one, by the spread of their times.
+/// So noise decides how long the race is: where there is none, it ends after 5 repetitions. The best four are not dropped after
+/// 2, the best two not before 5. The statistic is the median.
 ///
 /// A pure function of what `measure` returns, so members that get equal samples find the same.
 /// Requires: at least one candidate. Errors: those of `measure`.

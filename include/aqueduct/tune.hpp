@@ -18,8 +18,8 @@ namespace aqueduct {
 
 /// How `tune` searches. The same on all members, but for `work` and `save`.
 struct TuneOptions {
-  /// After this no further size is begun, and those left stay as they are. A size that was begun is finished: some 60 calls at
-  /// least. Chosen.
+  /// After this no further size is begun, and those left stay as they are. A size that was begun is finished: three
+  /// calls of each algorithm at least. Chosen.
   std::chrono::nanoseconds time = std::chrono::seconds(10);
   /// How many algorithms of the model's order are measured for a size: 1, the first one alone; many, all. Those of shared
   /// memory and of the conduit, which no model knows, come in addition, and the one that would run now. Chosen.
@@ -48,7 +48,8 @@ struct Tuned {
   std::chrono::nanoseconds runner_up_median{0};
   std::uint32_t samples = 0;
   std::uint32_t tried = 0;  ///< algorithms, with their parameters
-  bool decided = false;     ///< the best one won so many repetitions that chance is no good explanation
+  /// No other one that was tried is likely to be 5 % faster, or it won so many repetitions that chance is no good explanation.
+  bool decided = false;
 };
 
 struct TuneReport {
@@ -71,7 +72,8 @@ struct TuneReport {
 ///             come back from `work` at all: then the other members' collective calls on the team fail with timed_out
 ///             from then on. invalid_argument, with the rank, also if `work` has thrown there (the log has its words).
 ///             After an error the team keeps its old table, unless it can make no calls any more.
-/// Cost:       for each size up to some 140 calls of the operation for eight algorithms, and three all-reduces.
+/// Cost:       for each size some 25 calls of the operation for eight algorithms, if times do not vary, and four all-reduces. If they do,
+///             what they leave open is repeated: at most 40 calls of each algorithm, and ten all-reduces.
 Result<TuneReport> tune(Team& team, std::span<const Collective> operations,
                         std::span<const std::uint64_t> bytes, const TuneOptions& options = {});
 

@@ -130,19 +130,28 @@ int tune_here(Job& job, const Options& options) {
   return 0;
 }
 
-/// Fails if a stage is worse than it may be.
+constexpr std::size_t kStages = 3;
+
+/// Fails if a stage is worse than it may be, or the search takes longer.
 int run_study(const StudyOptions& options) {
   const auto keys = study(options);
   print_study(keys, options);
   int outcome = 0;
-  for (std::size_t stage = 0; stage < options.most.size(); ++stage) {
+  for (std::size_t stage = 0; stage < std::min(options.most.size(), kStages); ++stage) {
     const double p95 = p95_of_stage(keys, options, stage);
     if (p95 <= options.most[stage]) continue;
     fmt::print(stderr, "aqtune: --require: the p95 of stage {} is {:.1f} %, and may be {:.1f} %\n", stage,
                p95, options.most[stage]);
     outcome = 1;
   }
-  return outcome;
+  if (options.most.size() <= kStages) return outcome;
+  const double effort = effort_of_search(keys, options);
+  if (effort <= options.most[kStages]) return outcome;
+  fmt::print(
+      stderr,
+      "aqtune: --require: a search takes {:.1f} % of the time of an exhaustive one, and may take {:.1f} %\n",
+      effort, options.most[kStages]);
+  return 1;
 }
 
 int run(const Options& options, int argc, char** argv) {
@@ -176,6 +185,7 @@ static int run_tool(int argc, char** argv) {
       "  AQUEDUCT_COLL_TUNING=tuning/ aqrun -n 64 --hosts hosts.txt ./program");
   std::string operations = "all";
   std::string bytes = "8:1M";
+  double noise = 0;
   app.add_option("--ops", operations, "broadcast,all_reduce,… or all")->capture_default_str();
   app.add_option("--bytes", bytes, "of a block: powers of four from A to B, or a list with commas")
       ->type_name("A:B")
@@ -208,17 +218,23 @@ static int run_tool(int argc, char** argv) {
   app.add_option("--calls", options.study.calls, "of --regret: calls of a key while a team learns (stage 2)")
       ->check(CLI::Range(1U, 100'000'000U))
       ->capture_default_str();
-  app.add_option("--require", options.study.most,
-                 "of --regret: fails if the p95 of stage 0, 1 or 2 is greater than this, in percent")
+  app.add_option(
+         "--require", options.study.most,
+         "of --regret: fails if the p95 of stage 0, 1 or 2 is greater than this, or the time of stage 1 in "
+         "that of an exhaustive search, in percent")
       ->delimiter(',')
-      ->expected(1, 3)
+      ->expected(1, 4)
       ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--noise", noise, "of --regret: how much longer measured calls take on average, in percent")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;  // --help arrives here too; 2: wrong usage, as of all tools
   }
   options.study.json = options.json;
+  options.study.noise = noise / 100;
   options.study.searched = options.candidates;
   if (options.out.empty()) options.out = "tuning/";
   try {

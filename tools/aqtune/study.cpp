@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <random>
 #include <span>
 #include <string_view>
@@ -119,12 +120,26 @@ double percentile(std::vector<double> values, double which) {
 double regret_of(const StudiedKey& key, const StudyOptions& options, std::size_t stage) {
   switch (stage) {
     case 0: return key.regret(1);
-    case 1: return key.regret(options.searched);
-    default: return key.learned(options.searched, options.calls).regret;
+    case 1: return key.searched(options.searched, options.noise).regret;
+    default: return key.learned(options.searched, options.calls, options.noise).regret;
   }
 }
 
 }  // namespace
+
+double Noise::factor() {
+  if (size_ == 0) return 1;
+  const double usual = 1 + size_ * std::exponential_distribution<double>(1)(random_);
+  return below(random_, 20) == 0 ? usual * std::uniform_real_distribution<double>(2, 5)(random_) : usual;
+}
+
+double Noise::mean() const { return size_ == 0 ? 1 : (1 + size_) * (1 + 0.05 * 2.5); }
+
+double effort_of_search(const std::vector<StudiedKey>& keys, const StudyOptions& options) {
+  double sum = 0;
+  for (const StudiedKey& one : keys) sum += one.searched(options.searched, options.noise).effort;
+  return keys.empty() ? 0 : 100 * sum / static_cast<double>(keys.size());
+}
 
 double p95_of_stage(const std::vector<StudiedKey>& keys, const StudyOptions& options, std::size_t stage) {
   std::vector<double> regrets;
@@ -139,8 +154,9 @@ double StudiedKey::regret(std::size_t tried) const {
   return best == 0 ? 0 : static_cast<double>(*std::min_element(times.begin(), end)) / best - 1;
 }
 
-StudiedKey::Learned StudiedKey::learned(std::size_t tried, std::uint64_t calls) const {
+StudiedKey::Learned StudiedKey::learned(std::size_t tried, std::uint64_t calls, double noise) const {
   if (times.empty()) return {};
+  Noise noisy(noise, times[0]);
   coll::Bandit bandit(std::min(tried, times.size()));
   coll::Bandit::Words words{};
   double spent = 0;
@@ -148,8 +164,9 @@ StudiedKey::Learned StudiedKey::learned(std::size_t tried, std::uint64_t calls) 
     if (bandit.due() == coll::Bandit::Due::combine) words = bandit.words();
     if (bandit.due() == coll::Bandit::Due::go_on) bandit.go_on(words);
     const std::size_t candidate = bandit.next();
-    bandit.took(candidate, times[candidate]);
-    spent += static_cast<double>(times[candidate]);
+    const auto time = static_cast<double>(times[candidate]);
+    bandit.took(candidate, static_cast<std::uint64_t>(time * noisy.factor()));
+    spent += time;
   }
   const auto used = static_cast<double>(times[bandit.best()]);
   const auto best = static_cast<double>(*std::min_element(times.begin(), times.end()));
@@ -157,25 +174,29 @@ StudiedKey::Learned StudiedKey::learned(std::size_t tried, std::uint64_t calls) 
   return {used / best - 1, spent / (used * static_cast<double>(calls)) - 1};
 }
 
-double StudiedKey::effort(std::size_t tried) const {
-  if (times.empty()) return 0;
+StudiedKey::Searched StudiedKey::searched(std::size_t tried, double noise) const {
+  if (times.empty()) return {};
+  Noise noisy(noise, times[0]);
   double spent = 0;
-  std::uint32_t of_first = 0;  // how often the best one of all rounds has been called
   const auto measure = [&](std::span<const std::size_t> who,
                            std::uint32_t calls) -> Result<std::vector<coll::Samples>> {
-    std::vector<coll::Samples> samples;
-    for (const std::size_t one : who) {
-      samples.emplace_back(calls, times[one]);
-      spent += static_cast<double>(times[one]) * calls;
+    std::vector<coll::Samples> samples(who.size());
+    for (std::uint32_t call = 0; call < calls; ++call) {
+      for (std::size_t i = 0; i < who.size(); ++i) {
+        const double took = static_cast<double>(times[who[i]]) * noisy.factor();
+        samples[i].push_back(static_cast<std::uint64_t>(took));
+        spent += took;
+      }
     }
-    of_first += calls;
     return samples;
   };
   const std::chrono::nanoseconds no_limit(std::numeric_limits<std::int64_t>::max());
-  if (!coll::search(std::min(tried, times.size()), no_limit, measure)) return 0;
-  double all = 0;
-  for (const std::uint64_t time : times) all += static_cast<double>(time) * of_first;
-  return all == 0 ? 0 : spent / all;
+  const auto found = coll::search(std::min(tried, times.size()), no_limit, measure);
+  const double once = std::accumulate(times.begin(), times.end(), 0.0) * noisy.mean();
+  const auto best = static_cast<double>(*std::min_element(times.begin(), times.end()));
+  if (!found || best == 0) return {};
+  return {static_cast<double>(times[found->best]) / best - 1, spent / once / coll::kMostRepetitions,
+          spent / once / found->samples};
 }
 
 std::vector<StudiedKey> study(const StudyOptions& options) {
@@ -217,8 +238,8 @@ void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& option
   }
   fmt::print(
       "regret in percent: stage 0 chooses by the model, stage 1 measures its first {}, stage 2 tries these "
-      "during {} calls\n",
-      options.searched, options.calls);
+      "during {} calls; noise {} %\n",
+      options.searched, options.calls, 100 * options.noise);
   fmt::print("{:<24}{:>6}", "", "keys");
   for (int stage = 0; stage < 3; ++stage)
     fmt::print("   {:>8}{:>8}{:>8}{:>8}", "median", "p95", "max", "<= 5 %");
@@ -236,22 +257,29 @@ void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& option
     fmt::print("{}\n", line);
   }
   std::vector<double> lost;
-  for (const StudiedKey& one : keys) lost.push_back(100 * one.learned(options.searched, options.calls).lost);
+  for (const StudiedKey& one : keys)
+    lost.push_back(100 * one.learned(options.searched, options.calls, options.noise).lost);
   fmt::print(
       "\nwhat stage 2 loses while it learns, in percent of the calls' time: median {:.2f}, p95 {:.2f}\n",
       percentile(lost, 0.5), percentile(lost, 0.95));
   fmt::print(
-      "\nhow good a search is: the best of all / the best of the first x, on average; and the share of "
-      "its time of that of a search that calls all of them as often as this one its best\n");
+      "\nhow good a search is: the best of all / what a search of the first x finds, on average; and its "
+      "time as a share of that "
+      "of an exhaustive search, which calls all of them {} times, or as often as this one its best\n",
+      coll::kMostRepetitions);
   for (const std::size_t tried : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 16u, 24u, 32u}) {
     double quality = 0;
     double effort = 0;
+    double of_calls = 0;
     for (const StudiedKey& one : keys) {
-      quality += 1 / (1 + one.regret(tried));
-      effort += one.effort(tried);
+      const StudiedKey::Searched searched = one.searched(tried, options.noise);
+      quality += 1 / (1 + searched.regret);
+      effort += searched.effort;
+      of_calls += searched.effort_of_calls;
     }
     const auto count = static_cast<double>(std::max<std::size_t>(keys.size(), 1));
-    fmt::print("x = {:>2}   {:.4f}   {:.4f}\n", tried, quality / count, effort / count);
+    fmt::print("x = {:>2}   {:.4f}   {:.4f}   {:.4f}\n", tried, quality / count, effort / count,
+               of_calls / count);
   }
 }
 

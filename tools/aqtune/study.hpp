@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,24 @@ struct StudyOptions {
   std::uint32_t keys = 4;  ///< operations and sizes by chance, for each machine, topology and number of ranks
   std::uint32_t searched = 8;  ///< candidates that stage 1 measures
   std::uint64_t calls = 2000;  ///< of a key, while a team learns: stage 2
+  double noise = 0;            ///< of measured times: Noise
   std::uint64_t seed = 1;
   bool json = false;
-  std::vector<double> most;  ///< the greatest p95 of each stage, in percent; empty: any
+  /// In percent, the greatest p95 of each stage, and what a search may take of the time of an exhaustive one. Empty: any.
+  std::vector<double> most;
+};
+
+/// What makes measured times longer: a factor of 1 + `size` times a number of an exponential distribution of mean 1, and 1 call in 20
+/// takes 2 to 5 times as long, as on a machine that does something else. Without noise, if `size` is 0.
+class Noise {
+ public:
+  Noise(double size, std::uint64_t seed) : size_(size), random_(seed) {}
+  double factor();
+  double mean() const;
+
+ private:
+  double size_;
+  std::mt19937_64 random_;
 };
 
 /// A key of a study: how long each candidate takes on the simulated network, in the order of the model.
@@ -33,10 +49,16 @@ struct StudiedKey {
     double regret = 0;  ///< of what it uses at the end
     double lost = 0;    ///< how much longer all calls have taken than with what it uses at the end
   };
-  Learned learned(std::size_t tried, std::uint64_t calls) const;
-  /// The share of the time of an exhaustive search that a search of these takes (coll/tune/search.hpp). The exhaustive one calls
-  /// every candidate as often as this one calls its best.
-  double effort(std::size_t tried) const;
+  Learned learned(std::size_t tried, std::uint64_t calls, double noise = 0) const;
+  /// What a search finds among the model's first `tried` (coll/tune/search.hpp).
+  struct Searched {
+    double regret = 0;
+    /// The share of the time of an exhaustive search, which calls every candidate as often as this one may call any.
+    double effort = 0;
+    /// The same, if the exhaustive one calls every candidate only as often as this one has called its best.
+    double effort_of_calls = 0;
+  };
+  Searched searched(std::size_t tried, double noise = 0) const;
 };
 
 /// Chooses by the model, as it would be calibrated on the network, and tries out all candidates on the network itself, whose
@@ -44,6 +66,8 @@ struct StudiedKey {
 std::vector<StudiedKey> study(const StudyOptions& options);
 /// The 95th percentile of the regrets of a stage, 0 to 2, in percent.
 double p95_of_stage(const std::vector<StudiedKey>& keys, const StudyOptions& options, std::size_t stage);
+/// What stage 1 takes of the time of an exhaustive search, on average, in percent.
+double effort_of_search(const std::vector<StudiedKey>& keys, const StudyOptions& options);
 /// Prints tables of regrets, and the search-quality curve.
 void print_study(const std::vector<StudiedKey>& keys, const StudyOptions& options);
 

@@ -15,9 +15,12 @@ TEST(Study, CountsRegretAndEffort) {
   EXPECT_DOUBLE_EQ(key.regret(1), 1.0);
   EXPECT_DOUBLE_EQ(key.regret(2), 0.0);
   EXPECT_DOUBLE_EQ(key.regret(9), 0.0);
-  EXPECT_DOUBLE_EQ(key.effort(1), 200.0 / 700);
-  // 17 calls of each, and 40 more of the best two; the exhaustive search has 57 calls of each.
-  EXPECT_DOUBLE_EQ(key.effort(3), (17.0 * 700 + 40 * 300) / (57 * 700));
+  EXPECT_DOUBLE_EQ(key.searched(1).regret, 1.0);
+  EXPECT_DOUBLE_EQ(key.searched(1).effort, 5 * 200.0 / (40 * 700));
+  // 5 calls of the best two, 3 of the other one. The exhaustive search has 40 calls of each.
+  EXPECT_DOUBLE_EQ(key.searched(3).regret, 0.0);
+  EXPECT_DOUBLE_EQ(key.searched(3).effort, (5.0 * 300 + 3 * 400) / (40 * 700));
+  EXPECT_DOUBLE_EQ(key.searched(3).effort_of_calls, (5.0 * 300 + 3 * 400) / (5 * 700));
 }
 
 // The limits of the requirements, with few machines and small teams.
@@ -39,6 +42,13 @@ TEST(Study, FindsChoicesWithinTheLimits) {
   };
   EXPECT_LE(p95(1), 0.25) << "stage 0";
   EXPECT_LE(p95(options.searched), 0.05) << "stage 1";
+  EXPECT_LE(effort_of_search(keys, options), 10) << "percent of an exhaustive search's time";
+  for (const double noise : {0.0, 0.1}) {
+    options.noise = noise;
+    EXPECT_LE(p95_of_stage(keys, options, 1), 5) << "stage 1, noise " << noise;
+    EXPECT_LE(p95_of_stage(keys, options, 2), 5) << "stage 2, noise " << noise;
+  }
+  options.noise = 0;
   // The same seed, the same study.
   const std::vector<StudiedKey> again = study(options);
   for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(again[i].times, keys[i].times);
