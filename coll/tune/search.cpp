@@ -15,7 +15,7 @@ constexpr std::uint32_t kFewest = 3;  // repetitions, whatever the time: fewer h
 constexpr std::uint32_t kFewestOfBest = 5;
 /// How unlikely it must be that a candidate is better (has_no_prospects): to be dropped, and for a result to be decided.
 constexpr std::uint64_t kLikely = 3;
-constexpr std::uint64_t kCertain = 8;
+constexpr std::uint64_t kCertain = 12;
 /// In percent: a winner may be so much slower than the best one.
 constexpr std::uint64_t kGoodEnough = 5;
 
@@ -64,7 +64,7 @@ bool is_left_behind(const Runner& one, const Runner& leader, std::uint64_t slowe
 
 /// Whether it is unlikely to be faster than the leader by more than is good enough: the medians would have to be wrong by so many
 /// standard deviations of their difference. For times that are normally distributed, 1.85 of them are sqrt(3 (a^2 + b^2) / n), with the
-/// spreads a and b of n samples each; 3 of them sqrt(8 (a^2 + b^2) / n).
+/// spreads a and b of n samples each; 3.7 of them sqrt(12 (a^2 + b^2) / n).
 bool has_no_prospects(const Runner& one, const Runner& leader, std::uint64_t certainty) noexcept {
   std::uint64_t off = one.time - leader.time + leader.time * kGoodEnough / 100;
   std::uint64_t a = one.spread;
@@ -77,13 +77,14 @@ bool has_no_prospects(const Runner& one, const Runner& leader, std::uint64_t cer
   return off * off * one.samples.size() >= certainty * (a * a + b * b);
 }
 
-/// `field` is sorted.
+/// `field` is sorted. Of the last two the second goes only when the result is decided.
 void drop(std::vector<Runner>& field, const Look& look) {
+  const std::uint64_t certainty = field.size() == 2 ? kCertain : kLikely;
   std::vector<Runner> kept;
   for (Runner& one : field) {
     const bool goes =
         kept.size() >= look.least && (look.slower != 0 ? is_left_behind(one, kept.front(), look.slower)
-                                                       : has_no_prospects(one, kept.front(), kLikely));
+                                                       : has_no_prospects(one, kept.front(), certainty));
     if (!goes) kept.push_back(std::move(one));
   }
   field = std::move(kept);
@@ -142,7 +143,8 @@ Result<Found> search(std::size_t candidates, std::chrono::nanoseconds time, cons
   if (candidates == 1) return found;
   found.runner_up = second.number;
   found.runner_up_time = second.time;
-  found.decided = is_faster(best.samples, second.samples) ||
+  // The test of wins is for a number of repetitions that did not follow from them.
+  found.decided = (done == kMostRepetitions && is_faster(best.samples, second.samples)) ||
                   (done >= kFewestOfBest && has_no_prospects(second, best, kCertain));
   return found;
 }

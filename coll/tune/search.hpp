@@ -35,7 +35,8 @@ constexpr std::uint32_t kMostRepetitions = 40;
 /// A race: all candidates are measured in turns, so that what disturbs the machine for a while disturbs all of them. After 2, 3,
 /// 5, 7, 10, 14, 20, 28 and 40 repetitions those are dropped that have no prospects:
 /// - at first, those of which all times are longer than all of the fastest one's, by a quarter, later a tenth;
-/// - from 5 repetitions on, those that are unlikely to be 5 % faster than the fastest one, by the spread of their times.
+/// - from 5 repetitions on, those that are unlikely to be 5 % faster than the fastest one, by the spread of their times: the
+///   last of them only when that is next to certain.
 /// So noise decides how long the race is: where there is none, it ends after 5 repetitions. The best four are not dropped after
 /// 2, the best two not before 5. The statistic is the median.
 ///
