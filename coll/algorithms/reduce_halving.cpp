@@ -8,7 +8,7 @@ namespace aqueduct::coll {
 
 // A reduce-scatter by recursive halving (halving.hpp) and a gather up a binomial tree, for a power of two: the rounds go
 // backwards, and in each the member whose number differs from the root's in the round's bit sends what it has, and is done. All
-// combine the same share of the vector. If the operator is commutative, members are numbered from the root on; if not, as in
+// combine the same share of the vector. If any order will do, members are numbered from the root on; if not, as in
 // the team, so that the order is the team's.
 //
 // Cost: P log2 P + P - 1 messages; a member sends (P - 1) / P of the vector, and at the most half of it again.
@@ -24,7 +24,7 @@ struct GatheredHalves {
   explicit GatheredHalves(const Shape& shape) noexcept
       : vector(shape),
         ranks(shape.ranks),
-        top(shape.commutative ? shape.root : 0),
+        top(shape.commutative && shape.order != Order::exact ? shape.root : 0),
         root(relative(shape.root, top, shape.ranks)) {}
 
   Rank number(Rank position) const noexcept { return relative(position, top, ranks); }

@@ -6,7 +6,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+
+#include <sys/utsname.h>
 
 namespace aqueduct::conduits::ucx {
 namespace {
@@ -40,8 +43,35 @@ class Configuration {
 
 bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
 
+/// Since Linux 5.12 a child gets copies of the pages that an adapter knows, at once.
+bool system_copies_for_children() noexcept {
+  utsname system{};
+  int major = 0, minor = 0;
+  if (::uname(&system) != 0 || std::sscanf(system.release, "%d.%d", &major, &minor) != 2) return false;
+  return major > 5 || (major == 5 && minor >= 12);
+}
+
+/// UCX keeps the pages of registered memory from the children of this process, with whatever else lies in them: a child may end
+/// at once. Unless it is told not to, which it reads from the environment alone, when a context is made.
+class PagesForChildren {
+ public:
+  PagesForChildren() : sets_(!is_set(kVariable) && system_copies_for_children()) {
+    if (sets_) ::setenv(kVariable, "n", 0);
+  }
+  ~PagesForChildren() {
+    if (sets_) ::unsetenv(kVariable);
+  }
+  PagesForChildren(const PagesForChildren&) = delete;
+  PagesForChildren& operator=(const PagesForChildren&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "UCX_IB_FORK_INIT";
+  bool sets_;
+};
+
 ucs_status_t init(const Library& ucp, const ContextOptions& options, const std::string& devices,
                   ucp_context_h& made) {
+  const PagesForChildren pages;
   Configuration configuration(ucp);
   if (!options.transports.empty()) {
     configuration.set("TLS", options.transports);

@@ -227,7 +227,7 @@ Studied reduce_halving(const Shape& shape) {
               .bytes = others(shape) * shape.bytes,
               .depth = 2 * lg(shape)};
   // Part p has an element more than the others if p < elements mod P. It belongs to the number whose bits are p's in reverse.
-  const Rank root = shape.commutative ? 0 : shape.root;
+  const Rank root = in_team_order(shape) ? shape.root : 0;
   for (std::uint64_t part = 0; part < shape.ranks; ++part) {
     std::uint64_t owner = 0;
     for (std::uint32_t bit = 0; bit < lg(shape); ++bit) owner |= (part >> bit & 1) << (lg(shape) - 1 - bit);

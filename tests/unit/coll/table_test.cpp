@@ -400,7 +400,7 @@ TEST(Table, KeepsAllMembersAtWorkOnLongBlocksOfSeveralHosts) {
   const Groups in_turns(16, [](Rank position) { return position % 4; });
   const std::vector<std::pair<Operation, std::string>> long_ones{{Operation::broadcast, "chain"},
                                                                  {Operation::all_gather, "ring"},
-                                                                 {Operation::reduce, "chain"},
+                                                                 {Operation::reduce, "halving"},
                                                                  {Operation::all_reduce, "halving"}};
   TeamTraits team = network(16);
   for (const auto& [operation, name] : long_ones) {
@@ -412,6 +412,17 @@ TEST(Table, KeepsAllMembersAtWorkOnLongBlocksOfSeveralHosts) {
     EXPECT_EQ(chosen(shape, team).rfind("hosts", 0), 0u)
         << operation_word(operation) << ' ' << chosen(shape, team);
   }
+}
+
+TEST(Table, ReducesLongVectorsByHalvingWhereMessagesAreCheap) {
+  TeamTraits apart = network(16);
+  EXPECT_EQ(chosen(shape_of(Operation::reduce, 16, 32 << 10), apart), "halving");
+  EXPECT_EQ(chosen(shape_of(Operation::reduce, 16, (32 << 10) - 8), apart), "k-nomial:radix=2");
+  EXPECT_EQ(chosen(shape_of(Operation::reduce, 12, 64 << 10), network(12)), "k-nomial:radix=2");
+  EXPECT_EQ(chosen(shape_of(Operation::reduce, 4, 32 << 10), network(4)), "k-nomial:radix=2");
+  EXPECT_EQ(chosen(shape_of(Operation::reduce, 8, 256 << 10), network(8)).rfind("chain", 0), 0u);
+  TeamTraits crowded{.ranks = 16, .mapped = false, .crowded = true};
+  EXPECT_EQ(chosen(shape_of(Operation::reduce, 16, 64 << 10), crowded), "k-nomial:radix=2");
 }
 
 TEST(Table, SendsFewMessagesBetweenAnyNumberOfHosts) {
