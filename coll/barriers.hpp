@@ -61,13 +61,14 @@ struct BarrierState {
   std::uint64_t asked = 0;    ///< the last phase that this rank has asked for
   std::uint32_t round = 0;    ///< the round for whose arrival this rank waits
   std::uint32_t rounds = 0;
-  std::uint32_t to_send = 0;     ///< the next round whose arrival this rank sends
-  std::uint32_t ops = 0;         ///< phases asked for that end an operation
-  bool finishing = false;        ///< this rank is in Job::finish
-  bool leaving = false;          ///< it is, or in Team::end of this team
-  /// The last exchange of the team that this rank has given up (Exchanges::give_up), and why.
-  std::uint64_t given_up = ~std::uint64_t{0};
+  std::uint32_t to_send = 0;  ///< the next round whose arrival this rank sends
+  std::uint32_t ops = 0;      ///< phases asked for that end an operation
+  bool finishing = false;     ///< this rank is in Job::finish
+  bool leaving = false;       ///< it is, or in Team::end of this team
+  /// The last exchange of the team of which this rank knows that it was given up (Exchanges::give_up), and why. 0: none.
+  std::uint64_t given_up = 0;
   Status why_given_up;
+  bool left = false;             ///< it is the last one that this rank has begun
   bool under_way = false;        ///< `phase` has begun and has not ended
   bool waiting = false;          ///< notified and not yet waited for
   bool split_over = false;       ///< the notified phase has ended, with split_outcome

@@ -85,8 +85,6 @@ Status use_scratch_of(TeamState& team, std::span<std::byte> mine) try {
   }
   // Behind it nothing of the team is in flight: each member has come after its own operations were over.
   const auto said = exchanges.exchange(team, std::as_bytes(std::span(&*proposal, 1)), problem);
-  // If it was given up here, others may have all proposals.
-  if (said.status().code() == ErrorCode::mismatch) return exchanges.agree(team, said.status());
   if (!said) return said.status();
   const auto all = proposals_of(team, *said);
   const auto sizes = all ? engine.sizes_within(team, *all) : Result<coll::ScratchSizes>(all.status());

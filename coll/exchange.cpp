@@ -2,6 +2,8 @@
 
 #include "am/messages.hpp"
 #include "coll/barriers.hpp"
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
 #include "coll/schedule/tree.hpp"
 #include "coll/wire.hpp"
 #include "core/wait.hpp"
@@ -91,7 +93,7 @@ Exchanges::UnderWay* Exchanges::find(std::uint64_t team, std::uint64_t number) c
 std::uint64_t Exchanges::under_way(std::uint64_t team) const noexcept {
   std::uint64_t last = 0;
   for (const UnderWay* one = under_way_; one != nullptr; one = one->next) {
-    if (one->team == team) last = std::max(last, one->number);
+    if (one->team == team && one->given_up) last = std::max(last, one->number);
   }
   return last;
 }
@@ -102,8 +104,13 @@ std::uint64_t Exchanges::begun(std::uint64_t team) const noexcept {
 }
 
 bool Exchanges::give_up(std::uint64_t team, std::uint64_t number, Status why) noexcept {
+  TeamState* const known = state_.barriers->find(team);
+  BarrierState* const barrier = known != nullptr ? barrier_of(*known) : nullptr;
   UnderWay* const one = find(team, number);
+  if (barrier == nullptr || (one == nullptr && barrier->exchanges >= number)) return false;
   if (one != nullptr && one->given_up) one->given_up = why;
+  barrier->given_up = number;
+  barrier->why_given_up = why;
   return one != nullptr;
 }
 
@@ -207,40 +214,59 @@ std::string Exchanges::waits_for(const RoundId& id, Rank from) const {
 Result<Contributions> Exchanges::exchange(TeamState& team, std::span<const std::byte> mine,
                                           Status problem) noexcept {
   if (barrier_of(team) == nullptr) return ErrorCode::closed;
-  return exchange(team, barrier_of(team)->exchanges, mine, problem);
+  return exchange_as(Turn::first, team, barrier_of(team)->exchanges, mine, problem);
+}
+
+Result<Contributions> Exchanges::exchange(TeamState& team, std::uint64_t& exchanges,
+                                          std::span<const std::byte> mine, Status problem) noexcept {
+  return exchange_as(Turn::later, team, exchanges, mine, problem);
+}
+
+/// The number of an exchange that begins; 0: it is given up, for the reason that the barrier has.
+std::uint64_t Exchanges::number_of(Turn turn, BarrierState* barrier,
+                                   std::uint64_t& exchanges) const noexcept {
+  if (barrier == nullptr) return ++exchanges;
+  // A call whose first exchange was given up has no further one: nobody would take part.
+  if (turn == Turn::later && barrier->left) return 0;
+  barrier->left = false;
+  if (++exchanges != barrier->given_up) return exchanges;
+  // A member that was in a call of the engine leaves this exchange out. Another one is in the call that others have given up.
+  const TeamEngine* const engine = Collectives::engine_of(*barrier->team);
+  if (engine != nullptr && !engine->broken().ok()) return ++exchanges;
+  barrier->left = true;
+  return 0;
 }
 
 template <class What>
-Status Exchanges::as_exchange(TeamState& team, std::uint64_t& exchanges, const What& what) noexcept {
+Status Exchanges::as_exchange(Turn turn, TeamState& team, std::uint64_t& exchanges,
+                              const What& what) noexcept {
   if (state_.in_child()) return ErrorCode::invalid_argument;
   if (state_.must_not_wait()) return ErrorCode::in_handler;
-  const std::uint64_t number = ++exchanges;
-  UnderWay here{team.id, number, under_way_, {}};
   BarrierState* const barrier = barrier_of(team);
-  // The second exchange of a call whose first one was given up: the others get its failure, and nobody is waited for.
-  if (barrier != nullptr && barrier->given_up == number - 1) here.given_up = barrier->why_given_up;
-  const bool second = !here.given_up;
+  const std::uint64_t number = number_of(turn, barrier, exchanges);
+  if (number == 0) {
+    forget(team.id, exchanges);
+    return barrier->why_given_up;
+  }
+  UnderWay here{team.id, number, under_way_};
   under_way_ = &here;
   const Status status = what(number);
-  if (barrier != nullptr && !here.given_up && !second) {
-    barrier->given_up = number;
-    barrier->why_given_up = here.given_up;
-  }
   // Others may have begun meanwhile, by other threads.
   UnderWay** at = &under_way_;
   while (*at != &here) at = &(*at)->next;
   *at = here.next;
   forget(team.id, number);
+  if (!here.given_up) barrier->left = true;
   return status;
 }
 
-Result<Contributions> Exchanges::exchange(TeamState& team, std::uint64_t& exchanges,
-                                          std::span<const std::byte> mine, Status problem) noexcept {
+Result<Contributions> Exchanges::exchange_as(Turn turn, TeamState& team, std::uint64_t& exchanges,
+                                             std::span<const std::byte> mine, Status problem) noexcept {
   if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};
   if (!problem && problem.peer() == kNoRank) problem = {problem.code(), state_.rank};
   Contributions all;
   const Status broken = as_exchange(
-      team, exchanges, [&](std::uint64_t number) { return gather(team, number, all, mine, problem); });
+      turn, team, exchanges, [&](std::uint64_t number) { return gather(team, number, all, mine, problem); });
   if (!broken) return broken;
   if (const Status first = all.first_problem(); !first) return first;
   return all;
@@ -250,7 +276,7 @@ Status Exchanges::agree(TeamState& team, Status mine) noexcept {
   BarrierState* const barrier = barrier_of(team);
   if (barrier == nullptr) return ErrorCode::closed;
   if (!mine && mine.peer() == kNoRank) mine = {mine.code(), state_.rank};
-  return as_exchange(team, barrier->exchanges,
+  return as_exchange(Turn::later, team, barrier->exchanges,
                      [&](std::uint64_t number) { return gather_problems(team, number, mine); });
 }
 

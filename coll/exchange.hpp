@@ -14,6 +14,7 @@
 
 namespace aqueduct::coll {
 
+struct BarrierState;
 struct ExchangePiece;
 
 /// Set-up exchanges over the network. A peer may begin an exchange earlier than this rank. Its messages are then kept
@@ -34,7 +35,7 @@ class Exchanges final : public SetUpCalls {
   Result<Contributions> exchange(aqueduct::detail::TeamState& team, std::span<const std::byte> mine,
                                  Status problem = {}) noexcept;
   /// As above, for members that have no team yet: `team` only names the ranks, and `exchanges` counts the exchanges
-  /// under its id.
+  /// under its id. Also for a further exchange of a call.
   Result<Contributions> exchange(aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
                                  std::span<const std::byte> mine, Status problem = {}) noexcept;
 
@@ -67,6 +68,9 @@ class Exchanges final : public SetUpCalls {
   std::size_t kept() const noexcept { return streams_.size(); }
 
  private:
+  /// Which exchange of a call it is.
+  enum class Turn : std::uint8_t { first, later };
+
   /// What one member has sent in one round.
   struct Stream {
     PieceStream pieces;
@@ -101,15 +105,19 @@ class Exchanges final : public SetUpCalls {
   Status receive(const RoundId& id, Rank from, Blob& out) noexcept;
   /// Returns what the other end has given to `tell`. Errors: also mismatch, if it is in `exchange`.
   Status hear(const RoundId& id, Rank from) noexcept;
+  std::uint64_t number_of(Turn turn, BarrierState* barrier, std::uint64_t& exchanges) const noexcept;
+  Result<Contributions> exchange_as(Turn turn, aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
+                                    std::span<const std::byte> mine, Status problem) noexcept;
   /// Runs `what` with the number of a new exchange.
   template <class What>
-  Status as_exchange(aqueduct::detail::TeamState& team, std::uint64_t& exchanges, const What& what) noexcept;
+  Status as_exchange(Turn turn, aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
+                     const What& what) noexcept;
   /// An exchange that this rank takes part in.
   struct UnderWay {
     std::uint64_t team;
     std::uint64_t number;
     UnderWay* next;
-    Status given_up;  ///< why nothing is waited for any more; ok: it goes on
+    Status given_up{};  ///< why nothing is waited for any more; ok: it goes on
   };
   bool is_under_way(std::uint64_t team, std::uint64_t number) const noexcept {
     return find(team, number) != nullptr;

@@ -35,10 +35,10 @@ std::uint64_t form_of_list(const RankList& members) noexcept {
   return form;
 }
 
-/// The id of a new team: a hash of parent, number of the split,
+/// The id of a new team: a hash of parent, number of the exchange,
 /// and colour. All members compute the same one without a message.
-std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t colour) noexcept {
-  return coll::mixed(parent, std::uint64_t{split} << 32 | colour);
+std::uint64_t child_id(std::uint64_t parent, std::uint64_t exchange, std::uint32_t colour) noexcept {
+  return coll::mixed(coll::mixed(parent, exchange), colour);
 }
 
 /// Whether all members have made this call. All of them find the same, so none of them goes on alone.
@@ -87,8 +87,8 @@ Result<std::optional<Team>> split_team(TeamState& team, const SplitArguments& mi
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
   if (team.endpoint.must_not_wait()) return ErrorCode::in_handler;
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
-  const std::uint32_t number = ++team.splits;
   const auto all = exchanges.exchange(team, std::as_bytes(std::span(&mine, 1)), wrong);
+  const std::uint64_t number = coll::barrier_of(team)->exchanges;
   if (all) {
     if (const Status status = alike(team, *all); !status) return status;
   }

@@ -30,9 +30,6 @@ Status all_arrive(EndpointState& state, TeamState& team, SegmentId id) noexcept 
     problem = ErrorCode::invalid_argument;
   }
   const auto all = state.barriers->exchanges().exchange(team, std::as_bytes(std::span(&id, 1)), problem);
-  // If it was given up here, others may know of all members that they have called.
-  if (all.status().code() == ErrorCode::mismatch)
-    return state.barriers->exchanges().agree(team, all.status());
   if (!all) return all.status();
   for (Rank i = 0; i < team.size(); ++i) {
     SegmentId other = 0;
@@ -89,7 +86,9 @@ Status release_segment(EndpointParts& parts, SegmentId id) noexcept {
   TeamState* const team = state.barriers->find(state.segments[id].team);
   if (team == nullptr) return ErrorCode::closed;
   const Status all_here = all_arrive(state, *team, id);
-  if (all_here.code() == ErrorCode::invalid_argument) return all_here;
+  // Of a mismatch: the exchange was given up, on all members.
+  if (all_here.code() == ErrorCode::invalid_argument || all_here.code() == ErrorCode::mismatch)
+    return all_here;
   // Messages that came before the others' arrivals may name the segment; a thread that stands in has kept them.
   if (state.stand_in != nullptr) static_cast<void>(core::progress(state));
   // Their handlers read the payload where it is. Those outside the lock may still be queued, or run.

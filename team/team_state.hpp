@@ -22,10 +22,9 @@ struct TeamState {
   EndpointState& endpoint;
   std::uint64_t id;  ///< the same on all members; other teams have other ids
   team::RankMap members;
-  Rank index = 0;            ///< of this rank
-  std::uint32_t splits = 0;  ///< number of splits so far; the ids of child teams depend on it
-  std::uint64_t name = 0;    ///< of a team that its members have created (coll/team_names.hpp); else 0
-  std::uint64_t tag = 0;     ///< of such a team: the caller's
+  Rank index = 0;          ///< of this rank
+  std::uint64_t name = 0;  ///< of a team that its members have created (coll/team_names.hpp); else 0
+  std::uint64_t tag = 0;   ///< of such a team: the caller's
   /// Of a team that `without_lost` has made, the tag of all attempts at it; else 0. See coll/survivors.cpp.
   std::uint64_t survivors_tag = 0;
   /// The rank of a member that failed to make the team, and its reason. The member counts as lost. ok: all members have it.

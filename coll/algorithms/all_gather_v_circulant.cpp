@@ -7,8 +7,7 @@ namespace aqueduct::coll {
 // As the all-gather of this name, with blocks packed one behind the other in scratch: every member knows all lengths, and so
 // where its blocks are to be with another. A round that would bring nothing is left out. Short blocks of many members.
 //
-// Source: circulant.hpp; Träff, Ripke, Siebert, Balaji, Thakur and Gropp, A Simple, Pipelined Algorithm for Large, Irregular
-//         All-gather Problems, EuroPVM/MPI 2008, for the case of blocks that differ.
+// Source: circulant.hpp; for blocks of different lengths: Träff, Ripke, Siebert, Balaji, Thakur and Gropp, EuroPVM/MPI 2008.
 
 namespace {
 

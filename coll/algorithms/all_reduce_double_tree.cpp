@@ -56,9 +56,9 @@ Needs all_reduce_double_tree_needs(const Shape& shape) noexcept {
           .counters = 3 * DoubleReduction(shape, false).parts.count};
 }
 
-/// What one lane of a member but member 0 does: all of one tree. A member is a leaf in one of them at least, whose segments it
-/// sends at once, since it waits for nobody. Where it has children, it lets so many segments go up before the first comes
-/// down, and then takes them in turns.
+/// What one lane of a member does, member 0 excepted: everything in one of the trees. In one tree at least the member is a leaf:
+/// there it waits for nobody and sends all its segments at once. Where it has children, it first sends `ahead` segments up, then
+/// one down and one up in turns.
 struct DoubleTreeTurns {
   DoubleReduction plan;
   Rank label;

@@ -9,12 +9,6 @@ namespace {
 
 constexpr Parameter kAllToAllPairwiseParameters[] = {{"window", 1, 64, 1}};
 
-// A slot for each round, a counter for each window.
-Needs all_to_all_pairwise_needs(const Shape& shape) noexcept {
-  if (shape.bytes == 0 || shape.ranks == 1) return {};
-  return {.scratch = (shape.ranks - 1) * shape.bytes, .counters = PairwiseRounds(shape, 0).windows()};
-}
-
 // The own copy; a put and a copy for each round.
 std::uint32_t all_to_all_pairwise_length(const Shape& shape, Rank, std::uint32_t) noexcept {
   return shape.bytes == 0 ? 0 : 2 * shape.ranks - 1;
@@ -37,12 +31,6 @@ Step all_to_all_pairwise_step(const Shape& shape, Rank position, std::uint32_t,
   return turn.first_arrival ? after(copy, arrived, rounds.width_at(turn.window)) : copy;
 }
 
-Cost all_to_all_pairwise_cost(const Shape& shape) noexcept {
-  if (shape.ranks == 1 || shape.bytes == 0) return {};
-  const std::uint64_t edges = std::uint64_t{shape.ranks} * (shape.ranks - 1);
-  return {.messages = edges, .bytes = edges * shape.bytes, .depth = PairwiseRounds(shape, 0).windows()};
-}
-
 }  // namespace
 
 const Algorithm kAllToAllPairwise{
@@ -50,11 +38,11 @@ const Algorithm kAllToAllPairwise{
     .operation = Operation::all_to_all,
     .parameters = kAllToAllPairwiseParameters,
     .refusal = pairwise_refusal,
-    .needs = all_to_all_pairwise_needs,
+    .needs = pairwise_needs,
     .lanes = one_lane,
     .length = all_to_all_pairwise_length,
     .step = all_to_all_pairwise_step,
-    .cost = all_to_all_pairwise_cost,
+    .cost = pairwise_cost,
 };
 
 }  // namespace aqueduct::coll

@@ -21,11 +21,6 @@ BlockAt block_of(const Shape& shape, Rank from) noexcept {
   return blocks->part(blocks->receives[from], shape.bytes);
 }
 
-Needs all_to_all_v_pairwise_needs(const Shape& shape) noexcept {
-  if (shape.bytes == 0 || shape.ranks == 1) return {};
-  return {.scratch = (shape.ranks - 1) * shape.bytes, .counters = PairwiseRounds(shape, 0).windows()};
-}
-
 // The own copy; a put and a copy for each round.
 std::uint32_t all_to_all_v_pairwise_length(const Shape& shape, Rank, std::uint32_t) noexcept {
   return shape.bytes == 0 ? 0 : 2 * shape.ranks - 1;
@@ -63,12 +58,6 @@ Step all_to_all_v_pairwise_step(const Shape& shape, Rank position, std::uint32_t
   return all == 0 ? copy : after(copy, arrived, all);
 }
 
-Cost all_to_all_v_pairwise_cost(const Shape& shape) noexcept {
-  if (shape.ranks == 1 || shape.bytes == 0) return {};
-  const std::uint64_t edges = std::uint64_t{shape.ranks} * (shape.ranks - 1);
-  return {.messages = edges, .bytes = edges * shape.bytes, .depth = PairwiseRounds(shape, 0).windows()};
-}
-
 }  // namespace
 
 const Algorithm kAllToAllVPairwise{
@@ -76,11 +65,11 @@ const Algorithm kAllToAllVPairwise{
     .operation = Operation::all_to_all_v,
     .parameters = kAllToAllVPairwiseParameters,
     .refusal = pairwise_refusal,
-    .needs = all_to_all_v_pairwise_needs,
+    .needs = pairwise_needs,
     .lanes = one_lane,
     .length = all_to_all_v_pairwise_length,
     .step = all_to_all_v_pairwise_step,
-    .cost = all_to_all_v_pairwise_cost,
+    .cost = pairwise_cost,
 };
 
 }  // namespace aqueduct::coll

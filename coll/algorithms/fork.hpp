@@ -5,9 +5,9 @@
 
 namespace aqueduct::coll {
 
-// Algorithms on a fork tree: the members are numbered along the rows of a mesh or torus, which whoever places them knows.
-// Their first two parameters are its dimensions but for the last, which follows from the number of members. With another
-// root than member 0 the positions are shifted: then an edge may lead from the end of a row over two links.
+// Algorithms on a fork tree. Members are numbered along the rows of a mesh or torus: whoever places the ranks must know its
+// dimensions, and gives them as the first two parameters. The last dimension follows from the number of members. If the root
+// is not member 0, positions are shifted, and an edge from the end of a row may take two links.
 
 inline constexpr Parameter kForkRow{"row", 1, 65536, 8};
 inline constexpr Parameter kForkRows{"rows", 1, 65536, 8};

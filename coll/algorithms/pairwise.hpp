@@ -56,6 +56,18 @@ struct PairwiseTurn {
   }
 };
 
+/// A slot for each round, a counter for each window.
+inline Needs pairwise_needs(const Shape& shape) noexcept {
+  if (shape.bytes == 0 || shape.ranks == 1) return {};
+  return {.scratch = (shape.ranks - 1) * shape.bytes, .counters = PairwiseRounds(shape, 0).windows()};
+}
+
+inline Cost pairwise_cost(const Shape& shape) noexcept {
+  if (shape.bytes == 0 || shape.ranks == 1) return {};
+  const std::uint64_t edges = std::uint64_t{shape.ranks} * (shape.ranks - 1);
+  return {.messages = edges, .bytes = edges * shape.bytes, .depth = PairwiseRounds(shape, 0).windows()};
+}
+
 inline const char* pairwise_refusal(const Shape& shape) noexcept {
   return shape.ranks > 1 && PairwiseRounds(shape, 0).windows() > kMostWindows
              ? "it needs a counter for each window of members: too many"

@@ -17,11 +17,6 @@ const char* reduce_scatter_pairwise_refusal(const Shape& shape) noexcept {
   return pairwise_refusal(shape);
 }
 
-Needs reduce_scatter_pairwise_needs(const Shape& shape) noexcept {
-  if (shape.bytes == 0 || shape.ranks == 1) return {};
-  return {.scratch = (shape.ranks - 1) * shape.bytes, .counters = PairwiseRounds(shape, 0).windows()};
-}
-
 std::uint32_t reduce_scatter_pairwise_length(const Shape& shape, Rank, std::uint32_t) noexcept {
   if (shape.bytes == 0) return 0;
   return shape.ranks == 1 ? 1 : 2 * (shape.ranks - 1);
@@ -44,12 +39,6 @@ Step reduce_scatter_pairwise_step(const Shape& shape, Rank position, std::uint32
   return turn.first_arrival ? after(step, arrived, rounds.width_at(turn.window)) : step;
 }
 
-Cost reduce_scatter_pairwise_cost(const Shape& shape) noexcept {
-  if (shape.bytes == 0 || shape.ranks == 1) return {};
-  const std::uint64_t edges = std::uint64_t{shape.ranks} * (shape.ranks - 1);
-  return {.messages = edges, .bytes = edges * shape.bytes, .depth = PairwiseRounds(shape, 0).windows()};
-}
-
 }  // namespace
 
 const Algorithm kReduceScatterPairwise{
@@ -57,11 +46,11 @@ const Algorithm kReduceScatterPairwise{
     .operation = Operation::reduce_scatter,
     .parameters = kReduceScatterPairwiseParameters,
     .refusal = reduce_scatter_pairwise_refusal,
-    .needs = reduce_scatter_pairwise_needs,
+    .needs = pairwise_needs,
     .lanes = one_lane,
     .length = reduce_scatter_pairwise_length,
     .step = reduce_scatter_pairwise_step,
-    .cost = reduce_scatter_pairwise_cost,
+    .cost = pairwise_cost,
 };
 
 }  // namespace aqueduct::coll

@@ -4,8 +4,8 @@
 namespace aqueduct::coll {
 
 // The root puts each block into the scratch of its member, which copies it: a window of them at a time, the next when the
-// puts of the one before have been taken from its input. Any addresses, every block travels once, and a network whose queues
-// are short, or whose links to the root's are narrow, is not flooded.
+// puts of the one before have been taken from its input. Any addresses, every block travels once. It does not flood a network
+// with short queues or with a narrow link at the root.
 
 namespace {
 

@@ -157,7 +157,7 @@ Choice TeamEngine::choice_of_comparing() const noexcept {
   return choice;
 }
 
-/// How blocks move whose longest has this length. Without an algorithm: why not.
+/// How blocks move. `longest`: bytes of the longest one. If no algorithm can move them, the choice says why.
 Choice TeamEngine::choice_of_moving(Collective operation, std::uint64_t longest) const noexcept {
   return layer_.rules().choose(moving_shape(operation, ranks_, longest), traits_without_native(),
                                scratch_->layout());
@@ -338,7 +338,7 @@ bool TeamEngine::open_blocks(CallRecord& operation) noexcept {
   return true;
 }
 
-/// Gives the call the algorithm for blocks whose longest has this length. False: there is none, and the call has ended.
+/// Chooses how the call moves its blocks. `longest`: bytes of the longest one. False: no algorithm can, and the call has ended.
 bool TeamEngine::choose_moving(CallRecord& operation, std::uint64_t longest) noexcept {
   const Collective which = operation.call->request.shape.operation;
   BlocksMethods::Moved& last =
@@ -369,6 +369,7 @@ bool TeamEngine::choose_moving(CallRecord& operation, std::uint64_t longest) noe
 bool TeamEngine::decide(CallRecord& operation) noexcept {
   BlocksCall& call = *operation.call->blocks;
   Method& method = *operation.call->method;
+  if (call.all.difference != 0 || call.all.longest == 0) layer_.count(method.index);  // nothing is chosen
   if (call.all.difference != 0) {
     call.stage = BlocksCall::Stage::asking;
     return true;

@@ -317,7 +317,8 @@ bool Collectives::heard(void* self, std::uint64_t id, Rank from, std::uint64_t n
     // Another member has found that this rank, or a third one, is in an exchange, and it is not.
     if (all.set_ups_ != nullptr && all.set_ups_->give_up(id, theirs.bytes, {ErrorCode::mismatch, from}))
       all.state_.log.error(
-          "rank {} waits in call {} of a team, and this rank in a call that makes or ends something of it",
+          "rank {} waits in call {} of a team; this rank is in Team::split, dup, use_scratch, or "
+          "Segment::create or release, of that team",
           from, number);
     return true;
   }
@@ -355,9 +356,10 @@ void Collectives::last_call_said(void* self, std::uint64_t id, Rank from, std::u
   if (mine == nullptr) return;
   if (is_set_up(theirs)) {
     // If this rank has taken part in that exchange, the other one is only late.
-    if (all.set_ups_ == nullptr || all.set_ups_->begun(id) >= theirs.bytes ||
+    if (!engine.broken_.ok() || all.set_ups_ == nullptr || all.set_ups_->begun(id) >= theirs.bytes ||
         engine.team_.find(from) == kNoRank)
       return;
+    static_cast<void>(all.set_ups_->give_up(id, theirs.bytes, {ErrorCode::mismatch, from}));
     all.tell(engine, number, theirs);
     engine.heard(from, number, theirs);
     all.look_busy(engine);

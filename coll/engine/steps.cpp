@@ -140,8 +140,8 @@ TeamEngine::Did TeamEngine::outcome(Run& run, Status status) noexcept {
 }
 
 /// Whether the memory of a member may be mapped here: if not, nobody need look for it.
-bool TeamEngine::may_be_mapped(Rank rank) const noexcept {
-  return rank == state_.rank || state_.conduit(rank).cross_map() != nullptr;
+bool TeamEngine::may_be_mapped(Rank peer) const noexcept {
+  return state_.conduit(peer).cross_map() != nullptr;
 }
 
 TeamEngine::Did TeamEngine::signal(Run& run, const Step& step) noexcept {

@@ -33,8 +33,7 @@ void add_member(CallText& text, Rank rank, const CallDescription& call) noexcept
     return;
   }
   if (is_set_up(call)) {
-    text.add("rank {} is in a call that makes or ends something of the team (a split, a segment, scratch)",
-             rank);
+    text.add("rank {} is in Team::split, dup, use_scratch, or Segment::create or release, of the team", rank);
     return;
   }
   text.add("rank {} has {} ", rank, call.refused != 0 ? "refused" : "called");

@@ -456,7 +456,8 @@ class TeamEngine {
   void reduce(Run& run, const Step& step) noexcept;
   void raise_own(const Run& run, Counter counter) noexcept;
   Did outcome(Run& run, Status status) noexcept;
-  bool may_be_mapped(Rank rank) const noexcept;
+  /// Whether a peer's memory may be reached without an operation. No step goes to this member.
+  bool may_be_mapped(Rank peer) const noexcept;
   core::Op* step_op(Run& run, const Step& step) noexcept;
   void take_back(Run& run, core::Op& op) noexcept;
   static bool step_over(core::Layer& layer, core::Op& op) noexcept;

@@ -21,7 +21,7 @@ constexpr std::uint32_t kWatch = 19;
 /// Calls of a best one in doubt between a trial and the combining: they show that it was still slow after the trial. Without them
 /// a trial right after a disturbance of the machine would look better than all calls during it.
 constexpr std::uint32_t kAfterTrial = 2;
-/// Combining may cost 1 in so many of the calls' time where nothing is tried.
+/// While nothing is tried, combining may take 1/400 of the time of the calls.
 constexpr std::uint64_t kWatchPart = 400;
 
 /// A candidate whose first trial takes less than 3/2 of the best one's time is tried twice more.

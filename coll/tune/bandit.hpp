@@ -110,7 +110,7 @@ class Bandit {
   std::uint64_t spent_ = 0;  // on all calls, by the combined times
   std::uint64_t lost_ = 0;   // of these, on trials of what was slower
   std::uint64_t trials_ = 0;
-  std::uint64_t cost_ = kUnknown;  // of combining once, for the slowest member; the least that was combined
+  std::uint64_t cost_ = kUnknown;  // the time of one combining on the slowest member: the least that was seen
 };
 
 }  // namespace aqueduct::coll

@@ -223,8 +223,8 @@ constexpr std::array kExscanRules{
 };
 
 // Bytes are those of the longest block. As with equal blocks, but for what needs more than a member's own lengths.
-/// A member adds up all lengths for each step.
-constexpr Rank kMostPacked = 1024;
+/// Each copy adds up the lengths before it: 26 µs for all of 256 members, 650 µs of 1024.
+constexpr Rank kMostPacked = 256;
 
 constexpr std::array kAllGatherVRules{
     Rule{.algorithm = &kAllGatherVRing, .least_bytes = 2 * kKiB, .consecutive = true},

@@ -54,8 +54,8 @@ std::uint64_t Runner::add(const Samples& more) {
 
 bool is_ahead(const Runner& a, const Runner& b) noexcept { return a.time < b.time; }
 
-/// All of its times are longer than the leader's, and it is slower by so many percent. The leader's first call, which also makes
-/// what is kept for it, does not count.
+/// Whether each of its times is longer than every time of the leader's, and its median by more than `slower` percent. The
+/// leader's first call does not count: it also prepares what later calls use again.
 bool is_left_behind(const Runner& one, const Runner& leader, std::uint64_t slower) {
   const std::uint64_t least = *std::min_element(one.samples.begin(), one.samples.end());
   const std::uint64_t most = *std::max_element(leader.samples.begin() + 1, leader.samples.end());

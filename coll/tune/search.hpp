@@ -37,8 +37,8 @@ constexpr std::uint32_t kMostRepetitions = 40;
 /// - at first, those of which all times are longer than all of the fastest one's, by a quarter, later a tenth;
 /// - from 5 repetitions on, those that are unlikely to be 5 % faster than the fastest one, by the spread of their times: the
 ///   last of them only when that is next to certain.
-/// So noise decides how long the race is: where there is none, it ends after 5 repetitions. The best four are not dropped after
-/// 2, the best two not before 5. The statistic is the median.
+/// Without noise the race ends after 5 repetitions. The best four always get 3 repetitions, the best two 5. The statistic is the
+/// median.
 ///
 /// A pure function of what `measure` returns, so members that get equal samples find the same.
 /// Requires: at least one candidate. Errors: those of `measure`.

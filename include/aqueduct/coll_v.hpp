@@ -134,7 +134,8 @@ AQUEDUCT_COLL_V_FORMS_OF((CollOwnInput I, CollOwnOutput O), gather_v,
 ///
 /// Shape:    block i has as many elements as member i's `in`. Displacements may differ between members.
 /// In place: with one buffer, where the input is my block of `data`; `in` may also be my block of `out`.
-/// Cost:     P - 1 messages of each member, whose block goes to every other one.
+/// Cost:     P - 1 messages of each member, whose block goes to every other one; short blocks of many members go in
+///           ceil(log2 P) messages of each (`circulant`).
 AQUEDUCT_COLL_V_FORMS_OF((CollOwnOutput B), all_gather_v,
                          (Team & team, B&& data, const CollBlocks& blocks, const CollOptions& options = {}),
                          detail::coll_blocks_call_in_place(Collective::all_gather_v, data, blocks, options))

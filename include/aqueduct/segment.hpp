@@ -138,7 +138,8 @@ class Segment {
   ///             loss yet, so the addresses of this rank's part stay reserved until the job ends), no_memory (the
   ///             members could not meet; the segment ends as after a loss), closed (released before, or the team or the job
   ///             has ended), invalid_argument (the members name different segments, or on one of them a team's plan or scratch is
-  ///             in the segment: the log says which; nothing has happened), in_handler.
+  ///             in the segment: the log says which; a plan also by a plain buffer in attached memory. Nothing has
+  ///             happened), mismatch (a member makes another call of the team; nothing has happened), in_handler.
   /// Cost:       one exchange of 2 (P - 1) messages for P members.
   Status release() noexcept;
 

@@ -117,8 +117,8 @@ class Team {
   /// The barrier does not complete puts. For others to see my puts after the barrier, I wait for these puts before
   /// notify.
   ///
-  /// The barriers of a team and its collective calls (coll.hpp) are one sequence: all members begin them in the same
-  /// order. If one calls a barrier where another calls a broadcast, both get `mismatch`, when they exchange a message or
+  /// The barriers of a team, its collective calls (coll.hpp), and what makes or ends something of it (split, dup, end,
+  /// use_scratch, Segment::create and release) are one sequence: all members begin them in the same order. If one calls a barrier where another calls a broadcast, both get `mismatch`, when they exchange a message or
   /// a stall is reported (AQUEDUCT_STALL_WARN), and none of these calls of the team works any more. A conduit's own
   /// barrier, as smp has for members that share a host, is not part of it, and a team without scratch has no sequence:
   /// there the members of the wrong barrier wait for ever. No program may rely on that.
