@@ -1,6 +1,8 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/algorithms/steps.hpp"
 
+#include <algorithm>
+
 namespace aqueduct::coll {
 
 // Every member keeps P blocks, the one at index i for the member i behind it. In the round of width w = k^j it puts the
@@ -103,13 +105,41 @@ Needs all_to_all_bruck_needs(const Shape& shape) noexcept {
           .counters = 2 * rounds};
 }
 
-// Two copies that turn the input, member 0 one; the rounds; a copy for each block of the output.
+/// The blocks that moved last in a round: those of the indexes whose highest digit is in its place. The block at index i is from
+/// the member i before, so they go to the output backwards, in two copies where they go round its end.
+struct BruckLanding {
+  BruckRound round;
+  std::uint64_t first;  ///< index of the first block
+  std::uint64_t end;
+  std::uint64_t
+      turn;  ///< the index from which on blocks go to the end of the output; `first` or `end`: all or none do
+
+  BruckLanding(const Shape& shape, Rank position, std::uint32_t number) noexcept
+      : round(shape, number),
+        first(round.width),
+        end(std::min<std::uint64_t>(round.width * shape.parameters[0], shape.ranks)),
+        turn(std::clamp<std::uint64_t>(std::uint64_t{position} + 1, first, end)) {}
+
+  std::uint32_t copies() const noexcept { return turn > first && turn < end ? 2 : 1; }
+  Step copy(const Shape& shape, Rank position, std::uint32_t index) const noexcept {
+    const std::uint64_t begin = index == 0 ? first : turn;
+    const auto source = absolute(static_cast<Rank>(shape.ranks - begin), position, shape.ranks);
+    Step step = copy_of({Space::scratch, (round.slots(shape) + begin) * shape.bytes, shape.bytes},
+                        {Space::out, source * shape.pitch, backwards(shape.pitch)}, shape.bytes);
+    step.runs = (index == 0 && turn > first ? turn : end) - begin;
+    return index == 0 && round.copies == 0 ? after(step, round.arrived(), round.puts) : step;
+  }
+};
+
+// Two copies that turn the input, member 0 one; the rounds; the copies to the output.
 std::uint32_t all_to_all_bruck_length(const Shape& shape, Rank position, std::uint32_t) noexcept {
   if (shape.bytes == 0) return 0;
   if (shape.ranks == 1) return 1;
-  std::uint32_t length = (position == 0 ? 1 : 2) + shape.ranks;
-  for (std::uint32_t i = rounds_of(shape.ranks, shape.parameters[0]); i-- > 0;)
-    length += BruckRound(shape, i).length();
+  std::uint32_t length = (position == 0 ? 1 : 2) + 1;
+  for (std::uint32_t i = rounds_of(shape.ranks, shape.parameters[0]); i-- > 0;) {
+    const BruckLanding landing(shape, position, i);
+    length += landing.round.length() + landing.copies();
+  }
   return length;
 }
 
@@ -131,13 +161,12 @@ Step all_to_all_bruck_step(const Shape& shape, Rank position, std::uint32_t, std
     index -= round.length();
   }
   if (index == 0) return copy_of(at(Space::temp, 0), at(Space::out, position * shape.pitch), shape.bytes);
-  // From the round in which the block moved last: that of its highest digit.
-  BruckRound last(shape, 0);
-  while (index >= last.width * shape.parameters[0]) last = BruckRound(shape, last.round + 1);
-  const Rank source = absolute(shape.ranks - index, position, shape.ranks);
-  const Step copy = copy_of(at(Space::scratch, (last.slots(shape) + index) * shape.bytes),
-                            at(Space::out, source * shape.pitch), shape.bytes);
-  return index == last.width && last.copies == 0 ? after(copy, last.arrived(), last.puts) : copy;
+  --index;
+  for (std::uint32_t i = 0;; ++i) {
+    const BruckLanding landing(shape, position, i);
+    if (index < landing.copies()) return landing.copy(shape, position, index);
+    index -= landing.copies();
+  }
 }
 
 Cost all_to_all_bruck_cost(const Shape& shape) noexcept {

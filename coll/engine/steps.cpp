@@ -27,7 +27,11 @@ void copy_runs(std::byte* to, std::uint64_t to_pitch, const std::byte* from, std
                std::uint64_t bytes, std::uint64_t runs) noexcept {
   if (bytes == 0) return;  // there may be no buffer
   if (to == from && (runs == 1 || to_pitch == from_pitch)) return;
-  for (std::uint64_t i = 0; i < runs; ++i) std::memmove(to + i * to_pitch, from + i * from_pitch, bytes);
+  // As signed distances: runs may go step_fromwards.
+  const auto step_to = static_cast<std::ptrdiff_t>(to_pitch);
+  const auto step_from = static_cast<std::ptrdiff_t>(from_pitch);
+  for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(runs); ++i)
+    std::memmove(to + i * step_to, from + i * step_from, bytes);
 }
 
 }  // namespace

@@ -24,10 +24,13 @@ enum class Space : std::uint8_t {
 struct Place {
   Space space = Space::none;
   std::uint64_t offset = 0;
-  std::uint64_t pitch = 0;  ///< ignored if the step has one run
+  std::uint64_t pitch = 0;  ///< ignored if the step has one run; of a copy it may be `backwards`
 
   friend bool operator==(const Place&, const Place&) = default;
 };
+
+/// The pitch of runs each of which lies this distance *before* the one before it.
+constexpr std::uint64_t backwards(std::uint64_t pitch) noexcept { return ~pitch + 1; }
 
 /// Numbers a counter of an operation on one member. Counters begin at 0 and only rise. Peers raise them after the bytes
 /// that they announce; the member itself raises those that count its own completions.

@@ -85,8 +85,10 @@ class LightRun {
   }
   bool is_within(Rank position, const Place& place, const Step& step) const noexcept {
     if (step.bytes * step.runs == 0) return true;
-    const std::uint64_t last = step.runs > 1 ? (step.runs - 1) * place.pitch : 0;
-    return place.offset + last + step.bytes <= size_of(position, place.space);
+    const std::uint64_t size = size_of(position, place.space);
+    // Of runs that go backwards the last one begins first, and the sum wraps below 0 if they go too far.
+    const std::uint64_t last = place.offset + (step.runs > 1 ? (step.runs - 1) * place.pitch : 0);
+    return place.offset <= size && last <= size && std::max(place.offset, last) + step.bytes <= size;
   }
   const char* beyond(Rank position, const Step& step) const noexcept {
     if (step.kind == Step::Kind::nothing || step.kind == Step::Kind::signal || step.kind == Step::Kind::tell)
