@@ -63,7 +63,7 @@ void print(const Finding& found, bool as_json) {
 int curves(bool as_json) {
   bool right = true;
   for (const auto& group :
-       {form_curves, tree_curves, exchange_curves, model_curves, search_curves, guidelines}) {
+       {form_curves, tree_curves, fork_curves, exchange_curves, model_curves, search_curves, guidelines}) {
     for (const Finding& found : group()) {
       right = right && (found.agrees || *found.why != '\0');
       print(found, as_json);
