@@ -69,7 +69,7 @@ bool BoardOf<Access>::read_pieces(BoardOp& op, const BoardPlan& plan) {
     if (op.at == 0) {
       if (offer.whole == 0 && !look(op, offer.owner)) return false;
       access_.reads(op.out + at, bytes);
-      if (!read(offer.owner, op.out + at, from + at, bytes) || anybody_left()) return false;
+      if (!read(offer.owner, op.out + at, from + at, bytes) || anybody_left(op)) return false;
       op.at = 1;
     }
     if (tells) {
@@ -163,7 +163,7 @@ template <class Access>
 bool BoardOf<Access>::go_by_domains(BoardOp& op, const BoardPlan& plan, std::uint32_t stage) {
   const BoardDomains& domains = plan.domains;
   if (plan.operation == Operation::reduce) return reduce_by_domains(op, plan);
-  if (anybody_left()) return false;
+  if (anybody_left(op)) return false;
   const auto each_of_mine = [&](auto act) {
     for (std::uint64_t tile = domains.index; tile < domains.tiles; tile += domains.size(domains.mine))
       act(tile);
@@ -196,7 +196,7 @@ bool BoardOf<Access>::go_by_domains(BoardOp& op, const BoardPlan& plan, std::uin
       }
       break;
   }
-  return !anybody_left();
+  return !anybody_left(op);
 }
 
 /// Members of other domains than the root's put what they have combined on the board, a strip of each of their tiles at a time.
@@ -215,7 +215,7 @@ bool BoardOf<Access>::reduce_by_domains(BoardOp& op, const BoardPlan& plan) {
     };
     if (!with_root) {
       if (!may_publish(op, room_.payload())) return false;
-      if (anybody_left()) return false;
+      if (anybody_left(op)) return false;
       std::byte* to = place_of_piece(me_, op.number());
       access_.writes(to, room_.payload());
       for (std::uint64_t tile = domains.index; tile < domains.tiles; tile += size, to += plan.strip) {
@@ -229,7 +229,7 @@ bool BoardOf<Access>::reduce_by_domains(BoardOp& op, const BoardPlan& plan) {
       for (; op.at < domains.partners.size(); ++op.at) {
         if (!look(op, domains.partners[op.at])) return false;
       }
-      if (anybody_left()) return false;
+      if (anybody_left(op)) return false;
       for (std::uint64_t tile = domains.index; tile < domains.tiles; tile += size) {
         const BoardPart part = strip_of(tile);
         if (part.bytes == 0) continue;
@@ -253,7 +253,7 @@ bool BoardOf<Access>::reduce_by_domains(BoardOp& op, const BoardPlan& plan) {
         op.combiner->fold(to, std::span(sources_).first(sources), part.bytes / plan.element);
         if (me_ != plan.root) access_.have_written(plan.root, part.bytes);
       }
-      if (anybody_left()) return false;
+      if (anybody_left(op)) return false;
     }
     if (op.piece + 1 == plan.strips) return true;
     next_piece(op);

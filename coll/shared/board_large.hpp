@@ -143,12 +143,13 @@ bool BoardOf<Access>::reach_all(const BoardPlan& plan) {
   return true;
 }
 
-/// Whether a member has given up, so that its buffers are its program's again. Asked after bytes were read, and before they are
-/// written.
+/// Whether a member has given up this operation, or one before it, so that its buffers are its program's again. Asked after bytes
+/// were read, and before they are written. One that has given up a later operation has ended this one as all others do.
 template <class Access>
-bool BoardOf<Access>::anybody_left() {
+bool BoardOf<Access>::anybody_left(const BoardOp& op) {
   for (Rank i = 0; i < ranks_; ++i) {
-    if (i != me_ && access_.load_behind(access_.head(i).left) != 0) {
+    const std::uint64_t left = i == me_ ? 0 : access_.load_behind(access_.head(i).left);
+    if (left != 0 && left <= op.last_number()) {
       waits_for_ = i;
       return true;
     }
@@ -220,7 +221,7 @@ bool BoardOf<Access>::push_from_root(const BoardOp& op, const BoardPlan& plan) {
     if (i == me_) continue;
     Place to;
     if (!reach(i, notes_[i].out, plan.bytes, to)) return false;
-    if (anybody_left()) return false;
+    if (anybody_left(op)) return false;
     write(i, to.at, op.in + (plan.operation == Operation::scatter ? i * plan.bytes : 0), plan.bytes);
   }
   return true;
@@ -280,12 +281,12 @@ bool BoardOf<Access>::move_directly(BoardOp& op, const BoardPlan& plan, std::uin
   switch (plan.operation) {
     case Operation::broadcast:
       if (me_ != plan.root && !read(plan.root, op.out, root.in, plan.bytes)) return false;
-      return !anybody_left();
+      return !anybody_left(op);
     case Operation::scatter:
       if (me_ != plan.root && !read(plan.root, op.out, root.in + shift, plan.bytes)) return false;
-      return !anybody_left();
+      return !anybody_left(op);
     case Operation::gather:
-      if (anybody_left()) return false;
+      if (anybody_left(op)) return false;
       if (me_ != plan.root) write(plan.root, root.out.at + shift, op.in, plan.bytes);
       return true;
     default: return op.way == BoardOp::Way::push ? write_blocks(op, plan) : read_blocks(op, plan);
@@ -300,7 +301,7 @@ bool BoardOf<Access>::read_blocks(const BoardOp& op, const BoardPlan& plan) {
     const Rank other = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
     if (!read(other, op.out + other * plan.bytes, places_[other].in + shift, plan.bytes)) return false;
   }
-  return !anybody_left();
+  return !anybody_left(op);
 }
 template <class Access>
 bool BoardOf<Access>::write_blocks(const BoardOp& op, const BoardPlan& plan) {
@@ -308,7 +309,7 @@ bool BoardOf<Access>::write_blocks(const BoardOp& op, const BoardPlan& plan) {
   const bool same = plan.operation == Operation::all_gather;
   for (Rank i = 1; i < ranks_; ++i) {
     const Rank other = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
-    if (anybody_left()) return false;
+    if (anybody_left(op)) return false;
     write(other, places_[other].out.at + shift, op.in + (same ? 0 : other * plan.bytes), plan.bytes);
   }
   return true;
@@ -331,7 +332,7 @@ bool BoardOf<Access>::stage_broadcast(const BoardOp& op, const BoardPlan& plan, 
               border(part + 1) - border(part)))
       return false;
   }
-  return !anybody_left();
+  return !anybody_left(op);
 }
 
 /// Inputs that this member reads by copies of the system.
@@ -401,9 +402,9 @@ bool BoardOf<Access>::combine_tiles(BoardOp& op, const BoardPlan& plan) {
   for (; op.tile * (alone ? 1 : ranks_) < tiles; ++op.tile) {
     const std::uint64_t tile = alone ? op.tile : op.tile * ranks_ + me_;
     if (tile >= tiles) break;
-    if (anybody_left() || !fold_tile(op, plan, me_, tile)) return false;
+    if (anybody_left(op) || !fold_tile(op, plan, me_, tile)) return false;
   }
-  return !anybody_left();
+  return !anybody_left(op);
 }
 
 /// Adds to a word of tiles, whose number this may be the first to use. Returns what was there before; `most`: there is nothing
@@ -430,7 +431,7 @@ bool BoardOf<Access>::claim_tiles(BoardOp& op, const BoardPlan& plan) {
   if (all == 0) return true;  // nobody would raise a word
   BoardTiles& tiles = access_.tiles(0);
   while (op.tile == 0) {
-    if (anybody_left()) return false;
+    if (anybody_left(op)) return false;
     const std::uint64_t mine = add_to_tiles(tiles.claimed, number, 1, all);
     if (mine == all) {
       op.tile = 1;  // there are no more

@@ -36,7 +36,8 @@ struct alignas(kBoardLine) BoardHead {
   std::atomic<std::uint64_t> done;  ///< it reads nothing of movements up to this one any more
   std::atomic<std::uint64_t>
       said;  ///< its latest call of the team: the number's lower half, and the fingerprint
-  std::atomic<std::uint64_t> left;  ///< not 0: it has given up, so its buffers are the program's again
+  /// Not 0: the number of the movement in which it has given up, so that its buffers are the program's again.
+  std::atomic<std::uint64_t> left;
   /// How far its preparations for copies between processes have come (ProcessCopies), and how others reach its memory then.
   std::atomic<std::uint64_t> copies;
   std::uint64_t key_bytes;

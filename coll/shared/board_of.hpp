@@ -114,9 +114,10 @@ class BoardOf {
     }
     return true;
   }
-  /// This member gives up: what others read of its buffers from now on may be anything, and they must not write there.
+  /// This member gives up the operation whose turn it is: what others read of its buffers from now on may be anything, and they
+  /// must not write there.
   void leave() {
-    access_.store(access_.head(me_).left, 1);
+    access_.store(access_.head(me_).left, ended_ + 1);
     access_.wake_all();
   }
   /// For models: what this member knows of the others.
@@ -405,7 +406,7 @@ class BoardOf {
   bool push_from_root(const BoardOp& op, const BoardPlan& plan);
   bool reach(Rank member, const BufferNote& note, std::uint64_t bytes, Place& place);
   bool reach_all(const BoardPlan& plan);
-  bool anybody_left();
+  bool anybody_left(const BoardOp& op);
   bool begin_work(BoardOp& op, const BoardPlan& plan);
   bool work(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool move_directly(BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
