@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 // The values of settings. Where they come from is in runtime/config.cpp.
@@ -85,7 +86,11 @@ Config::Value Config::value(std::string_view name) const {
 
 std::string Config::text(std::string_view name) const { return value(name).text; }
 std::int64_t Config::number(std::string_view name) const { return value(name).number; }
-std::int64_t Config::nanoseconds(std::string_view name) const { return value(name).number; }
+std::int64_t Config::nanoseconds(std::string_view name) const {
+  // Such a time is added to the clock's, which must not wrap.
+  constexpr std::int64_t kCentury = std::int64_t{36525} * 86'400 * 1'000'000'000;
+  return std::min(value(name).number, kCentury);
+}
 SettingOrigin Config::origin(std::string_view name) const { return value(name).origin; }
 
 bool Config::flag(std::string_view name) const {

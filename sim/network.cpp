@@ -1,6 +1,7 @@
 #include "sim/network_reader.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -154,6 +155,8 @@ Network load_network(const std::string& name_or_file, Rank ranks, const HostList
   for (const Built& one : built()) {
     if (one.shown.name == name_or_file) return parse_network(one.text, name_or_file, ranks, hosts);
   }
+  if (std::error_code ignored; std::filesystem::is_directory(name_or_file, ignored))
+    throw BadInput(fmt::format("the network '{}' is a folder, not a file", name_or_file));
   std::ifstream file(name_or_file);
   if (!file) {
     std::string names;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -77,11 +78,15 @@ Outcome simulate(const Job& job, const Network& network) {
   }
   if (out.replayed.members.empty()) {
     check_memory(job);
-    const std::uint64_t messages = coll::Schedule::cost(*job.algorithm, job.shape).messages * job.times;
-    if (job.most_messages != 0 && messages > job.most_messages) {
-      throw BadInput(
-          fmt::format("{} sends {} messages, and each would be an event; {} are allowed (--most-messages)",
-                      job.algorithm->name, messages, job.most_messages));
+    const coll::Cost cost = coll::Schedule::cost(*job.algorithm, job.shape);
+    const std::uint64_t messages = cost.messages * job.times;
+    // Of long messages each packet is an event.
+    const bool in_packets = network.topology && network.packet != 0;
+    const std::uint64_t packets = in_packets ? cost.bytes / network.packet * job.times : 0;
+    if (job.most_messages != 0 && (messages > job.most_messages || packets > job.most_messages)) {
+      throw BadInput(fmt::format(
+          "{} sends {} {}, and each would be an event; {} are allowed (--most-messages)", job.algorithm->name,
+          std::max(messages, packets), packets > messages ? "packets" : "messages", job.most_messages));
     }
     std::optional<SharedLinks> links;
     if (network.topology)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -94,6 +95,11 @@ std::string set_source(const HwlocLibrary& hwloc, hwloc_topology_t topology, con
         "topologies), the path of an XML file that lstopo has written, auto or none",
         source.text);
   }
+  std::error_code ignored;
+  // Of a pipe or a device a read may never end.
+  if (source.kind == Source::Kind::xml && std::filesystem::exists(source.text, ignored) &&
+      !std::filesystem::is_regular_file(source.text, ignored))
+    return fmt::format("'{}' is no file: write one with `lstopo FILE.xml`", source.text);
   if (source.kind == Source::Kind::xml && hwloc.set_xml(topology, source.text.c_str()) != 0)
     return fmt::format("the file '{}' cannot be read as a topology: write it with `lstopo FILE.xml`",
                        source.text);

@@ -168,6 +168,9 @@ TEST(Aqinfo, ShowsLevelsOfMemoryAndWhereRanksAre) {
   EXPECT_EQ(all.at("places")[1].at("domains"), (nlohmann::json{0, 0, 0}));
   const InfoAnswer text = aqinfo("--topology", variables);
   EXPECT_NE(text.text.find("rank 2      processors 5: package 1, core 5"), std::string::npos) << text.text;
+  const InfoAnswer endless = aqinfo("--topology", "AQUEDUCT_TOPOLOGY=/dev/zero");
+  EXPECT_NE(endless.status, 0);
+  EXPECT_THAT(endless.text, HasSubstr("'/dev/zero' is no file"));
   const InfoAnswer wrong = aqinfo("--topology", "AQUEDUCT_TOPOLOGY=rubbish");
   EXPECT_EQ(wrong.status, 3) << wrong.text;
   EXPECT_NE(wrong.text.find("'rubbish' is no topology: write levels"), std::string::npos) << wrong.text;

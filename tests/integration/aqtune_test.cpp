@@ -84,6 +84,9 @@ TEST(ToolsWithoutAJob, EndWithTwoOnWrongUsage) {
         std::pair{"aqsim barrier --ranks 8 --plot x.pdf", "ends in .svg or .html"},
         std::pair{"aqconform --plugin /etc/passwd", "/etc/passwd cannot be loaded"},
         std::pair{"aqconform --limit 0", "--limit: Value 0 not in range 1 to 86400"},
+        std::pair{"aqtune --from /dev/zero --report page.html", "--from: /dev/zero is no file"},
+        std::pair{"aqtune --out /dev/full", "--out: /dev/full is neither a file nor a folder"},
+        std::pair{"aqtune --ops broadcast --bytes 8", "a team of one has nothing to tune"},
         std::pair{"aqcheck --nope", "--nope"}}) {
     AqrunJob job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/" + std::string(command)));
     EXPECT_EQ(job.status(), 2) << command << ": " << job.err();

@@ -76,6 +76,9 @@ void write_page(const std::string& file, const std::string& decisions_file) {
   std::error_code none;
   if (std::filesystem::is_directory(decisions_file, none))
     throw BadInput(fmt::format("--from: {} cannot be read: it is a folder", decisions_file));
+  if (std::filesystem::exists(decisions_file, none) &&
+      !std::filesystem::is_regular_file(decisions_file, none))
+    throw BadInput(fmt::format("--from: {} is no file", decisions_file));
   std::ifstream in(decisions_file, std::ios::binary);
   if (!in) throw BadInput(fmt::format("--from: {} cannot be read: {}", decisions_file, std::strerror(errno)));
   const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -106,6 +109,7 @@ Rank farthest(const Endpoint& me) {
 /// What this rank does. Its exit status.
 int tune_here(Job& job, const Options& options) {
   Endpoint& me = job.endpoint();
+  if (me.ranks() == 1) throw BadInput("a team of one has nothing to tune: start at least two ranks");
   TuneOptions wanted;
   wanted.time = std::chrono::nanoseconds(static_cast<std::int64_t>(options.seconds * 1e9));
   wanted.candidates = options.candidates;
@@ -163,6 +167,10 @@ int run(const Options& options, int argc, char** argv) {
   if (options.studies) {
     return run_study(options.study);
   }
+  std::error_code none;
+  if (std::filesystem::exists(options.out, none) && !std::filesystem::is_regular_file(options.out, none) &&
+      !std::filesystem::is_directory(options.out, none))
+    throw BadInput(fmt::format("--out: {} is neither a file nor a folder", options.out));
   if (!has_launcher()) relaunch(options, argc, argv);
   Config config = Config::from_environment();
   auto job = Job::start(config);
@@ -247,6 +255,7 @@ static int run_tool(int argc, char** argv) {
           fmt::format("--report {}: the page is HTML, so its name ends in .html", options.report));
     options.operations = aqueduct::aqtune::read_operations(operations);
     options.bytes = aqueduct::aqtune::read_sizes(bytes);
+    aqueduct::aqtune::check_sizes(options.operations, options.bytes);
     return aqueduct::aqtune::run(options, argc, argv);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "aqtune: {}\n", problem.what());

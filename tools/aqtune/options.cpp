@@ -81,4 +81,20 @@ std::vector<std::uint64_t> read_sizes(const std::string& text) {
   return out;
 }
 
+void check_sizes(const std::vector<Collective>& operations, const std::vector<std::uint64_t>& bytes) {
+  constexpr std::uint64_t kElement = sizeof(double);
+  for (const Collective one : operations) {
+    const bool combines = one == Collective::reduce || one == Collective::all_reduce ||
+                          one == Collective::reduce_scatter || one == Collective::scan ||
+                          one == Collective::exscan;
+    if (!combines) continue;
+    for (const std::uint64_t size : bytes) {
+      if (size % kElement != 0)
+        throw BadInput(
+            fmt::format("--bytes {}: {} adds numbers of {} bytes (f64), so its blocks are multiples of that",
+                        size, coll::operation_word(one), kElement));
+    }
+  }
+}
+
 }  // namespace aqueduct::aqtune

@@ -35,5 +35,7 @@ struct Options {
 std::vector<Collective> read_operations(const std::string& text);
 /// "8:1M": powers of four from the one to the other; "8,64,1000": these. Errors: BadInput.
 std::vector<std::uint64_t> read_sizes(const std::string& text);
+/// Errors: BadInput, if a reduction is measured and a size is no multiple of its element's.
+void check_sizes(const std::vector<Collective>& operations, const std::vector<std::uint64_t>& bytes);
 
 }  // namespace aqueduct::aqtune

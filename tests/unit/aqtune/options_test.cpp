@@ -23,5 +23,11 @@ TEST(TuneWords, NameSizes) {
     EXPECT_THROW(read_sizes(wrong), BadInput) << wrong;
 }
 
+TEST(TuneWords, RefuseSizesThatAReductionCannotHave) {
+  EXPECT_NO_THROW(check_sizes({Collective::broadcast, Collective::all_to_all}, {7, 8}));
+  EXPECT_NO_THROW(check_sizes({Collective::reduce, Collective::exscan}, {8, 1024}));
+  EXPECT_THROW(check_sizes({Collective::broadcast, Collective::scan}, {8, 12}), BadInput);
+}
+
 }  // namespace
 }  // namespace aqueduct::aqtune

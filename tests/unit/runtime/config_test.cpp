@@ -127,6 +127,14 @@ TEST(Config, AConduitLooksAtWhatItsOwnSettingsSay) {
   EXPECT_EQ(config.text("udp_faults"), "");
 }
 
+TEST(Config, TimesCanBeAddedToAClock) {
+  const Config config = from({"AQUEDUCT_STALL_WARN=9223372036854775807ns"});
+  EXPECT_TRUE(config.problems().empty());
+  constexpr std::int64_t kYear = std::int64_t{365} * 86'400 * 1'000'000'000;
+  EXPECT_GT(config.nanoseconds("stall_warn"), 99 * kYear);
+  EXPECT_LT(config.nanoseconds("stall_warn"), 101 * kYear);
+}
+
 TEST(Config, ReadsTheEnvironmentOfThisProcess) {
   ASSERT_EQ(setenv("AQUEDUCT_PREPARED", "31", 1), 0);
   const Config config = Config::from_environment();

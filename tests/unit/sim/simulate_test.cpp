@@ -197,6 +197,15 @@ TEST(Simulate, RefusesTooManyMessages) {
               AllOf(HasSubstr("sends 1019000 messages"), HasSubstr("1000 are allowed (--most-messages)")));
 }
 
+TEST(Simulate, RefusesTooManyPackets) {
+  const Network network = parse_network(
+      R"({"version": 1, "levels": [{}], "topology": {"kind": "crossbar"}, "packet": 1})", "test", 8);
+  Job job = job_of(coll::kBroadcastKNomial, 8, 1 << 20);
+  job.most_messages = 1000;
+  EXPECT_THAT(complaint_of([&] { simulate(job, network); }),
+              AllOf(HasSubstr("sends 7340032 packets"), HasSubstr("1000 are allowed (--most-messages)")));
+}
+
 TEST(Simulate, RefusesTimesAndSumsThatDoNotFit64Bits) {
   constexpr std::uint64_t kBytes = std::uint64_t{1} << 40;
   for (const bool one_by_one : {false, true}) {
@@ -324,6 +333,7 @@ TEST(Network, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(says(R"({"version": 1, "levels": [{}], "placement": "block"})"),
               HasSubstr("without a topology"));
   EXPECT_THAT(complaint_of([] { load_network("/dev/zero", 4); }), HasSubstr("has more than 4194304 bytes"));
+  EXPECT_THAT(complaint_of([] { load_network("/", 4); }), HasSubstr("is a folder"));
   EXPECT_THAT(complaint_of([] { load_network("nonesuch", 4); }),
               AllOf(HasSubstr("no network 'nonesuch'"), HasSubstr("torus")));
 }

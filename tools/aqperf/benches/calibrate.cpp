@@ -47,6 +47,10 @@ void calibrate_network(Session& session, Reporter&) {
   if (session.rank() != 0) return;
   const std::string file = file_for(session, found);
   write_profile(file, found);
+  if (session.options().json) {
+    fmt::print("{}\n", to_json(found, file));
+    return;
+  }
   fmt::print("conduit {}, level {}: written to {}\n", found.conduit, found.level, file);
   fmt::print("  from bytes      L ns      o ns      g ns   G ns/KiB\n");
   for (const NetworkCost& cost : found.model.costs()) {

@@ -29,4 +29,7 @@ inline constexpr std::size_t kCalibratedBytes = 1 << 20;
 /// Errors: Failure: the file is of another machine, conduit or version, or damaged; it cannot be written.
 void write_profile(const std::string& file, const Calibration& calibration);
 
+/// A line of JSON: the conduit, the file that it was written to, and the level as in the profile.
+std::string to_json(const Calibration& calibration, const std::string& file);
+
 }  // namespace aqueduct::perf

@@ -87,4 +87,11 @@ void write_profile(const std::string& file, const Calibration& calibration) {
   if (error) throw Failure(fmt::format("{} cannot be replaced: {}", file, error.message()), 1);
 }
 
+std::string to_json(const Calibration& calibration, const std::string& file) {
+  ordered_json line{{"bench", "calibrate"}, {"conduit", calibration.conduit}, {"file", file}};
+  line["level"] = calibration.level;
+  line["model"] = level_as_json(calibration.model);
+  return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
 }  // namespace aqueduct::perf
