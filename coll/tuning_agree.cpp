@@ -4,8 +4,11 @@
 #include "coll/wait_for_call.hpp"
 #include "core/entry.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace aqueduct::coll {
 
@@ -44,21 +47,30 @@ Status TuningRun::agree(std::span<const std::uint64_t> mine) {
   if (const Status status = wait(event); !status) return status;
   elapsed_ = words[1];
   if (words[0] == 0) return {};
-  return {static_cast<ErrorCode>(words[0] >> 32), static_cast<Rank>((words[0] & 0xffff'ffff) - 1)};
+  return {static_cast<ErrorCode>(words[0] >> 32), ~static_cast<Rank>(words[0])};
 }
 
 Status TuningRun::agree_on_arguments(std::span<const Collective> operations,
                                      std::span<const std::uint64_t> bytes) {
   std::uint64_t hash = mixed_words(operations.size(), bytes.size());
+  const auto refuse = [&](const std::string& why) {
+    if (problem_ == 0) state_.log.error("tune: {}", why);
+    problem(ErrorCode::invalid_argument);
+  };
   for (const Collective one : operations) {
     hash = mixed_words(hash, static_cast<std::uint64_t>(one));
-    if (one < Collective::broadcast || one > Collective::exscan) problem(ErrorCode::invalid_argument);
+    if (one < Collective::broadcast || one > Collective::exscan)
+      refuse("operations may be broadcast to exscan: barriers, permutes and v-forms are not tuned");
   }
   const std::uint32_t element = bytes_of_element(options_.type);
+  const bool combines = std::any_of(operations.begin(), operations.end(), reduces);
   for (const std::uint64_t one : bytes) {
     hash = mixed_words(hash, one);
-    const bool combines = std::any_of(operations.begin(), operations.end(), reduces);
-    if (element == 0 || (combines && one % element != 0)) problem(ErrorCode::invalid_argument);
+    if (element == 0)
+      refuse("options.type is no type of elements that can be tuned");
+    else if (combines && one % element != 0)
+      refuse(
+          fmt::format("{} bytes are no whole number of elements of {} bytes (options.type)", one, element));
   }
   const CollOptions& calls = options_.calls;
   for (const auto word :
@@ -68,7 +80,7 @@ Status TuningRun::agree_on_arguments(std::span<const Collective> operations,
         static_cast<std::uint64_t>(calls.order), static_cast<std::uint64_t>(options_.type)})
     hash = mixed_words(hash, word);
   if (calls.in > Sync::all || calls.out > Sync::all || calls.order > ReduceOrder::exact)
-    problem(ErrorCode::invalid_argument);
+    refuse("options.calls has a mode that does not exist");
   if (const Status status = agree(std::array{hash, ~hash}); !status) return status;
   const std::vector<std::uint64_t>& words = memory_->words;
   return words[kOwnWords] == ~words[kOwnWords + 1] ? Status() : Status(ErrorCode::mismatch);

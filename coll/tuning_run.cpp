@@ -46,7 +46,7 @@ std::chrono::nanoseconds TuningRun::patience() const noexcept {
 }
 
 void TuningRun::problem(ErrorCode code) noexcept {
-  if (problem_ == 0) problem_ = static_cast<std::uint64_t>(code) << 32 | (state_.rank + 1);
+  if (problem_ == 0) problem_ = static_cast<std::uint64_t>(code) << 32 | ~state_.rank;
 }
 
 Status TuningRun::give_up(ErrorCode why) noexcept {

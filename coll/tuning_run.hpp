@@ -87,7 +87,8 @@ class TuningRun {
   TeamEngine& engine_;
   const core::Clock::time_point begin_;
   std::shared_ptr<Memory> memory_;
-  std::uint64_t problem_ = 0;            ///< of this member: code, and rank + 1
+  std::uint64_t problem_ =
+      0;  ///< of this member: its code, and the rank turned over: of several the least is told
   std::uint64_t elapsed_ = 0;            ///< of all members, as agreed
   std::chrono::nanoseconds longest_{0};  ///< that a call has taken here
   std::vector<Decision> decisions_;

@@ -169,15 +169,13 @@ std::string board_lines(const Choice& choice) {
       cost.depth);
 }
 
-std::string why_not_boards(const Choice& choice, const Shape& shape, const TeamTraits& team, bool forced) {
+std::string why_not_boards(const Choice& choice, const Shape& shape, const TeamTraits& team,
+                           std::string_view otherwise) {
   std::string text;
   for (const Algorithm& algorithm : board_algorithms()) {
     if (algorithm.operation != shape.operation || &algorithm == choice.algorithm) continue;
     const Fit how = fit_board(algorithm, {}, shape, team);
-    const char* reason = how.refusal;
-    if (reason == nullptr)
-      reason = forced ? "it could, but a setting asks for another" : "it could, but another is preferred";
-    text += fmt::format("  not {}: {}\n", algorithm.name, reason);
+    text += fmt::format("  not {}: {}\n", algorithm.name, how.refusal != nullptr ? how.refusal : otherwise);
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include "coll/tune/fit.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace aqueduct::coll {
 
@@ -16,6 +17,7 @@ bool depends_on_domains(const Shape& shape, const TeamTraits& team) noexcept;
 /// What a board's algorithm does with a shape, for `explain`.
 std::string board_lines(const Choice& choice);
 /// Why the team does not use the board's algorithms other than the chosen one: lines of text. `forced`: a setting names one.
-std::string why_not_boards(const Choice& choice, const Shape& shape, const TeamTraits& team, bool forced);
+std::string why_not_boards(const Choice& choice, const Shape& shape, const TeamTraits& team,
+                           std::string_view otherwise);
 
 }  // namespace aqueduct::coll

@@ -54,7 +54,11 @@ std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
       reason = user ? "it could, but a setting asks for another" : "it could, but the table prefers another";
     text += fmt::format("  not {}: {}\n", algorithm->name, reason);
   }
-  if (team.board.slots != 0 || user) text += why_not_boards(choice, shape, team, user);
+  if (team.board.slots != 0 || user) {
+    text += why_not_boards(
+        choice, shape, team,
+        user ? "it could, but a setting asks for another" : "it could, but another is preferred");
+  }
   // Most conduits offer none: that is not worth a line.
   if (team.native != nullptr || user) text += why_not_native(choice, shape, team, scratch, user);
   return text;

@@ -14,6 +14,9 @@ namespace aqueduct::coll {
 
 namespace {
 
+constexpr const char* kNotTuned = "it was slower when the team was tuned, or was not tried";
+constexpr const char* kNotLearned = "it was slower when it was tried, or was not tried";
+
 std::string microseconds(std::uint64_t picoseconds) {
   return fmt::format("{:.3f} us", static_cast<double>(picoseconds) / 1e6);
 }
@@ -74,11 +77,10 @@ std::string TunedChooser::explain_learned(const Answer& found, const Shape& shap
   for (const Algorithm* const algorithm : all_algorithms()) {
     if (algorithm->operation != shape.operation || algorithm == found.choice.algorithm) continue;
     const Fit how = fit_with_any(*algorithm, shape, team, scratch);
-    text += fmt::format(
-        "  not {}: {}\n", algorithm->name,
-        how.refusal != nullptr ? how.refusal : "it was slower when it was tried, or was not tried");
+    text +=
+        fmt::format("  not {}: {}\n", algorithm->name, how.refusal != nullptr ? how.refusal : kNotLearned);
   }
-  if (team.board.slots != 0) text += why_not_boards(found.choice, shape, team, false);
+  if (team.board.slots != 0) text += why_not_boards(found.choice, shape, team, kNotLearned);
   return text;
 }
 
@@ -107,12 +109,13 @@ std::string TunedChooser::explain(const Shape& shape, const TeamTraits& team,
     } else if (const Ranked* const one = best_of(*found.ranking, *algorithm)) {
       reason = fmt::format("{} with {}", time_of(*one), coll::name_of(one->timed));
     } else {
-      reason = measured ? "it was slower when the team was tuned, or was not tried"
-                        : "it is not among the first ones of the model";
+      reason = measured ? kNotTuned : "it is not among the first ones of the model";
     }
     text += fmt::format("  not {}: {}\n", algorithm->name, reason);
   }
-  if (team.board.slots != 0) text += why_not_boards(found.choice, shape, team, false);
+  if (team.board.slots != 0)
+    text += why_not_boards(found.choice, shape, team,
+                           measured ? kNotTuned : "it could, but another is preferred");
   if (team.native != nullptr) text += why_not_native(found.choice, shape, team, scratch, false);
   return text;
 }

@@ -170,7 +170,7 @@ TEST(Aqinfo, ShowsLevelsOfMemoryAndWhereRanksAre) {
   EXPECT_NE(text.text.find("rank 2      processors 5: package 1, core 5"), std::string::npos) << text.text;
   const InfoAnswer endless = aqinfo("--topology", "AQUEDUCT_TOPOLOGY=/dev/zero");
   EXPECT_NE(endless.status, 0);
-  EXPECT_THAT(endless.text, HasSubstr("'/dev/zero' is no file"));
+  EXPECT_NE(endless.text.find("'/dev/zero' is no file"), std::string::npos) << endless.text;
   const InfoAnswer wrong = aqinfo("--topology", "AQUEDUCT_TOPOLOGY=rubbish");
   EXPECT_EQ(wrong.status, 3) << wrong.text;
   EXPECT_NE(wrong.text.find("'rubbish' is no topology: write levels"), std::string::npos) << wrong.text;

@@ -225,7 +225,7 @@ TEST_P(Ending, BySignalIsForwarded) {
   EXPECT_EQ(job.count_lines("heard"), 2u) << job.out();
   EXPECT_TRUE(has(job.err(), "; ending 2 ranks\n")) << job.err();
 }
-INSTANTIATE_TEST_SUITE_P(Aqrun, Ending, testing::Values(SIGINT, SIGTERM, SIGHUP));
+INSTANTIATE_TEST_SUITE_P(Aqrun, Ending, testing::Values(SIGINT, SIGTERM, SIGHUP, SIGQUIT));
 
 TEST(Aqrun, KillsAtOnceAtTheSecondInterrupt) {
   Job job(shell({"-n", "2", "--grace", "1000"},

@@ -81,7 +81,10 @@ void print(const coll::Algorithm& algorithm, const Outcome& outcome, double seco
   }
   fmt::print("{:<28} {:>9} cases", name, outcome.cases);
   if (options.mutations) fmt::print(" {:>9} mistakes", outcome.mutated);
-  fmt::print("  {:>6.1f} s  {}\n", seconds, outcome.problem.empty() ? "right" : "WRONG");
+  fmt::print("  {:>6.1f} s  {}\n", seconds,
+             !outcome.problem.empty() ? "WRONG"
+             : outcome.cases != 0     ? "right"
+                                      : "nothing to check");
   if (!outcome.problem.empty())
     fmt::print("  {}: {}\n", options.mutations ? "a mistake that is not found" : "counterexample",
                outcome.problem);
@@ -90,6 +93,7 @@ void print(const coll::Algorithm& algorithm, const Outcome& outcome, double seco
 int run(const Options& options) {
   bool found = false;
   bool wrong = false;
+  std::uint64_t cases = 0;
   for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
     if (!options.algorithm.empty() && options.algorithm != algorithm->name) continue;
     found = true;
@@ -98,12 +102,17 @@ int run(const Options& options) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     print(*algorithm, outcome, spent.count(), options);
     wrong |= !outcome.problem.empty();
+    cases += outcome.cases;
   }
   if (!found) {
     std::string names;
     for (const coll::Algorithm* const algorithm : coll::all_algorithms())
       names += fmt::format("{}{}", names.empty() ? "" : ", ", algorithm->name);
     fmt::print(stderr, "aqcheck: there is no algorithm '{}'. There are: {}\n", options.algorithm, names);
+    return 2;
+  }
+  if (cases == 0) {
+    fmt::print(stderr, "aqcheck: nothing was checked: no case of these --ranks, or a --share too small\n");
     return 2;
   }
   return wrong ? 1 : 0;

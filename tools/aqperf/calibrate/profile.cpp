@@ -5,11 +5,17 @@
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace aqueduct::perf {
 namespace {
@@ -60,9 +66,37 @@ ordered_json present(const std::string& file, const Calibration& calibration) {
   return ordered_json::parse(text);
 }
 
+/// Other calibrations add their levels to the same file.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& name)
+      : descriptor_(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    if (descriptor_ < 0) throw Failure(fmt::format("{} cannot be made: {}", name, std::strerror(errno)), 1);
+    // Whoever holds it may have been stopped.
+    for (int tries = 0; ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++tries) {
+      const int why = errno;
+      if ((why == EWOULDBLOCK || why == EINTR) && tries < 500) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        continue;
+      }
+      ::close(descriptor_);
+      throw Failure(why == EWOULDBLOCK ? fmt::format("{} is locked by another process, for 5 s so far", name)
+                                       : fmt::format("{} cannot be locked: {}", name, std::strerror(why)),
+                    1);
+    }
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock() { ::close(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
 }  // namespace
 
 void write_profile(const std::string& file, const Calibration& calibration) {
+  const FileLock lock(file + ".lock");
   ordered_json profile = present(file, calibration);
   profile["levels"][calibration.level] = level_as_json(calibration.model);
   // Written beside it and renamed, so that a job that starts meanwhile reads the old one or the new one.
