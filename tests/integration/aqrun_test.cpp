@@ -217,7 +217,7 @@ class Ending : public testing::TestWithParam<int> {};
 
 TEST_P(Ending, BySignalIsForwarded) {
   Job job(shell({"-n", "2", "--grace", "20"},
-                "trap 'echo heard; exit 0' INT TERM HUP; echo ready; "
+                "trap 'echo heard; exit 0' INT TERM HUP QUIT; echo ready; "
                 "while :; do sleep 0.05; done"));
   ASSERT_TRUE(job.read_until([&] { return job.count_lines("ready") == 2; })) << job.err();
   job.signal(GetParam());
