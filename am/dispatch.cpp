@@ -192,6 +192,8 @@ Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Ar
   if (!messages.knows(category, handler, args)) [[unlikely]] {
     if (args.raw == 0) return ErrorCode::wrong_handler;  // only the target knows its raw handlers
   }
+  if (payload.data() == nullptr && !payload.empty()) [[unlikely]]
+    return messages.refuse_null("a reply", to, payload.size());
   if (!am::is_long(category)) [[likely]] {
     if (payload.size() > messages.medium_room(to)) [[unlikely]]
       return {ErrorCode::too_large, to};

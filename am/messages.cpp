@@ -119,6 +119,11 @@ void Messages::reject(Rank from, Bytes packet, std::string_view why) noexcept {
       from, header.handler, static_cast<int>(header.category), header.args_bytes, why);
 }
 
+Status Messages::refuse_null(const char* what, Rank to, std::size_t bytes) noexcept {
+  state_.log.error("{} to rank {}: a null pointer to a payload of {} bytes", what, to, bytes);
+  return {ErrorCode::invalid_argument, to};
+}
+
 void Messages::advance() noexcept {
   if (!returns_due_.empty()) {
     returns_now_.swap(returns_due_);

@@ -84,6 +84,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
     send_long_ = send;
     send_long_layer_ = layer;
   }
+  /// Refuses a null pointer to the bytes of a payload, which would end the process.
+  [[gnu::cold]] Status refuse_null(const char* what, Rank to, std::size_t bytes) noexcept;
   Status send_long(Rank to, HandlerId handler, const Args& args, Bytes payload, GlobalPtr<std::byte> place,
                    const AmOptions& options) noexcept {
     return send_long_(send_long_layer_, to, handler, args, payload, place, options);

@@ -36,6 +36,9 @@ static_assert(offsetof(PacketHeader, kind) == 0 && offsetof(PacketHeader, catego
 [[gnu::always_inline]] inline bool Messages::request_quickly(Rank to, MessageName name, std::uint64_t* head,
                                                              Bytes payload) noexcept {
   Peer& peer = peers_[to];
+#ifdef AQUEDUCT_CHECKED
+  if (payload.data() == nullptr && !payload.empty()) return false;  // the long way refuses it
+#endif
   // A lost peer has no credits.
   if (peer.credits == 0 || !knows(name) || payload.size() > peer.quick) [[unlikely]]
     return false;
@@ -50,6 +53,9 @@ static_assert(offsetof(PacketHeader, kind) == 0 && offsetof(PacketHeader, catego
                                                            std::uint64_t* head, Bytes payload) noexcept {
   const Rank to = incoming.source;
   Peer& peer = peers_[to];
+#ifdef AQUEDUCT_CHECKED
+  if (payload.data() == nullptr && !payload.empty()) return false;
+#endif
   if (!incoming.may_reply() || !knows(name) || payload.size() > peer.quick || peer.lost) [[unlikely]]
     return false;
   if (!send_quickly(peer, to, PacketKind::reply, peer.owed + std::uint64_t{1}, name, head, payload))

@@ -125,6 +125,8 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
     return ErrorCode::in_handler;
   if (options.source_event != nullptr) [[unlikely]]
     *options.source_event = Event{};
+  if (payload.data() == nullptr && !payload.empty()) [[unlikely]]
+    return messages.refuse_null("a request", to, payload.size());
   if (am::is_long(category)) return messages.send_long(to, handler, args, payload, place, options);
   if (payload.size() > messages.medium_room(to)) [[unlikely]]
     return {ErrorCode::too_large, to};

@@ -56,9 +56,11 @@ aq_status aq_get_nbi_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes
 
 aq_status aq_put_u128(aq_endpoint* ep, aq_ptr to, const uint64_t value[2]) {
   using Pair = std::array<std::uint64_t, 2>;
+  if (value == nullptr) return aq_put_slowly(ep, to, nullptr, sizeof(Pair));
   return c::plain(put_value(c::whole(ep), c::whole(to).as<Pair>(), Pair{value[0], value[1]}));
 }
 aq_status aq_get_u128(aq_endpoint* ep, aq_ptr from, uint64_t value[2]) {
+  if (value == nullptr) return aq_get_slowly(ep, nullptr, from, 2 * sizeof *value);
   const auto got = get_value(c::whole(ep), c::whole(from).as<std::array<std::uint64_t, 2>>());
   if (got) {
     value[0] = (*got)[0];

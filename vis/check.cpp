@@ -47,6 +47,9 @@ Status PieceTransfers::check(const Request& request, Survey& there, Survey& here
   here = survey(local, request.here_base);
   if (here.problem != Problem::none)
     return reject(request, code_of(here.problem, local), "the local side: " + text_of(here.problem, local));
+  if (here.bytes != 0 && here.lowest <= 0)
+    return reject(request, ErrorCode::invalid_argument,
+                  "the local side: a null pointer, or an address below it");
   if (there.bytes != here.bytes) {
     return reject(
         request, ErrorCode::invalid_argument,

@@ -183,6 +183,10 @@ Begun start_many(EndpointState& state, const Request& request, const std::vector
                     own_bytes);
     return refuse(ErrorCode::invalid_argument, peer);
   }
+  if (own_bytes != 0 && own_lowest <= 0) {
+    state.log.error("pieces with rank {}: the local side: a null pointer, or an address below it", peer);
+    return refuse(ErrorCode::invalid_argument, peer);
+  }
   const GlobalPtr<std::byte> first{peer, static_cast<std::uint64_t>(lowest), request.base.segment()};
   if (auto part = state.segments.check(bytes != 0 ? first : request.base, bytes != 0 ? extent : 0); !part)
     return {part.status(), Event(part.status())};

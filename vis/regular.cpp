@@ -122,7 +122,7 @@ bool PieceTransfers::copy_regular(const Request& request) noexcept {
   const std::uint64_t local = request.here_base + here.base;
   if (offset >= static_cast<std::uint64_t>(kMostReach) || local >= static_cast<std::uint64_t>(kMostReach) ||
       static_cast<std::int64_t>(offset) + far->lowest < 0 ||
-      static_cast<std::int64_t>(local) + own->lowest < 0)
+      static_cast<std::int64_t>(local) + own->lowest <= 0)  // null, which the long way refuses
     return false;
   // A window that a fence veils is not found.
   std::byte* const lowest = state_.segments.mapped(

@@ -135,10 +135,16 @@ class LoopbackBuffer {
   std::unique_ptr<std::max_align_t[]> large_;
 };
 
+const char* name_of(const Kind& kind) noexcept {
+  if (kind.is_long) return kind.is_request ? "gex_AM_RequestLong" : "gex_AM_ReplyLong";
+  return kind.is_request ? "gex_AM_RequestMedium" : "gex_AM_ReplyMedium";
+}
+
 }  // namespace
 
 void loop_back(unsigned from, unsigned to, const Kind& kind, gex_AM_Index_t handler, const void* source,
                std::size_t bytes, void* dest, Words words) {
+  if (source == nullptr && bytes != 0) fail(name_of(kind), "a null pointer to the payload");
   aqg_token token;
   token.source = state().me();
   token.there = from;

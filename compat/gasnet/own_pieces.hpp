@@ -85,12 +85,14 @@ class OwnStrided {
 };
 
 template <class To, class From>
-void copy_own(To to, From from) {
+void copy_own(const char* call, To to, From from) {
   OwnPiece target{}, source{};
   for (;;) {
     if (target.bytes == 0) target = to.next();
     if (source.bytes == 0) source = from.next();
     if (target.bytes == 0 || source.bytes == 0) return;
+    if (target.at == nullptr || source.at == nullptr)
+      fail(call, "a null pointer to a piece of more than zero bytes");
     const std::size_t now = std::min(target.bytes, source.bytes);
     std::memmove(target.at, source.at, now);
     target = {target.at + now, target.bytes - now};

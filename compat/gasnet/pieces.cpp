@@ -139,7 +139,7 @@ R vector_get(Form form, gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist
              size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {
   const Peer peer = peer_of(tm, srcrank);
   if (is_own_and_unpublished(peer)) {
-    copy_own(OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
+    copy_own("gex_VIS_VectorGet", OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
     return copied<R>(peer, false);
   }
   return begin_get<R>("gex_VIS_VectorGet", form, peer, pieces(local_base(), vector_of(dstcount, dstlist)),
@@ -150,7 +150,7 @@ R vector_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Me
              size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {
   const Peer peer = peer_of(tm, dstrank);
   if (is_own_and_unpublished(peer)) {
-    copy_own(OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
+    copy_own("gex_VIS_VectorPut", OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
     return copied<R>(peer, true);
   }
   return begin_put<R>("gex_VIS_VectorPut", form, peer,
@@ -162,7 +162,8 @@ R indexed_get(Form form, gex_TM_t tm, size_t dstcount, void* const dstlist[], si
               gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, srcrank);
   if (is_own_and_unpublished(peer)) {
-    copy_own(OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen));
+    copy_own("gex_VIS_IndexedGet", OwnIndexed(dstcount, dstlist, dstlen),
+             OwnIndexed(srccount, srclist, srclen));
     return copied<R>(peer, false);
   }
   return begin_get<R>("gex_VIS_IndexedGet", form, peer,
@@ -174,7 +175,8 @@ R indexed_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void*
               size_t dstlen, size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, dstrank);
   if (is_own_and_unpublished(peer)) {
-    copy_own(OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen));
+    copy_own("gex_VIS_IndexedPut", OwnIndexed(dstcount, dstlist, dstlen),
+             OwnIndexed(srccount, srclist, srclen));
     return copied<R>(peer, true);
   }
   return begin_put<R>("gex_VIS_IndexedPut", form, peer,
@@ -188,7 +190,7 @@ R strided_get(Form form, gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[
   if (moves_nothing(elemsz, count, levels)) return no_op<R>(form);
   const Peer peer = peer_of(tm, srcrank);
   if (is_own_and_unpublished(peer)) {
-    copy_own(OwnStrided(dstaddr, dststrides, elemsz, count, levels),
+    copy_own("gex_VIS_StridedGet", OwnStrided(dstaddr, dststrides, elemsz, count, levels),
              OwnStrided(srcaddr, srcstrides, elemsz, count, levels));
     return copied<R>(peer, false);
   }
@@ -208,7 +210,7 @@ R strided_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const p
   }
   const Peer peer = peer_of(tm, dstrank);
   if (is_own_and_unpublished(peer)) {
-    copy_own(OwnStrided(dstaddr, dststrides, elemsz, count, levels),
+    copy_own("gex_VIS_StridedPut", OwnStrided(dstaddr, dststrides, elemsz, count, levels),
              OwnStrided(srcaddr, srcstrides, elemsz, count, levels));
     return copied<R>(peer, true);
   }

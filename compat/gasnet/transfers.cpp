@@ -33,9 +33,13 @@ void* mapped(const Peer& peer, const void* address, std::size_t bytes) noexcept 
   return state().ep.mapped(place.rank(), place.segment(), place.offset(), bytes);
 }
 
+void refuse_null(const char* call, const void* to, const void* from) {
+  if (from == nullptr || to == nullptr) fail(call, "a null pointer, and more than zero bytes");
+}
 /// Puts what a copy can put: nothing, or bytes to this rank itself or to mapped memory. False: nothing has happened.
-bool put_by_copy(const Peer& peer, void* to, const void* from, std::size_t bytes) noexcept {
+bool put_by_copy(const char* call, const Peer& peer, void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return true;
+  refuse_null(call, to, from);
   if (is_mine(peer)) {
     detail::move_bytes(to, from, bytes);
     return true;
@@ -46,8 +50,9 @@ bool put_by_copy(const Peer& peer, void* to, const void* from, std::size_t bytes
   return true;
 }
 /// As put_by_copy, for a get.
-bool get_by_copy(void* to, const Peer& peer, const void* from, std::size_t bytes) noexcept {
+bool get_by_copy(const char* call, void* to, const Peer& peer, const void* from, std::size_t bytes) {
   if (bytes == 0) return true;
+  refuse_null(call, to, from);
   if (is_mine(peer)) {
     detail::move_bytes(to, from, bytes);
     return true;
@@ -75,7 +80,7 @@ void aqg_write_more(void* to, const void* from, size_t bytes) {
 
 int aqg_put(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
-  if (put_by_copy(peer, dest, src, nbytes)) return 0;
+  if (put_by_copy("gex_RMA_PutBlocking", peer, dest, src, nbytes)) return 0;
   const auto place = place_of(peer, dest);
   const Status status = (flags & GEX_FLAG_IMMEDIATE) != 0
                             ? put(state().ep, place, source(src, nbytes), put_options(GEX_EVENT_DEFER, flags))
@@ -85,7 +90,7 @@ int aqg_put(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nb
 int aqg_put_nbi(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes, gex_Event_t* lc_opt,
                 gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
-  if (put_by_copy(peer, dest, src, nbytes)) return 0;
+  if (put_by_copy("gex_RMA_PutNBI", peer, dest, src, nbytes)) return 0;
   Thread& here = thread();
   PutOptions options = put_options(lc_opt, flags);
   options.group = group_of(here, here.puts);
@@ -96,7 +101,7 @@ gex_Event_t aqg_put_nb(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src
                        gex_Event_t* lc_opt, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
   const bool wants_leaf = aqg_is_pointer(lc_opt) != 0;
-  if (put_by_copy(peer, dest, src, nbytes)) {
+  if (put_by_copy("gex_RMA_PutNB", peer, dest, src, nbytes)) {
     if (wants_leaf) *lc_opt = GEX_EVENT_INVALID;
     return GEX_EVENT_INVALID;
   }
@@ -113,7 +118,9 @@ int aqg_get(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, 
   const auto place = place_of(peer, src);
   // Of published memory of this rank itself the library's own get: a loop on it must make progress.
   const bool is_published = is_mine(peer) && peer.remote == 0 && place.segment() != ~SegmentId{0};
-  if (nbytes == 0 || (!is_published && get_by_copy(dest, peer, src, nbytes))) return 0;
+  if (nbytes == 0) return 0;
+  refuse_null("gex_RMA_GetBlocking", dest, src);
+  if (!is_published && get_by_copy("gex_RMA_GetBlocking", dest, peer, src, nbytes)) return 0;
   Status status;
   if ((flags & GEX_FLAG_IMMEDIATE) != 0) {
     GetOptions options;
@@ -126,7 +133,7 @@ int aqg_get(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, 
 }
 int aqg_get_nbi(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
-  if (get_by_copy(dest, peer, src, nbytes)) return 0;
+  if (get_by_copy("gex_RMA_GetNBI", dest, peer, src, nbytes)) return 0;
   Thread& here = thread();
   GetOptions options;
   options.immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
@@ -137,7 +144,7 @@ int aqg_get_nbi(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbyt
 gex_Event_t aqg_get_nb(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                        gex_Flags_t flags) {
   const Peer peer = peer_of(tm, rank);
-  if (get_by_copy(dest, peer, src, nbytes)) return GEX_EVENT_INVALID;
+  if (get_by_copy("gex_RMA_GetNB", dest, peer, src, nbytes)) return GEX_EVENT_INVALID;
   GetOptions options;
   options.immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
   return handle("gex_RMA_GetNB", get_nb(state().ep, target(dest, nbytes), place_of(peer, src), options));

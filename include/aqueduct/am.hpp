@@ -324,7 +324,8 @@ Status request(Endpoint& ep, Rank to, ShortRequest<A> handler, const std::type_i
 /// Sends a medium request.
 ///
 /// Completion: as a short request. The payload may be reused as AmOptions::source_event says.
-/// Errors:     as a short request, and too_large (see am_limits).
+/// Errors:     as a short request, and too_large (see am_limits); invalid_argument for a null pointer to a payload of more
+///             than zero bytes, in checked builds (otherwise the process may crash).
 template <class A>
 Status request(Endpoint& ep, Rank to, MediumRequest<A> handler, const std::type_identity_t<A>& args,
                detail::Bytes payload, const AmOptions& options = {}) noexcept {
@@ -344,7 +345,8 @@ Status request(Endpoint& ep, Rank to, MediumRequest<A> handler, const std::type_
 ///             complete, inside progress. `Job::finish` waits until such messages have left. Without a source event,
 ///             or if the payload exceeds the network's max_transfer, or AQUEDUCT_OPERATIONS Events are held, the call
 ///             waits for the put.
-/// Errors:     as a medium request; out_of_range also for a payload that does not fit the target's segment. If the put
+/// Errors:     as a medium request, and for a null pointer in every build; out_of_range also for a payload that does not fit
+///             the target's segment. If the put
 ///             fails after the call, the message is not sent, and the source event has the failure unless the payload
 ///             was free before it. With `immediate`, for a payload that travels as a put: invalid_argument without a
 ///             source event, since the call would have to wait; too_large above the network's max_transfer.

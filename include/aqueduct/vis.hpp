@@ -19,7 +19,7 @@ namespace aqueduct {
 // Lifetime:    the data, and the lists of vector and indexed shapes, until completion. Strided shapes are copied at the
 //              call. The source of a put: as PutOptions::source says.
 // Errors:      invalid_argument (the sums differ, strides that overflow; more than 16 dimensions that do not merge, and
-//              the other side is a list or has counts that do not divide theirs), out_of_range (a
+//              the other side is a list or has counts that do not divide theirs; a local piece at null), out_of_range (a
 //              piece outside the segment: the log names it), refused (immediate, no room), peer_lost, no_memory.
 //              Wrong arguments are found before anything moves. in_handler if the remote side is not mapped here.
 // Cost:        depends on the plan, which a model and the measured times of similar transfers choose

@@ -57,6 +57,27 @@ static void check_null(aq_endpoint* ep) {
   }
 }
 
+// Values, payloads and pieces: refused in every build.
+static void check_more_null(aq_endpoint* ep) {
+  const aq_ptr at = aq_at(next_of(ep), 0, 0);
+  void* volatile nowhere = NULL;
+  FAILS(AQ_INVALID_ARGUMENT, aq_put_u128(ep, at, nowhere));
+  FAILS(AQ_INVALID_ARGUMENT, aq_get_u128(ep, at, nowhere));
+#ifdef AQUEDUCT_CHECKED
+  FAILS(AQ_INVALID_ARGUMENT, aq_get_u64(ep, at, nowhere));
+#endif
+  uint16_t medium = 0, large = 0;
+  OK(aq_register(ep, AQ_MEDIUM_REQUEST, 0, ignore, NULL, &medium));
+  OK(aq_register(ep, AQ_LONG_REQUEST, 0, ignore, NULL, &large));
+  const aq_call to_medium = {NULL, 0, medium, 0, 0, 0}, to_long = {NULL, 0, large, 0, 0, 0};
+  FAILS(AQ_INVALID_ARGUMENT, aq_request_medium(ep, next_of(ep), &to_medium, nowhere, 8, NULL));
+  FAILS(AQ_INVALID_ARGUMENT, aq_request_long(ep, at, &to_long, nowhere, 8, NULL));
+  const aq_shape whole = {AQ_CONTIGUOUS, 0, 32, NULL, 0};
+  FAILS(AQ_INVALID_ARGUMENT, aq_put_pieces(ep, at, &whole, nowhere, &whole));
+  FAILS(AQ_INVALID_ARGUMENT, aq_get_pieces(ep, nowhere, &whole, at, &whole));
+  OK(aq_barrier(ep));  // no message of nothing has arrived at a rank without its handler
+}
+
 static void check_options(aq_endpoint* ep) {
   const uint64_t word = 1;
   const aq_ptr at = aq_at(next_of(ep), 0, 0);
@@ -190,6 +211,7 @@ static void run(aq_endpoint* ep, void* context) {
   (void)context;
   check_places(ep);
   check_null(ep);
+  check_more_null(ep);
   check_options(ep);
   check_numbers(ep);
   check_shapes(ep);

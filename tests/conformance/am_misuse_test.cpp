@@ -46,6 +46,52 @@ TEST_P(AmMisuse, AWrongHandlerIsRefusedBeforeAnythingIsSent) {
   });
 }
 
+// A null pointer to bytes. Typed medium messages look only in checked builds.
+TEST_P(AmMisuse, ANullPayloadIsRefusedUnlessItHasNoBytes) {
+  run({2, 4096, {{"log", "off"}}}, [](Endpoint& me) {
+    int handled = 0, answered = 0;
+    const auto plain =
+        register_plain(me, AmCategory::medium_request, 0, [&](RequestContext&, auto, auto) { ++handled; });
+    const auto medium =
+        on_medium_request<NoArguments>(me, [&](auto&, const auto&, std::span<std::byte>) { ++handled; });
+    const auto large =
+        on_long_request<NoArguments>(me, [&](auto&, const auto&, std::span<std::byte>) { ++handled; });
+    const auto reply =
+        on_long_reply<NoArguments>(me, [&](auto&, const auto&, std::span<std::byte>) { ++answered; });
+    const std::span<const std::byte> nothing(static_cast<const std::byte*>(nullptr), 0);
+    ErrorCode to_reply = ErrorCode::ok;
+    const auto asked = on_short_request<NoArguments>(me, [&](auto& message, const auto&) {
+      const GlobalPtr<std::byte> back{message.source(), 8};
+      to_reply = message.reply(*reply, {}, {static_cast<const std::byte*>(nullptr), 16}, back).code();
+      static_cast<void>(message.reply(*reply, {}, nothing, back));
+    });
+    ASSERT_TRUE(plain && medium && large && reply && asked);
+    ASSERT_TRUE(me.barrier());
+    for (const Rank to : {me.rank(), next(me)}) {
+      const GlobalPtr<std::byte> there{to, 8};
+      for (const std::size_t size : {std::size_t{1}, std::size_t{64}, std::size_t{4000}}) {
+        SCOPED_TRACE(size);
+        const std::span<const std::byte> missing(static_cast<const std::byte*>(nullptr), size);
+        const std::size_t small = std::min(size, std::size_t{64});
+        EXPECT_EQ(request_plain(me, to, AmCategory::medium_request, *plain, {}, missing.first(small)).code(),
+                  ErrorCode::invalid_argument);
+#ifdef AQUEDUCT_CHECKED
+        EXPECT_EQ(request(me, to, *medium, {}, missing.first(small)).code(), ErrorCode::invalid_argument);
+#endif
+        EXPECT_EQ(request(me, *large, {}, missing, there).code(), ErrorCode::invalid_argument);
+      }
+      EXPECT_TRUE(request(me, to, *medium, {}, nothing));
+      EXPECT_TRUE(request(me, *large, {}, nothing, there));
+    }
+    ASSERT_TRUE(request(me, next(me), *asked));
+    ASSERT_TRUE(
+        progress_until(me, [&] { return handled == 4 && answered == 1 && to_reply != ErrorCode::ok; }));
+    EXPECT_EQ(to_reply, ErrorCode::invalid_argument);
+    ASSERT_TRUE(me.barrier());
+    EXPECT_TRUE(all_are(me.segment(), std::byte{0}));
+  });
+}
+
 TEST_P(AmMisuse, ARankOutsideTheJobIsRefused) {
   as_each_of(2, 64, [](Endpoint& me) {
     const auto handler = on_short_request<NoArguments>(me, [](auto&, const NoArguments&) {});

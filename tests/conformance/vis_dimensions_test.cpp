@@ -54,6 +54,17 @@ std::size_t swap_of(std::size_t i) {
 /// Seventeen dimensions that do not merge have at least 2^17 pieces. In the smallest packets they take half a minute.
 bool takes_too_long(Endpoint& me) { return am_limits(me, next(me)).medium < 512; }
 
+TEST_P(VisDimensions, NullHereIsRefused) {
+  run({2, kBytes, {{"log", "off"}}}, [](Endpoint& me) {
+    std::byte* const nowhere = nullptr;
+    const auto there = pieces(GlobalPtr<std::byte>{next(me), 0}, reversed());
+    EXPECT_EQ(put(me, there, pieces(static_cast<const std::byte*>(nowhere), swapped())).code(),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(get(me, pieces(nowhere, swapped()), there).code(), ErrorCode::invalid_argument);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
 TEST_P(VisDimensions, TwentyThatDoNotMergeOnTheRemoteSide) {
   if (fabric().brief) GTEST_SKIP() << kShownInFull;
   as_each_of(2, kBytes, [](Endpoint& me) {

@@ -447,6 +447,42 @@ TEST_P(Vis, OneStretchToAnotherIsOneOperation) {
   });
 }
 
+TEST_P(Vis, NullHereIsRefusedUnlessThereAreNoBytes) {
+  run({2, 4096, {{"log", "off"}}}, [](Endpoint& me) {
+    std::byte* const nowhere = nullptr;
+    std::array<std::byte, 16> memory{};
+    const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory.data()));
+    const std::array<Piece, 2> one_null{{{address, 8}, {0, 8}}};
+    const std::array<Piece, 3> one_empty{{{address, 8}, {0, 0}, {address + 8, 8}}};
+    const std::array<std::int64_t, 2> addresses{address, 0};
+    for (Rank to = 0; to < 2; ++to) {
+      SCOPED_TRACE(to);
+      const auto there = pieces(GlobalPtr<std::byte>{to, 64}, Strided(8, {{2, 32}}));
+      for (const LocalPieces& here :
+           {pieces(nowhere, Strided(8, {{2, 16}})), pieces(nowhere, Strided(16, {})),
+            pieces(nowhere + 16, Strided(8, {{2, -16}})), pieces(nowhere, Vector{one_null}),
+            pieces(nowhere, Indexed{addresses, 8})}) {
+        const LocalConstPieces from(here);
+        EXPECT_EQ(put(me, there, from).code(), ErrorCode::invalid_argument);
+        EXPECT_EQ(me.wait(put_nb(me, there, from)).code(), ErrorCode::invalid_argument);
+        EXPECT_EQ(get(me, here, there).code(), ErrorCode::invalid_argument);
+        EXPECT_EQ(get_nbi(me, here, there).code(), ErrorCode::invalid_argument);
+        EXPECT_EQ(put_signal(me, there, from, {.slot = 0}).code(), ErrorCode::invalid_argument);
+      }
+      EXPECT_EQ(accumulate_strided(me, GlobalPtr<std::uint64_t>{to, 64}, Strided(8, {{2, 32}}),
+                                   static_cast<const std::uint64_t*>(nullptr), Strided(8, {{2, 8}}))
+                    .code(),
+                ErrorCode::invalid_argument);
+      EXPECT_TRUE(put(me, there, LocalConstPieces(pieces(nowhere, Vector{one_empty}))));
+      const auto none = Strided(8, {{0, 32}});
+      EXPECT_TRUE(get(me, pieces(nowhere, none), pieces(GlobalPtr<std::byte>{to, 0}, none)));
+    }
+    ASSERT_TRUE(me.barrier());
+    EXPECT_TRUE(all_are(me.segment(), std::byte{0}));
+    EXPECT_EQ(signal_value(me, 0), 0u);
+  });
+}
+
 TEST_P(Vis, InAHandlerIsRefusedUnlessTheTargetIsMapped) {
   with_each_plan(2, 4096, [](Endpoint& me) {
     ErrorCode said = ErrorCode::ok;

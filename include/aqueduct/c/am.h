@@ -63,7 +63,8 @@ typedef struct aq_call {
 /// Send a request to the handler on rank `to`: without a payload, with one in a buffer, with one put at a place.
 /// `options` may be null. The payload may be reused at return, or as the options say.
 ///
-/// Errors: AQ_OUT_OF_RANGE, AQ_WRONG_HANDLER, AQ_TOO_LARGE, AQ_REFUSED, AQ_PEER_LOST, AQ_IN_HANDLER.
+/// Errors: AQ_OUT_OF_RANGE, AQ_WRONG_HANDLER, AQ_TOO_LARGE, AQ_REFUSED, AQ_PEER_LOST, AQ_IN_HANDLER;
+///         AQ_INVALID_ARGUMENT (a null payload of more than zero bytes).
 aq_status aq_request_short(aq_endpoint* ep, uint32_t to, const aq_call* call,
                            const aq_options* options) AQ_MUST_USE;
 aq_status aq_request_medium(aq_endpoint* ep, uint32_t to, const aq_call* call, const void* payload,
@@ -74,8 +75,8 @@ aq_status aq_request_long(aq_endpoint* ep, aq_ptr to, const aq_call* call, const
 /// Reply to a request from its handler, once; a raw request is answered in its own space. A long reply goes to a place
 /// on the rank that sent the request. The payload may be reused at return.
 ///
-/// Errors: AQ_INVALID_ARGUMENT (a reply, a second one, a place of another rank), AQ_TOO_LARGE, AQ_OUT_OF_RANGE,
-///         AQ_WRONG_HANDLER.
+/// Errors: AQ_INVALID_ARGUMENT (a reply, a second one, a place of another rank, a null payload of more than zero bytes),
+///         AQ_TOO_LARGE, AQ_OUT_OF_RANGE, AQ_WRONG_HANDLER.
 aq_status aq_reply_short(const aq_incoming* incoming, const aq_call* call) AQ_MUST_USE;
 aq_status aq_reply_medium(const aq_incoming* incoming, const aq_call* call, const void* payload,
                           size_t bytes) AQ_MUST_USE;

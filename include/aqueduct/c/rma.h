@@ -105,7 +105,7 @@ AQ_MUST_USE static inline aq_status aq_get_nbi(aq_endpoint* ep, void* to, aq_ptr
   }                                                                                            \
   AQ_MUST_USE static inline aq_status aq_get_u##bits(aq_endpoint* ep, aq_ptr from, T* value) { \
     const void* const place = aq_mapped_for_value(ep, from, sizeof(T));                        \
-    if (__builtin_expect(place != NULL, 1)) {                                                  \
+    if (__builtin_expect(aq_copies_inline(place, value, sizeof(T)), 1)) {                      \
       *value = aq_load_word##bits(place);                                                      \
       return aq_success();                                                                     \
     }                                                                                          \
@@ -117,7 +117,7 @@ AQ_DEFINE_VALUES(uint32_t, 32)
 AQ_DEFINE_VALUES(uint64_t, 64)
 #undef AQ_DEFINE_VALUES
 
-/// A value of 16 bytes, which moves as two words of 8 bytes.
+/// A value of 16 bytes, which moves as two words of 8 bytes. Errors: also AQ_INVALID_ARGUMENT for null, in every build.
 aq_status aq_put_u128(aq_endpoint* ep, aq_ptr to, const uint64_t value[2]) AQ_MUST_USE;
 aq_status aq_get_u128(aq_endpoint* ep, aq_ptr from, uint64_t value[2]) AQ_MUST_USE;
 
