@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <string>
+#include <string_view>
 
 // Defined by a client that has a mechanism of its own.
 extern "C" [[gnu::weak]] gasnett_backtrace_type_t gasnett_backtrace_user;
@@ -54,8 +56,36 @@ Printers wanted_printers() {
   return printers;
 }
 
+/// Whether a list of ranks such as "0,2-4" has this one. One that is empty or "*" has all.
+bool is_in(std::string_view list, std::uint32_t rank) {
+  if (list.empty() || list == "*") return true;
+  const std::string_view whole = list;
+  while (!list.empty()) {
+    const std::string one(list.substr(0, list.find(',')));
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+    unsigned first = 0, last = 0;
+    int read = 0;
+    if (std::sscanf(one.c_str(), " %u %n", &first, &read) != 1) read = -1;
+    last = first;
+    if (read > 0 && one[static_cast<std::size_t>(read)] == '-') {
+      int more = 0;
+      if (std::sscanf(one.c_str() + read, "- %u %n", &last, &more) != 1) read = -1;
+      read += more;
+    }
+    if (read < 0 || static_cast<std::size_t>(read) != one.size()) {
+      std::fprintf(
+          stderr,
+          "*** GASNet: GASNET_BACKTRACE_NODES='%s' is not a list such as 0,2-4; all ranks are meant\n",
+          std::string(whole).c_str());
+      return true;
+    }
+    if (first <= rank && rank <= last) return true;
+  }
+  return false;
+}
+
 int print_if_enabled(int fd) {
-  if (!gasnett_getenv_yesno_withdefault("GASNET_BACKTRACE", 0)) return 1;
+  if (!backtraces_are_wanted()) return 1;
   return gasnett_print_backtrace(fd);
 }
 std::string& executable() {
@@ -66,6 +96,11 @@ Printers prepared{};
 
 }  // namespace
 
+bool backtraces_are_wanted() {
+  if (!gasnett_getenv_yesno_withdefault("GASNET_BACKTRACE", 0)) return false;
+  const std::uint32_t rank = rank_here;
+  return rank == kNoJob || is_in(gasnett_getenv_withdefault("GASNET_BACKTRACE_NODES", ""), rank);
+}
 void prepare_backtraces() {
   prepared = wanted_printers();
   // The first call loads a library, which a handler of signals must not do.

@@ -156,6 +156,8 @@ Status make_teams(State& s) {
 }
 
 int begin(Threads threads, const char* client, gex_Flags_t flags) {
+  // Before the job: peers that wait for each other here have no reason yet to take one for lost.
+  if (gasnett_getenv_yesno_withdefault("GASNET_FREEZE", 0)) freeze();
   Config config = Config::from_environment();
   if (config.origin("threads") == SettingOrigin::built_in) static_cast<void>(config.set(threads));
   // This layer has segments of its own, and needs only a page of the primary one.
@@ -185,6 +187,7 @@ int begin(Threads threads, const char* client, gex_Flags_t flags) {
   the_state = new State(std::move(*job), ep, *space);  // lives as long as the process
   State& s = *the_state;
   aqg_job_rank = ep.rank();
+  rank_here = ep.rank();
   aqg_job_size = ep.ranks();
   s.client.name = client != nullptr ? client : "";
   s.client.flags = flags;

@@ -1,6 +1,7 @@
 // The end of the job: gasnet_exit, the end of main, signals, and failures without a return value.
 
 #include "compat/gasnet/state.hpp"
+#include "compat/gasnet/tools.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -19,10 +20,24 @@
 namespace aqueduct::gasnet {
 namespace {
 
-/// How long the first rank that exits waits for the others to do so too. Chosen: ranks that end together do it within
-/// milliseconds, also with many of them on a core; others are ended by then.
+/// How long the first rank that exits waits for the others to do so too, unless GASNET_EXITTIMEOUT says. Chosen: ranks that end
+/// together do it within milliseconds, also with many of them on a core; others are ended by then.
 constexpr auto kTogether = std::chrono::milliseconds(1500);
 
+/// The time of GASNET_EXITTIMEOUT, or by GASNet's formula of those of its three parts that are set.
+std::chrono::duration<double> find_exit_time() {
+  const auto number = [](const char* variable, double usual) {
+    return gasnett_getenv_dbl_withdefault(variable, usual);
+  };
+  const double usual = std::chrono::duration<double>(kTogether).count();
+  const double least = number("GASNET_EXITTIMEOUT_MIN", usual);
+  const double by_ranks = least + number("GASNET_EXITTIMEOUT_FACTOR", 0) * aqg_job_size;
+  const double seconds =
+      number("GASNET_EXITTIMEOUT", std::min(number("GASNET_EXITTIMEOUT_MAX", by_ranks), by_ranks));
+  return std::chrono::duration<double>(seconds > 0 ? std::min(seconds, 1e6) : 0);  // of what is no number 0
+}
+
+std::chrono::duration<double> exit_time = kTogether;
 std::atomic<bool> leaving{false};
 thread_local volatile sig_atomic_t in_signal = 0;
 thread_local bool leaves = false;  // this thread ends the process
@@ -42,7 +57,7 @@ void wait_for_others() {
   State& s = state();
   if (s.ep.in_handler() || thread().in_loopback != 0 || locks_held != 0 || !s.exit_team) return;
   if (!s.exit_team->notify()) return;
-  const auto end = std::chrono::steady_clock::now() + kTogether;
+  const auto end = std::chrono::steady_clock::now() + exit_time;
   while (!s.exit_team->try_wait()) {
     if (std::chrono::steady_clock::now() > end) return;
     static_cast<void>(s.ep.progress_for(std::chrono::milliseconds(1)));
@@ -89,7 +104,8 @@ void on_quit(int number) {
   gasnet_exit(128 + number);
 }
 
-/// Whether a list such as "SIGINT,term,15" has the signal. "*" has all.
+}  // namespace
+
 bool is_listed(int number, std::string_view list) {
   if (list == "*") return true;
   while (!list.empty()) {
@@ -100,12 +116,11 @@ bool is_listed(int number, std::string_view list) {
     std::ranges::transform(word, word.begin(),
                            [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     if (word.starts_with("SIG")) word.erase(0, 3);
-    if (word == sigabbrev_np(number) || word == std::to_string(number)) return true;
+    const char* const name = sigabbrev_np(number);  // null for those of real time
+    if ((name != nullptr && word == name) || word == std::to_string(number)) return true;
   }
   return false;
 }
-
-}  // namespace
 
 void watch_the_end() {
   const bool caught = gasnett_getenv_yesno_withdefault("GASNET_CATCH_EXIT", 1) != 0;
@@ -123,8 +138,13 @@ void watch_the_end() {
   };
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) catch_it(number, on_signal);
   catch_it(SIGQUIT, on_quit);
-  if (!gasnett_getenv_yesno_withdefault("GASNET_BACKTRACE", 0)) return;
-  prepare_fatal_signals();
+  exit_time = find_exit_time();
+  catch_demand_signals();
+  const bool backtraces = backtraces_are_wanted();
+  const bool freezes = gasnett_getenv_yesno_withdefault("GASNET_FREEZE_ON_ERROR", 0) != 0;
+  if (!backtraces && !freezes) return;
+  if (backtraces) prepare_backtraces();
+  prepare_fatal_signals(backtraces, freezes);
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     if (!is_listed(number, left_alone)) catch_fatal_signal(number);
   }
@@ -134,6 +154,7 @@ void not_started() noexcept { fail("a call of GASNet", "gex_Client_Init, or gasn
 
 void fail(const char* call, const char* why) {
   std::fprintf(stderr, "*** FATAL ERROR (rank %u): %s: %s\n", aqg_job_rank, call, why);
+  gasnett_freezeForDebuggerErr();
   gasnett_print_backtrace_ifenabled(STDERR_FILENO);
   if (the_state == nullptr) std::abort();
   if (leaving.load() || !is_first_to_leave()) _exit(1);

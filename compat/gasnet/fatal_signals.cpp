@@ -1,5 +1,7 @@
-// With GASNET_BACKTRACE: signals that mean a defect print a backtrace before they end the process.
+// With GASNET_BACKTRACE signals that mean a defect print a backtrace before they end the process; with GASNET_FREEZE_ON_ERROR
+// they wait for a debugger first.
 
+#include "compat/gasnet/signal_line.hpp"
 #include "compat/gasnet/state.hpp"
 #include "compat/gasnet/tools.hpp"
 
@@ -12,35 +14,19 @@
 namespace aqueduct::gasnet {
 namespace {
 
-/// A line that is put together without calls that a handler of signals must not make.
-class Line {
- public:
-  Line& operator<<(const char* text) noexcept {
-    for (; *text != 0 && size_ < sizeof text_; ++text) text_[size_++] = *text;
-    return *this;
-  }
-  Line& operator<<(unsigned number) noexcept {
-    char digits[12] = {};
-    std::size_t at = sizeof digits - 1;
-    do digits[--at] = static_cast<char>('0' + number % 10);
-    while ((number /= 10) != 0);
-    return *this << digits + at;
-  }
-  void print() const noexcept { static_cast<void>(!write(STDERR_FILENO, text_, size_)); }
-
- private:
-  char text_[128];
-  std::size_t size_ = 0;
-};
+bool backtraces = false, freezes = false;
 
 /// Prints, and raises the signal again. Its action is the default one by now, and it is blocked until the handler returns.
 void on_fatal_signal(int number) {
   const char* const name = gasnett_signame_fromval(number);
-  Line line;
+  SignalLine line;
   line << "*** Caught a fatal signal (proc " << aqg_job_rank << "): " << (name != nullptr ? name : "signal")
        << "(" << static_cast<unsigned>(number) << ")\n";
   line.print();
-  if (!fatal_error_shown) static_cast<void>(print_prepared_backtrace(STDERR_FILENO));
+  if (!fatal_error_shown) {
+    if (freezes) freeze();
+    if (backtraces) static_cast<void>(print_prepared_backtrace(STDERR_FILENO));
+  }
   raise(number);
 }
 
@@ -55,8 +41,9 @@ void catch_fatal_signal(int number) {
   ours.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
   sigaction(number, &ours, nullptr);
 }
-void prepare_fatal_signals() {
-  prepare_backtraces();
+void prepare_fatal_signals(bool with_backtraces, bool with_freezes) {
+  backtraces = with_backtraces;
+  freezes = with_freezes;
   // For a stack that has overflowed: this thread's, which is the main one as a rule.
   static std::byte spare[65536];
   stack_t old = {};

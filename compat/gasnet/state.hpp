@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What this process knows of its GASNet job. There is one: GASNet-EX has one client in a process.
@@ -231,9 +232,13 @@ void notify(const Peer& peer, gex_AM_Index_t handler, const void* payload, std::
 int error(int code, const char* call, const char* why);
 /// Catches the signals that end a job, and the end of main.
 void watch_the_end();
-/// Comes before catch_fatal_signal, and is of the thread that calls it.
-void prepare_fatal_signals();
-/// Prints a backtrace before a signal ends the process. Leaves a signal that has a handler alone.
+/// Whether a list of signals such as "SIGINT,term,15" has this one. "*" has all.
+bool is_listed(int number, std::string_view list);
+/// Comes before catch_fatal_signal, and is of the thread that calls it: what is done before a signal ends the process.
+void prepare_fatal_signals(bool with_backtraces, bool with_freezes);
+/// Leaves a signal that has a handler alone.
 void catch_fatal_signal(int number);
+/// Those of GASNET_FREEZE_SIGNAL and GASNET_BACKTRACE_SIGNAL.
+void catch_demand_signals();
 
 }  // namespace aqueduct::gasnet

@@ -27,6 +27,7 @@
 namespace aqueduct::gasnet {
 
 const char* (*job_variable)(const char* name) = nullptr;
+std::atomic<std::uint32_t> rank_here{kNoJob};
 std::atomic<bool> fatal_error_shown{false};
 
 namespace {
@@ -175,7 +176,10 @@ double gasnett_getenv_dbl_withdefault(const char* keyname, double defaultval) {
   gasnett_envdbl_display(keyname, result, value == nullptr);
   return result;
 }
-int gasnett_verboseenv(void) { return gasnett_getenv_yesno_withdefault("GASNET_VERBOSEENV", 0); }
+int gasnett_verboseenv(void) {
+  if (rank_here != kNoJob && rank_here != 0) return 0;  // once for the job
+  return gasnett_getenv_yesno_withdefault("GASNET_VERBOSEENV", 0);
+}
 void gasnett_envint_display(const char* key, int64_t val, int is_dflt, int is_mem_size) {
   char text[64];
   show(key, gasnett_format_number(val, text, sizeof text, is_mem_size), is_dflt != 0);
@@ -206,16 +210,6 @@ void aqg_fatal(const char* file, int line, const char* function, const char* msg
 void gasnett_killmyprocess(int exitcode) { _exit(exitcode); }
 gasnett_sighandlerfn_t gasnett_reghandler(int sigtocatch, gasnett_sighandlerfn_t fp) {
   return signal(sigtocatch, fp);
-}
-void gasnett_freezeForDebuggerNow(volatile int* flag, const char* flagsymname) {
-  std::fprintf(stderr, "process %d waits for a debugger; set %s to a number that is not 0 to go on\n",
-               static_cast<int>(getpid()), flagsymname);
-  while (*flag == 0) sleep(1);
-}
-void gasnett_freezeForDebuggerErr(void) {
-  static volatile int go_on = 0;
-  if (gasnett_getenv_yesno_withdefault("GASNET_FREEZE_ON_ERROR", 0))
-    gasnett_freezeForDebuggerNow(&go_on, "go_on");
 }
 char* aqg_location(const char* file, int line, const char* function) {
   const std::string text = std::string(function) + " at " + file + ":" + std::to_string(line);

@@ -48,6 +48,7 @@ static void run(const char* what) {
   CASE("indexed_put", gex_VIS_IndexedPutBlocking(world, to, 1, list, 64, 1, no_list, 64, 0));
   CASE("indexed_get", gex_VIS_IndexedGetBlocking(world, 1, no_list, 64, to, 1, list, 64, 0));
   CASE("strided_put", gex_VIS_StridedPutBlocking(world, to, there, strides, nowhere, strides, 8, counts, 1, 0));
+  CASE("exit", gasnet_exit(3));
   CASE("strided_get", gex_Event_Wait(gex_VIS_StridedGetNB(world, nowhere, strides, to, there, strides, 8, counts, 1, 0)));
 }
 
