@@ -53,6 +53,7 @@ constexpr std::array kAll{
     &kAllReduceDoubleTree,
     &kAllReduceHosts,
     &kAllReduceHostsTree,
+    &kAllReduceHostsDissemination,
     &kReduceScatterCirculant,
     &kReduceScatterDirect,
     &kReduceScatterHalving,

@@ -54,6 +54,7 @@ extern const Algorithm kAllReduceRing;
 extern const Algorithm kAllReduceDoubleTree;
 extern const Algorithm kAllReduceHosts;
 extern const Algorithm kAllReduceHostsTree;
+extern const Algorithm kAllReduceHostsDissemination;
 extern const Algorithm kReduceScatterCirculant;
 extern const Algorithm kReduceScatterDirect;
 extern const Algorithm kReduceScatterHalving;

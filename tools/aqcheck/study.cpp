@@ -380,6 +380,9 @@ constexpr std::array kStudy{
     StudyEntry{Operation::reduce, "hosts", reduce_by_hosts, kHosts},
     StudyEntry{Operation::all_reduce, "hosts", all_reduce_by_hosts, kHosts},
     StudyEntry{Operation::all_reduce, "hosts-tree", all_reduce_by_tree_of_hosts, kHosts},
+    StudyEntry{
+        Operation::all_reduce, "hosts-dissemination", all_reduce_in_three_dimensions,
+        "the study takes powers of two; where all numbers are, nothing is given away and chains are shorter"},
     StudyEntry{Operation::scatter_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::gather_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::all_gather_v, "slots", to_everybody, kSame},

@@ -1,6 +1,7 @@
 #include "tools/aqcheck/study_hosts.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace aqueduct::aqcheck {
 
@@ -65,6 +66,31 @@ Studied all_reduce_by_tree_of_hosts(const Shape& shape) {
   out.messages *= 2;
   out.bytes *= 2;
   out.depth *= 2;
+  return out;
+}
+
+Studied all_reduce_in_three_dimensions(const Shape& shape) {
+  const coll::Groups& groups = *shape.groups.of;
+  const auto whole = [&](std::uint64_t host) {
+    return std::uint64_t{std::bit_floor(groups.size(static_cast<Rank>(host)))};
+  };
+  const auto rounds = [](std::uint64_t power) { return static_cast<std::uint32_t>(std::countr_zero(power)); };
+  const std::uint64_t in_rounds = std::bit_floor(hosts(shape));
+  Studied out;
+  for (std::uint64_t host = 0; host < hosts(shape); ++host) {
+    const std::uint64_t active = whole(host);
+    out.messages += 2 * (groups.size(static_cast<Rank>(host)) - active);  // there and back
+    if (host < in_rounds) {
+      out.messages += active * rounds(active) + rounds(in_rounds) * (1 + (active - 1));
+    } else {
+      // Up to its leader, from there to another host, and down again; the other host's leader passes it on.
+      out.messages += 2 * (active - 1) + 2 + (whole(host - in_rounds) - 1);
+    }
+  }
+  out.bytes = out.messages * shape.bytes;
+  // The last vector from another host is passed on; members and hosts beyond a power of two, there and back.
+  out.depth = rounds(std::bit_floor(groups.most())) + rounds(in_rounds) + 1 + 2 + 2;
+  out.less_depth = true;
   return out;
 }
 
