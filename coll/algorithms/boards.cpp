@@ -117,10 +117,34 @@ Cost claims_cost(const Shape& shape) noexcept {
   return cost;
 }
 
-/// Each block is copied into slots, and out of them.
+/// All that a member gives is copied into slots, and out of them by each that takes it. Of an all-reduce of more than two members
+/// each combines a part, and the results go the same way.
 Cost stream_cost(const Shape& shape) noexcept {
-  const std::uint64_t pairs = std::uint64_t{shape.ranks} - 1;
-  return {.messages = pairs, .bytes = 2 * pairs * shape.bytes, .depth = 1, .depth_is_limit = true};
+  const std::uint64_t ranks = shape.ranks;
+  const std::uint64_t others = ranks - 1;
+  switch (shape.operation) {
+    case Operation::all_gather:
+      return {.messages = ranks * others,
+              .bytes = (ranks + ranks * others) * shape.bytes,
+              .depth = 1,
+              .depth_is_limit = true};
+    case Operation::all_to_all:
+    case Operation::reduce_scatter:
+      return {.messages = ranks * others,
+              .bytes = (ranks * ranks + ranks * others) * shape.bytes,
+              .depth = 1,
+              .depth_is_limit = true};
+    case Operation::all_reduce: {
+      const std::uint64_t twice = ranks > 2 ? 2 : 1;
+      const std::uint64_t blocks = twice == 1 ? ranks + ranks * others : ranks + others + 1 + others;
+      return {.messages = twice * ranks * others,
+              .bytes = blocks * shape.bytes,
+              .depth = static_cast<std::uint32_t>(twice),
+              .depth_is_limit = true};
+    }
+    default:
+      return {.messages = others, .bytes = 2 * others * shape.bytes, .depth = 1, .depth_is_limit = true};
+  }
 }
 
 const char* tiles_refusal(const Shape& shape) noexcept {
@@ -220,9 +244,11 @@ constexpr std::array kBoards{
     flat(Operation::all_gather),
     last(Operation::all_gather),
     mapped(Operation::all_gather),
+    stream(Operation::all_gather),
     flat(Operation::all_to_all),
     last(Operation::all_to_all),
     mapped(Operation::all_to_all),
+    stream(Operation::all_to_all),
     flat(Operation::reduce),
     tree(Operation::reduce),
     last(Operation::reduce),
@@ -237,10 +263,12 @@ constexpr std::array kBoards{
     tiles(Operation::all_reduce),
     domain_tiles(Operation::all_reduce),
     claims(Operation::all_reduce),
+    stream(Operation::all_reduce),
     flat(Operation::reduce_scatter),
     last(Operation::reduce_scatter),
     tiles(Operation::reduce_scatter),
     claims(Operation::reduce_scatter),
+    stream(Operation::reduce_scatter),
     flat(Operation::scan),
     last(Operation::scan),
     chain(Operation::scan),

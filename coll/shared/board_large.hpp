@@ -171,6 +171,9 @@ void BoardOf<Access>::copy_own(const BoardOp& op, const BoardPlan& plan) noexcep
     case Operation::gather:
       if (me_ == plan.root) copy(op.out + shift, op.in, plan.bytes);
       return;
+    case Operation::all_gather:  // `show` has copied it, where there is one
+      if (plan.method == BoardMethod::stream) copy(op.out + shift, op.in, plan.bytes);
+      return;
     case Operation::all_to_all: return copy(op.out + shift, op.in + shift, plan.bytes);
     default: return;
   }

@@ -156,13 +156,15 @@ class Planner {
     add(Move::tree_up, false, Movement::kNothing);
     if (out_all()) add(Move::tree_down, false, 1);
   }
-  /// Pieces from the root, or to it; nobody waits but for a piece, and for room.
+  /// Pieces from all that give to all that take; nobody waits but for a piece, and for room.
   void stream() {
+    const bool rooted = has_root(shape_.operation);
     const bool down = shape_.operation == Operation::broadcast || shape_.operation == Operation::scatter;
     if (in_all() && down) add(Move::up, false, Movement::kNothing);
     if (in_all() && !down) everybody();
     add(Move::work, false, Movement::kNothing);
     if (!out_all()) return;
+    if (!rooted) return everybody();
     if (down) add(Move::up, false, Movement::kNothing);
     if (!down || plan_.ranks > 2) add(Move::down, false, 1);
   }

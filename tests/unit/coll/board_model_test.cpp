@@ -496,8 +496,8 @@ TEST_F(BoardModel, LargeOperationsInEveryOrder) {
         all_are_right(what);
       }
       if (in == kMapped) {  // however they reach each other's buffers
-        for (const Operation operation :
-             {Operation::broadcast, Operation::scatter, Operation::gather, Operation::reduce}) {
+        for (const Operation operation : {Operation::broadcast, Operation::scatter, Operation::gather,
+                                          Operation::reduce, Operation::all_reduce, Operation::all_gather}) {
           ModelCase what{2, kPiecesOfAWord, {}, Careless::no, in, out};
           for (Rank root = 0; root < 2; ++root)
             what.calls.push_back(large_call(operation, BoardMethod::stream, 2, root, sync));

@@ -134,6 +134,33 @@ TEST_P(CollTrafficOf, AnAllGatherIsThatOfEveryBlockElsewhere) {
   EXPECT_EQ(sum.read_inside, kRanks * (kOfDomain - 1) * kBytes);
 }
 
+// Requirements H-03 and HF-17: the baseline, in which all that is given is copied in, and out again by each that takes it.
+TEST_P(CollTrafficOf, WhatIsForcedThroughTheBoardIsCopiedInAndOut) {
+  const auto gather = [](Team& team, TwoBuffers buffers) {
+    return all_gather(team, words_of(buffers.in, kBytes), words_of(buffers.out, kRanks * kBytes));
+  };
+  const CollTraffic gathered = traffic_of("coll_all_gather", "flags-stream", GetParam(), true, gather);
+  EXPECT_EQ(gathered.staged, kRanks * kBytes);
+  EXPECT_EQ(gathered.read_across, kRanks * kAcross * kBytes);
+  EXPECT_EQ(gathered.read_inside, kRanks * (kOfDomain - 1) * kBytes);
+
+  const auto add = [](Team& team, TwoBuffers buffers) {
+    return all_reduce(team, words_of(buffers.out, kBytes), ReduceOp::sum);
+  };
+  const CollTraffic added = traffic_of("coll_all_reduce", "flags-stream", GetParam(), true, add);
+  EXPECT_EQ(added.staged, (kRanks + 1) * kBytes) << "the contributions, and the result";
+  EXPECT_EQ(added.read_across, 2 * kAcross * kBytes);
+  EXPECT_EQ(added.read_inside, 2 * (kOfDomain - 1) * kBytes);
+  EXPECT_EQ(added.written_across + added.written_inside, 0u);
+
+  const auto exchange = [](Team& team, TwoBuffers buffers) {
+    return all_to_all(team, words_of(buffers.in, kRanks * kBytes), words_of(buffers.out, kRanks * kBytes));
+  };
+  const CollTraffic exchanged = traffic_of("coll_all_to_all", "flags-stream", GetParam(), true, exchange);
+  EXPECT_EQ(exchanged.staged, kRanks * kRanks * kBytes);
+  EXPECT_EQ(exchanged.read_across, kRanks * kAcross * kBytes);
+}
+
 // Requirements HF-16 and HT-01. Wherever the ranks are, and however many are in a domain.
 
 constexpr Host kHosts[] = {{2, 4}, {2, 6}, {4, 8}, {8, 16}};
