@@ -84,7 +84,8 @@ Status use_scratch_of(TeamState& team, std::span<std::byte> mine) try {
     proposal.emplace();
   }
   // Behind it nothing of the team is in flight: each member has come after its own operations were over.
-  const auto said = exchanges.exchange(team, std::as_bytes(std::span(&*proposal, 1)), problem);
+  const auto said =
+      exchanges.exchange(team, coll::SetUp::scratch, std::as_bytes(std::span(&*proposal, 1)), problem);
   if (!said) return said.status();
   const auto all = proposals_of(team, *said);
   const auto sizes = all ? engine.sizes_within(team, *all) : Result<coll::ScratchSizes>(all.status());

@@ -9,7 +9,8 @@ namespace {
 
 /// Precedes a member's bytes in a stream.
 struct Head {
-  std::uint64_t bytes;
+  std::uint64_t bytes : 56;
+  std::uint64_t call : 8;
   std::uint32_t code;
   Rank rank;  ///< the rank that has the problem
 };
@@ -28,8 +29,9 @@ ErrorCode code_from(std::uint32_t number) noexcept {
   return static_cast<ErrorCode>(std::min(number, kLast));
 }
 
-void Contributions::add(std::span<const std::byte> bytes, Status problem) {
-  const Head head{problem ? bytes.size() : 0, static_cast<std::uint32_t>(problem.code()), problem.peer()};
+void Contributions::add(std::span<const std::byte> bytes, Status problem, std::uint8_t call) {
+  const Head head{problem ? bytes.size() : 0, call, static_cast<std::uint32_t>(problem.code()),
+                  problem.peer()};
   const auto* const first = reinterpret_cast<const std::byte*>(&head);
   begins_.push_back(stream_.size());
   stream_.insert(stream_.end(), first, first + sizeof head);
@@ -67,6 +69,10 @@ bool Contributions::find_from(std::size_t at, Rank members) {
 std::span<const std::byte> Contributions::operator[](Rank index) const noexcept {
   const std::size_t at = begins_[index];
   return std::span(stream_).subspan(at + sizeof(Head), head_at(stream_, at).bytes);
+}
+
+std::uint8_t Contributions::call_of(Rank index) const noexcept {
+  return static_cast<std::uint8_t>(head_at(stream_, begins_[index]).call);
 }
 
 Status Contributions::first_problem() const noexcept {

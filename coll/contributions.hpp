@@ -15,8 +15,8 @@ namespace aqueduct::coll {
 /// memory, in the form in which it travels.
 class Contributions {
  public:
-  /// Adds the contribution of one member. May throw std::bad_alloc.
-  void add(std::span<const std::byte> bytes, Status problem);
+  /// Adds the contribution of one member. `call`: a number of the call that it has made. May throw std::bad_alloc.
+  void add(std::span<const std::byte> bytes, Status problem, std::uint8_t call = 0);
   /// Adds the contributions of `members` members, which another rank has sent. False: the lengths in them do not add up, and this
   /// object is of no more use. May throw std::bad_alloc.
   bool add(std::span<const std::byte> stream, Rank members);
@@ -27,6 +27,7 @@ class Contributions {
 
   Rank size() const noexcept { return static_cast<Rank>(begins_.size()); }
   std::span<const std::byte> operator[](Rank index) const noexcept;
+  std::uint8_t call_of(Rank index) const noexcept;
   /// The problem of the first member that has one, with the rank of that member; or ok.
   Status first_problem() const noexcept;
   std::span<const std::byte> stream() const noexcept { return stream_; }

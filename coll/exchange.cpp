@@ -24,6 +24,17 @@ Tree tree_of(const TeamState& team) noexcept {
   return size <= Exchanges::kFlat ? Tree::flat(size) : Tree{Tree::Kind::k_nomial, Exchanges::kRadix, size};
 }
 
+const char* name_of(std::uint8_t call) noexcept {
+  switch (static_cast<SetUp>(call)) {
+    case SetUp::team: return "Team::split or dup";
+    case SetUp::segment: return "Segment::create";
+    case SetUp::release: return "Segment::release";
+    case SetUp::scratch: return "use_scratch";
+    case SetUp::none: break;
+  }
+  return "a later part of such a call";
+}
+
 /// Whether it is the loss of a member, of which all members learn.
 bool tells_loss(const TeamState& team, Status status) noexcept {
   return status.code() == ErrorCode::peer_lost && team.find(status.peer()) != kNoRank;
@@ -112,6 +123,11 @@ bool Exchanges::give_up(std::uint64_t team, std::uint64_t number, Status why) no
   barrier->given_up = number;
   barrier->why_given_up = why;
   return one != nullptr;
+}
+
+bool Exchanges::finishing() const noexcept {
+  const BarrierState* const barrier = state_.world != nullptr ? barrier_of(state_.world->state()) : nullptr;
+  return barrier != nullptr && barrier->finishing;
 }
 
 bool Exchanges::is_late(const ExchangePiece& piece) const noexcept {
@@ -211,15 +227,15 @@ std::string Exchanges::waits_for(const RoundId& id, Rank from) const {
   return text;
 }
 
-Result<Contributions> Exchanges::exchange(TeamState& team, std::span<const std::byte> mine,
+Result<Contributions> Exchanges::exchange(TeamState& team, SetUp call, std::span<const std::byte> mine,
                                           Status problem) noexcept {
   if (barrier_of(team) == nullptr) return ErrorCode::closed;
-  return exchange_as(Turn::first, team, barrier_of(team)->exchanges, mine, problem);
+  return exchange_as(Turn::first, team, barrier_of(team)->exchanges, mine, problem, call);
 }
 
 Result<Contributions> Exchanges::exchange(TeamState& team, std::uint64_t& exchanges,
                                           std::span<const std::byte> mine, Status problem) noexcept {
-  return exchange_as(Turn::later, team, exchanges, mine, problem);
+  return exchange_as(Turn::later, team, exchanges, mine, problem, SetUp::none);
 }
 
 /// The number of an exchange that begins; 0: it is given up, for the reason that the barrier has.
@@ -261,15 +277,34 @@ Status Exchanges::as_exchange(Turn turn, TeamState& team, std::uint64_t& exchang
 }
 
 Result<Contributions> Exchanges::exchange_as(Turn turn, TeamState& team, std::uint64_t& exchanges,
-                                             std::span<const std::byte> mine, Status problem) noexcept {
+                                             std::span<const std::byte> mine, Status problem,
+                                             SetUp call) noexcept {
   if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};
   if (!problem && problem.peer() == kNoRank) problem = {problem.code(), state_.rank};
   Contributions all;
-  const Status broken = as_exchange(
-      turn, team, exchanges, [&](std::uint64_t number) { return gather(team, number, all, mine, problem); });
+  const Status broken = as_exchange(turn, team, exchanges, [&](std::uint64_t number) {
+    return gather(team, number, all, mine, problem, call);
+  });
   if (!broken) return broken;
+  if (turn == Turn::first) {
+    if (const Status same = same_call(team, all); !same) return same;
+  }
   if (const Status first = all.first_problem(); !first) return first;
   return all;
+}
+
+// All members have the same contributions, so all find the same.
+Status Exchanges::same_call(TeamState& team, const Contributions& all) noexcept {
+  for (Rank i = 1; i < all.size(); ++i) {
+    if (all.call_of(i) == all.call_of(0)) continue;
+    state_.log.error("rank {} is in {} of a team, rank {} in {}", team.members[0], name_of(all.call_of(0)),
+                     team.members[i], name_of(all.call_of(i)));
+    BarrierState& barrier = *barrier_of(team);
+    barrier.left = true;
+    barrier.why_given_up = {ErrorCode::mismatch, team.members[i]};
+    return barrier.why_given_up;
+  }
+  return {};
 }
 
 Status Exchanges::agree(TeamState& team, Status mine) noexcept {
@@ -281,7 +316,7 @@ Status Exchanges::agree(TeamState& team, Status mine) noexcept {
 }
 
 Status Exchanges::gather(TeamState& team, std::uint64_t number, Contributions& all,
-                         std::span<const std::byte> mine, Status problem) noexcept {
+                         std::span<const std::byte> mine, Status problem, SetUp call) noexcept {
   const Tree tree = tree_of(team);
   const Rank me = team.index;
   const std::uint32_t children = tree.children(me);
@@ -308,7 +343,7 @@ Status Exchanges::gather(TeamState& team, std::uint64_t number, Contributions& a
     });
   };
   carefully([&]() -> Status {
-    all.add(mine, problem);
+    all.add(mine, problem, static_cast<std::uint8_t>(call));
     return {};
   });
   for (std::uint32_t i = 0; i < children; ++i)

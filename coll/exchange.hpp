@@ -17,6 +17,9 @@ namespace aqueduct::coll {
 struct BarrierState;
 struct ExchangePiece;
 
+/// The calls of a team that begin with an exchange.
+enum class SetUp : std::uint8_t { none, team, segment, release, scratch };
+
 /// Set-up exchanges over the network. A peer may begin an exchange earlier than this rank. Its messages are then kept
 /// until this rank begins the exchange too.
 class Exchanges final : public SetUpCalls {
@@ -27,13 +30,14 @@ class Exchanges final : public SetUpCalls {
   /// allocates, so it is not fast.
   ///
   /// A member on which something has failed takes part all the same and passes `problem`. Every member then gets the
-  /// first problem in team order, with the rank of that member if the problem names none.
-  /// Errors: the members' problems; peer_lost, no_memory, too_large; in_handler and closed (the team has ended), on
+  /// first problem in team order, with the rank of that member if the problem names none. If members have made different
+  /// calls, every member gets mismatch, and none takes part in a further exchange of its call.
+  /// Errors: the members' problems; mismatch; peer_lost, no_memory, too_large; in_handler and closed (the team has ended), on
   ///         this member only: nothing happened. If memory runs out in the middle, some members may have succeeded: see `agree`.
   /// Cost:   2 (P - 1) messages among P members: up a tree, and down it. Where ranks share processors, the work of all
   ///         counts, not the number of rounds. Each member receives every contribution once.
-  Result<Contributions> exchange(aqueduct::detail::TeamState& team, std::span<const std::byte> mine,
-                                 Status problem = {}) noexcept;
+  Result<Contributions> exchange(aqueduct::detail::TeamState& team, SetUp call,
+                                 std::span<const std::byte> mine, Status problem = {}) noexcept;
   /// As above, for members that have no team yet: `team` only names the ranks, and `exchanges` counts the exchanges
   /// under its id. Also for a further exchange of a call.
   Result<Contributions> exchange(aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
@@ -60,6 +64,7 @@ class Exchanges final : public SetUpCalls {
   std::uint64_t under_way(std::uint64_t team) const noexcept override;
   std::uint64_t begun(std::uint64_t team) const noexcept override;
   bool give_up(std::uint64_t team, std::uint64_t number, Status why) noexcept override;
+  bool finishing() const noexcept override;
 
   /// The team has ended on this rank: nothing of it will be waited for.
   void leave(std::uint64_t team) noexcept { forget(team, std::uint64_t(-1)); }
@@ -90,7 +95,9 @@ class Exchanges final : public SetUpCalls {
   };
   /// Fills `all` with what the members have given, their problems included. Errors: those of the transport, or a loss.
   Status gather(aqueduct::detail::TeamState& team, std::uint64_t number, Contributions& all,
-                std::span<const std::byte> mine, Status problem) noexcept;
+                std::span<const std::byte> mine, Status problem, SetUp call) noexcept;
+  /// Ok if all members have made the same call; otherwise this one has no further exchange.
+  Status same_call(aqueduct::detail::TeamState& team, const Contributions& all) noexcept;
   void take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept;
   void keep(Rank from, const ExchangePiece& piece, core::Bytes payload);
   /// As gather, for `agree`. Returns the first problem.
@@ -107,7 +114,7 @@ class Exchanges final : public SetUpCalls {
   Status hear(const RoundId& id, Rank from) noexcept;
   std::uint64_t number_of(Turn turn, BarrierState* barrier, std::uint64_t& exchanges) const noexcept;
   Result<Contributions> exchange_as(Turn turn, aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
-                                    std::span<const std::byte> mine, Status problem) noexcept;
+                                    std::span<const std::byte> mine, Status problem, SetUp call) noexcept;
   /// Runs `what` with the number of a new exchange.
   template <class What>
   Status as_exchange(Turn turn, aqueduct::detail::TeamState& team, std::uint64_t& exchanges,

@@ -87,7 +87,7 @@ Result<std::optional<Team>> split_team(TeamState& team, const SplitArguments& mi
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
   if (team.endpoint.must_not_wait()) return ErrorCode::in_handler;
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
-  const auto all = exchanges.exchange(team, std::as_bytes(std::span(&mine, 1)), wrong);
+  const auto all = exchanges.exchange(team, coll::SetUp::team, std::as_bytes(std::span(&mine, 1)), wrong);
   const std::uint64_t number = coll::barrier_of(team)->exchanges;
   if (all) {
     if (const Status status = alike(team, *all); !status) return status;

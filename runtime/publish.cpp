@@ -39,9 +39,9 @@ Result<coll::Contributions> exchange_offers(EndpointState& state, TeamState& tea
   BlobWriter out;
   out.number(id);
   if (mine) mine->write(out, /*near=*/true, /*far=*/true);
-  return state.barriers->exchanges().exchange(team, out.blob(), mine.status());
+  return state.barriers->exchanges().exchange(team, coll::SetUp::segment, out.blob(), mine.status());
 } catch (const std::bad_alloc&) {
-  return state.barriers->exchanges().exchange(team, {}, ErrorCode::no_memory);
+  return state.barriers->exchanges().exchange(team, coll::SetUp::segment, {}, ErrorCode::no_memory);
 }
 
 /// The highest number that a member has proposed, and whether all have proposed it.

@@ -29,7 +29,8 @@ Status all_arrive(EndpointState& state, TeamState& team, SegmentId id) noexcept 
     state.log.error("Segment::release of segment {}: {}", id, use);
     problem = ErrorCode::invalid_argument;
   }
-  const auto all = state.barriers->exchanges().exchange(team, std::as_bytes(std::span(&id, 1)), problem);
+  const auto all = state.barriers->exchanges().exchange(team, coll::SetUp::release,
+                                                        std::as_bytes(std::span(&id, 1)), problem);
   if (!all) return all.status();
   for (Rank i = 0; i < team.size(); ++i) {
     SegmentId other = 0;

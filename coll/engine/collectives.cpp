@@ -339,6 +339,11 @@ bool Collectives::last_call(void* self, std::uint64_t id, Rank asker, std::uint6
     call = set_up_call(exchange);
     return true;
   }
+  if (asked == nullptr && number > engine.agreement_.made() && all.set_ups_ != nullptr &&
+      all.set_ups_->finishing()) {
+    call = kFinished;
+    return true;
+  }
   if (engine.agreement_.made() == 0) return false;
   call = asked != nullptr ? *asked : engine.agreement_.last();
   if (asked == nullptr) number = engine.agreement_.made();

@@ -18,6 +18,8 @@ class SetUpCalls {
   /// So it will never be over, and nobody takes part any more: this rank leaves it, or will not begin it. The exchanges stay
   /// in step. Returns whether this rank was in it.
   virtual bool give_up(std::uint64_t team, std::uint64_t number, Status why) noexcept = 0;
+  /// Whether this rank is in Job::finish, and so makes no further call of any team.
+  virtual bool finishing() const noexcept = 0;
 
  protected:
   ~SetUpCalls() = default;

@@ -272,6 +272,33 @@ TEST_P(CollectiveMismatch, OfACallThatMakesSomethingEndsWhenAStallIsReported) {
   });
 }
 
+// No stall: what each has begun says which call it is. The team makes further ones.
+TEST_P(CollectiveMismatch, OfTwoCallsThatMakeSomethingIsToldToBoth) {
+  run({.ranks = 3, .segment_bytes = 64 << 10}, [](Endpoint& me) {
+    for (int which = 0; which < kSetUpCalls * kSetUpCalls; ++which) {
+      const int one = which / kSetUpCalls;
+      const int other = which % kSetUpCalls;
+      if (one == other) continue;
+      SCOPED_TRACE("calls " + std::to_string(one) + " and " + std::to_string(other));
+      auto team = me.world().dup();
+      ASSERT_TRUE(team);
+      auto segment = Segment::create(*team, 64);
+      ASSERT_TRUE(segment);
+      const bool odd = me.rank() == static_cast<Rank>(which) % me.ranks();
+      EXPECT_EQ(set_up(*team, odd ? one : other, *segment, me.segment()).code(), ErrorCode::mismatch);
+      auto next = team->dup();
+      ASSERT_TRUE(next);
+      EXPECT_TRUE(next->end());
+      auto more = Segment::create(*team, 64);
+      ASSERT_TRUE(more);
+      EXPECT_TRUE(more->release());
+      EXPECT_TRUE(segment->release());
+      EXPECT_TRUE(team->end());
+      ASSERT_TRUE(me.barrier());
+    }
+  });
+}
+
 TEST_P(CollectiveMismatch, OfAMemberThatEndsTheTeamIsToldToTheOthers) {
   as_each_of(3, 4096, [](Endpoint& me) {
     for (Rank odd = 0; odd < me.ranks(); ++odd) {

@@ -91,6 +91,18 @@ class MemoryGroup {
 
 // Above such a limit the kernel returns no error, but kills the process that touches the
 // memory. It must look like any other death.
+// Nothing of a rank in Job::finish reaches the others where a barrier costs no message; their stall reports ask it.
+TEST(SmpRank, ThatFinishesWhereOthersHaveASumHoldsNobodyUp) {
+  Launch job(here(3, {"-e", "AQUEDUCT_STALL_WARN=300ms"}, {program("fault_finish_early"), "sum"}));
+  const auto since = Clock::now();
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_LT(Clock::now() - since, 10s);
+  EXPECT_EQ(job.lines("call mismatch").size(), 2u) << job.out() << job.err();
+  EXPECT_EQ(job.lines("finish ok").size(), 3u) << job.out() << job.err();
+  EXPECT_NE(job.err().find("rank 1 is in Job::finish and makes no further call"), std::string::npos)
+      << job.err();
+}
+
 TEST(SmpMemory, AboveTheLimitOfItsGroupEndsTheJobWithTheReason) {
   const MemoryGroup group(96u << 20);
   if (!group.exists()) GTEST_SKIP() << "memory groups cannot be made here";

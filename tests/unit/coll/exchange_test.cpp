@@ -59,7 +59,7 @@ TEST_F(SetUpExchange, GivesEachMemberWhatEachGave) {
     start(ranks);
     job_->run_each([](Endpoint& ep) {
       for (int round = 0; round < 3; ++round) {
-        const auto all = of(ep).exchange(world(ep), bytes_of(ep.rank()));
+        const auto all = of(ep).exchange(world(ep), SetUp::none, bytes_of(ep.rank()));
         ASSERT_TRUE(all);
         ASSERT_EQ(all->size(), ep.ranks());
         for (Rank rank = 0; rank < ep.ranks(); ++rank) {
@@ -79,7 +79,7 @@ TEST_F(SetUpExchange, OfAMemberThatHasNothingToGiveFailsAlikeOnAll) {
     for (const Rank failing : {Rank{0}, Rank{3}, ep.ranks() - 1}) {
       const Status mine = ep.rank() >= failing ? Status(ErrorCode::no_space) : Status();
       const Status failure(ErrorCode::no_space, failing);  // the first in the team's order
-      EXPECT_EQ(of(ep).exchange(world(ep), {}, mine).status(), failure);
+      EXPECT_EQ(of(ep).exchange(world(ep), SetUp::none, {}, mine).status(), failure);
       EXPECT_EQ(of(ep).agree(world(ep), mine), failure);
       EXPECT_TRUE(of(ep).agree(world(ep), {}));
     }
@@ -100,7 +100,7 @@ TEST_F(SetUpExchange, OfTooMuchFailsAlikeOnAll) {
   start(3);
   job_->run_each([](Endpoint& ep) {
     const Blob mine(ep.rank() == 1 ? Exchanges::kMostOfOne + 1 : Exchanges::kMostOfOne);
-    EXPECT_EQ(of(ep).exchange(world(ep), mine).status(), Status(ErrorCode::too_large, 1));
+    EXPECT_EQ(of(ep).exchange(world(ep), SetUp::none, mine).status(), Status(ErrorCode::too_large, 1));
     EXPECT_TRUE(of(ep).agree(world(ep), {}));
   });
 }
@@ -110,7 +110,7 @@ TEST_F(SetUpExchange, InAHandlerIsRefusedThereAndTheOthersDoNotNotice) {
   job_->run_each([](Endpoint& ep) {
     int refused = 0;
     const auto handler = on_short_request<NoArguments>(ep, [&](auto&, const NoArguments&) {
-      refused += of(ep).exchange(world(ep), {}).status().code() == ErrorCode::in_handler ? 1 : 0;
+      refused += of(ep).exchange(world(ep), SetUp::none, {}).status().code() == ErrorCode::in_handler ? 1 : 0;
       refused += Segment::create(ep, 64).status().code() == ErrorCode::in_handler ? 1 : 0;
       refused += ep.world().split(1, 0).status().code() == ErrorCode::in_handler ? 1 : 0;
     });
@@ -180,9 +180,9 @@ TEST_F(SetUpExchange, WithForgedBytesFailsInsteadOfWaiting) {
   start(2);
   const std::uint64_t world_id = world(me()).id;
   say({world_id, 1, 0, 0, 0, 24}, 24);  // 24 zeroes are one and a half heads
-  EXPECT_EQ(of(me()).exchange(world(me()), {}).status().code(), ErrorCode::internal);
+  EXPECT_EQ(of(me()).exchange(world(me()), SetUp::none, {}).status().code(), ErrorCode::internal);
   say({world_id, 2, 0, UINT32_MAX, 1, 0}, 0);  // a code that does not exist
-  EXPECT_EQ(of(me()).exchange(world(me()), {}).status(), Status(ErrorCode::internal, 1));
+  EXPECT_EQ(of(me()).exchange(world(me()), SetUp::none, {}).status(), Status(ErrorCode::internal, 1));
 }
 
 }  // namespace
