@@ -136,6 +136,7 @@ class LoopbackBuffer {
 };
 
 const char* name_of(const Kind& kind) noexcept {
+  if (kind.is_short) return kind.is_request ? "gex_AM_RequestShort" : "gex_AM_ReplyShort";
   if (kind.is_long) return kind.is_request ? "gex_AM_RequestLong" : "gex_AM_ReplyLong";
   return kind.is_request ? "gex_AM_RequestMedium" : "gex_AM_ReplyMedium";
 }
@@ -145,6 +146,9 @@ const char* name_of(const Kind& kind) noexcept {
 void loop_back(unsigned from, unsigned to, const Kind& kind, gex_AM_Index_t handler, const void* source,
                std::size_t bytes, void* dest, Words words) {
   if (source == nullptr && bytes != 0) fail(name_of(kind), "a null pointer to the payload");
+#ifdef AQUEDUCT_CHECKED
+  if (kind.is_request && in_handler()) fail(name_of(kind), "a handler of messages may reply only");
+#endif
   aqg_token token;
   token.source = state().me();
   token.there = from;
@@ -157,7 +161,10 @@ void loop_back(unsigned from, unsigned to, const Kind& kind, gex_AM_Index_t hand
   if (kind.is_short) {
     run(token, true, nullptr, 0, words);
   } else if (kind.is_long) {
-    if (bytes != 0) std::memmove(dest, source, bytes);
+    if (bytes != 0) {
+      check_own_place(name_of(kind), {state().me(), from, to}, dest, bytes);
+      std::memmove(dest, source, bytes);
+    }
     run(token, false, dest, bytes, words);
   } else {
     LoopbackBuffer buffer(bytes);

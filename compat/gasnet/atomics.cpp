@@ -97,12 +97,14 @@ int favour_of(const Tm& tm, gex_Flags_t flags) {
 /// An atomic with its arguments as Aqueduct wants them.
 template <class T>
 struct Call {
-  Call(gex_AD_t ad, gex_Rank_t rank, void* address, gex_OP_t op, T op1, T op2, gex_Flags_t flags)
+  Call(gex_AD_t ad, gex_DT_t type, gex_Rank_t rank, void* address, gex_OP_t op, T op1, T op2,
+       gex_Flags_t flags)
       : peer((flags & GEX_FLAG_RANK_IS_JOBRANK) != 0 ? Peer{rank, 0, 0} : peer_of(ad->tm, rank)),
         at(handle_of(place_of(peer, address))),
         step(step_of(op)) {
     if (step.op < 0 || (ad->operations & op) == 0)
       fail("gex_AD_Op", "the operation does not belong to the domain");
+    if (ad->type != type) fail("gex_AD_Op", "the domain was created for another type");
     // A compare-and-swap has the expected value first.
     operand = step.op == AQ_COMPARE_SWAP ? op2 : operand_of(step, op1);
     expected = op1;
@@ -121,18 +123,18 @@ struct Call {
 };
 
 template <class T>
-gex_Event_t begin(gex_AD_t ad, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1, T op2,
-                  gex_Flags_t flags) {
-  const Call<T> call(ad, rank, address, op, op1, op2, flags);
+gex_Event_t begin(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1,
+                  T op2, gex_Flags_t flags) {
+  const Call<T> call(ad, type, rank, address, op, op1, op2, flags);
   const aq_event event = aq_domain_atomic_nb(&ad->domain, call.step.op, call.at, call.operand_at(),
                                              call.expected_at(), call.step.fetches ? result : nullptr,
                                              call.options.flags != 0 ? &call.options : nullptr);
   return handle("gex_AD_OpNB", Event::adopt(event.word));
 }
 template <class T>
-int begin_implicit(gex_AD_t ad, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1, T op2,
-                   gex_Flags_t flags) {
-  Call<T> call(ad, rank, address, op, op1, op2, flags);
+int begin_implicit(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1,
+                   T op2, gex_Flags_t flags) {
+  Call<T> call(ad, type, rank, address, op, op1, op2, flags);
   Thread& here = thread();
   Group& group = op == GEX_OP_SET ? here.puts : op == GEX_OP_GET ? here.gets : here.atomics;
   call.options.group = handle_of(*group_of(here, group));
@@ -180,11 +182,12 @@ void* gex_AD_QueryCData(gex_AD_t ad) { return ad->data; }
 #define AQG_TYPE(NAME, T)                                                                                 \
   gex_Event_t gex_AD_OpNB_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,           \
                                  gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {            \
-    return begin<T>(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);                 \
+    return begin<T>(ad, GEX_DT_##NAME, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);  \
   }                                                                                                       \
   int gex_AD_OpNBI_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode, \
                           T operand1, T operand2, gex_Flags_t flags) {                                    \
-    return begin_implicit<T>(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);        \
+    return begin_implicit<T>(ad, GEX_DT_##NAME, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, \
+                             flags);                                                                      \
   }
 AQG_TYPE(I32, int32_t)
 AQG_TYPE(U32, uint32_t)

@@ -47,7 +47,7 @@ bool is_first_to_leave() {
   if (!leaving.exchange(true)) leaves = true;
   return leaves;
 }
-/// Another thread is ending the process: within kTogether by Job::leave, or by Job::finish, which has limits of its own.
+/// Another thread is ending the process: within exit_time by Job::leave, or by Job::finish, which has limits of its own.
 [[noreturn]] void wait_for_the_end() {
   for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
 }

@@ -179,6 +179,14 @@ void wait_until_done(gex_Event_t event) {
   if (!status) fail("gex_Event_Wait", nullptr, status);
 }
 
+/// In checked builds: nothing may wait for an operation that has not begun.
+void check_has_begun([[maybe_unused]] const char* call, [[maybe_unused]] gex_Event_t event) {
+#ifdef AQUEDUCT_CHECKED
+  if (event == GEX_EVENT_NO_OP)
+    fail(call, "GEX_EVENT_NO_OP is no event: the operation was refused and has not begun");
+#endif
+}
+
 /// Ends those events of an array that are done, and sets them to GEX_EVENT_INVALID. Leaves come before their roots: a root
 /// takes its leaves with it.
 struct Sweep {
@@ -187,6 +195,7 @@ struct Sweep {
 };
 Sweep sweep(gex_Event_t* events, std::size_t count) {
   Sweep result;
+  for (std::size_t i = 0; i < count; ++i) check_has_begun("gex_Event_Test or Wait of an array", events[i]);
   for (std::size_t i = 0; i < count; ++i) {
     if (is_leaf(events[i]) && is_done(events[i])) {
       finish(events[i]);
@@ -230,6 +239,15 @@ void wait_for(const char* call, Predicate predicate) {
 }  // namespace
 
 Thread& thread() { return here != nullptr ? *here : begin_thread(); }
+
+bool in_handler() { return state().ep.in_handler() || thread().in_loopback != 0; }
+
+void check_may_poll([[maybe_unused]] const char* call) {
+#ifdef AQUEDUCT_CHECKED
+  if (in_handler()) fail(call, "a handler of messages may not poll");
+  if (locks_held != 0) fail(call, "a thread that holds a handler-safe lock may not poll");
+#endif
+}
 
 Group* group_of(Thread& of, Group& group) noexcept {
   return of.region != nullptr ? of.region->group : &group;
@@ -287,11 +305,14 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 int aqg_test(gex_Event_t event) {
+  check_has_begun("gex_Event_Test", event);
   if (!is_done(event)) return GASNET_ERR_NOT_READY;
   finish(event);
   return GASNET_OK;
 }
 void aqg_wait(gex_Event_t event) {
+  check_has_begun("gex_Event_Wait", event);
+  check_may_poll("gex_Event_Wait");
   if (is_root(event) || is_leaf(event)) {
     if (!is_done(event)) wait_until_done(event);
     finish(event);
@@ -308,6 +329,7 @@ int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
   return sweep(pevent, numevents).left == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
+  check_may_poll("gex_Event_WaitSome");
   Sweep swept = sweep(pevent, numevents);
   if (swept.ended != 0 || swept.left == 0) return;
   wait_for("gex_Event_WaitSome", [&] {
@@ -319,6 +341,7 @@ void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
   sweep(pevent, numevents);
 }
 void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
+  check_may_poll("gex_Event_WaitAll");
   if (sweep(pevent, numevents).left == 0) return;
   std::size_t next = 0;  // those before it are done
   wait_for("gex_Event_WaitAll", [&] {
@@ -346,6 +369,7 @@ int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t) {
   return done ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t) {
+  check_may_poll("gex_NBI_Wait");
   Thread& mine = thread();
   Status status;
   const auto wait = [&](gex_EC_t category, Group& group) {
@@ -371,15 +395,12 @@ gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t) {
 }
 
 int gasnet_AMPoll(void) {
-#ifdef AQUEDUCT_CHECKED
-  if (state().ep.in_handler() || thread().in_loopback != 0)
-    fail("gasnet_AMPoll", "a handler of messages may not poll");
-  if (locks_held != 0) fail("gasnet_AMPoll", "a thread that holds a handler-safe lock may not poll");
-#endif
+  check_may_poll("gasnet_AMPoll");
   state().ep.progress();
   return GASNET_OK;
 }
 void aqg_pause(unsigned* round) {
+  check_may_poll("GASNET_BLOCKUNTIL");
   // In the first rounds the condition is often about to hold. Later ones wait for an arrival as the library does, which
   // knows whether to spin, to yield or to sleep here. But not for long: what the condition looks at may be memory that
   // another rank or thread changes, which is noticed late by 6 % of the wait, and by 2 ms or 100 us at first.

@@ -75,6 +75,8 @@ int reply(const char* call, gex_Token_t token, const Kind& kind, gex_AM_Index_t 
   const Peer peer = answered(token);
   free_at_once(lc_opt);
   if (token->message == nullptr) {
+    if (!token->is_request || std::exchange(token->replied, true))
+      fail(call, "only a request may be answered, and once");
     loop_back(peer.local, peer.remote, kind, handler, source, bytes, dest, words);
     return 0;
   }

@@ -16,6 +16,7 @@ struct aqg_token {
   const gex_AM_Entry_t* entry = nullptr;
   bool is_request = false;
   bool is_long = false;
+  bool replied = false;  ///< to a message of this rank to itself
 };
 
 namespace aqueduct::gasnet {

@@ -11,8 +11,10 @@
 struct aqg_payload {
   bool is_request = false;
   bool is_long = false;
+  bool is_open = false;  ///< prepared, and neither committed nor cancelled
   void* address = nullptr;
   std::size_t size = 0;
+  void* dest = nullptr;  ///< of a long one, if it is known already
   aqueduct::gasnet::Peer peer{};
   gex_Token_t token = nullptr;
   gex_Event_t* lc_opt = nullptr;
@@ -29,6 +31,17 @@ namespace {
 aqg_payload& prepared(bool is_request) {
   static thread_local aqg_payload one[2];
   return one[is_request ? 1 : 0];
+}
+
+/// Begins the payload that this thread prepares.
+aqg_payload& begin(const char* call, bool is_request, std::size_t least, std::size_t most) {
+  aqg_payload& payload = prepared(is_request);
+  if (payload.is_open) fail(call, "this thread has prepared a payload: commit or cancel that one first");
+  if (least > most) fail(call, "the least payload is above the most");
+  payload = {};
+  payload.is_request = is_request;
+  payload.is_open = true;
+  return payload;
 }
 
 /// A buffer of this layer, where Aqueduct lends none.
@@ -50,7 +63,10 @@ gex_AM_SrcDesc_t lend(const char* call, aqg_payload& payload, Result<Made>&& mad
   }
   const ErrorCode why = made.status().code();
   if (why != ErrorCode::refused && why != ErrorCode::too_large) fail(call, &payload.peer, made.status());
-  if ((flags & GEX_FLAG_IMMEDIATE) != 0 && why == ErrorCode::refused) return GEX_AM_SRCDESC_NO_OP;
+  if ((flags & GEX_FLAG_IMMEDIATE) != 0 && why == ErrorCode::refused) {
+    payload = {};
+    return GEX_AM_SRCDESC_NO_OP;
+  }
   own_buffer(payload, room);
   return &payload;
 }
@@ -58,9 +74,8 @@ gex_AM_SrcDesc_t lend(const char* call, aqg_payload& payload, Result<Made>&& mad
 gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
                                  std::size_t least, std::size_t most, void* dest, gex_Event_t* lc_opt,
                                  gex_Flags_t flags, bool is_long) {
-  aqg_payload& payload = prepared(true);
-  payload = {};
-  payload.is_request = true;
+  aqg_payload& payload = begin(call, true, least, most);
+  payload.dest = dest;
   payload.is_long = is_long;
   payload.peer = peer_of(tm, rank);
   payload.lc_opt = lc_opt;
@@ -92,8 +107,8 @@ gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank,
 gex_AM_SrcDesc_t prepare_reply(const char* call, gex_Token_t token, const void* client_buf, std::size_t least,
                                std::size_t most, void* dest, gex_Event_t* lc_opt, gex_Flags_t flags,
                                bool is_long) {
-  aqg_payload& payload = prepared(false);
-  payload = {};
+  aqg_payload& payload = begin(call, false, least, most);
+  payload.dest = dest;
   payload.is_long = is_long;
   payload.token = token;
   payload.peer = answered(token);
@@ -201,19 +216,22 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_b
 void* gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd) { return sd->address; }
 size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd) { return sd->size; }
 int aqg_cancel(gex_AM_SrcDesc_t sd, int is_request, int is_long, gex_Flags_t flags) {
-  if (sd == nullptr || sd->is_request != (is_request != 0) || sd->is_long != (is_long != 0) || flags != 0) {
+  if (sd == nullptr || !sd->is_open || sd->is_request != (is_request != 0) || sd->is_long != (is_long != 0) ||
+      flags != 0) {
     return error(GASNET_ERR_BAD_ARG, "gex_AM_Cancel",
-                 "the payload was prepared for another kind of message, or flags are set");
+                 "there is no such payload, it was prepared for another kind of message, or flags are set");
   }
   *sd = {};
   return GASNET_OK;
 }
 int aqg_commit(gex_AM_SrcDesc_t sd, int is_request, int is_long, gex_AM_Index_t handler, size_t nbytes,
                void* dest, gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args) {
-  if (sd == nullptr || sd->is_request != (is_request != 0) || sd->is_long != (is_long != 0) ||
-      nbytes > sd->size) {
-    fail("gex_AM_Commit", "the payload was prepared for another kind of message, or is shorter");
-  }
-  return commit("gex_AM_Commit", *sd, handler, nbytes, dest, flags, words_of(nargs, args));
+  const char* const call = "gex_AM_Commit";
+  if (sd == nullptr || !sd->is_open || sd != &prepared(is_request != 0))
+    fail(call, "there is no such payload: this thread has not prepared it, or has committed or cancelled it");
+  if (sd->is_long != (is_long != 0) || nbytes > sd->size)
+    fail(call, "the payload was prepared for another kind of message, or is shorter");
+  if (sd->dest != nullptr && dest != sd->dest) fail(call, "the payload was prepared for another destination");
+  return commit(call, *sd, handler, nbytes, dest, flags, words_of(nargs, args));
 }
 }

@@ -98,6 +98,19 @@ Status publish_one(Tm& tm, aqg_endpoint* ep) {
 
 }  // namespace
 
+void check_own_place([[maybe_unused]] const char* call, [[maybe_unused]] const Peer& peer,
+                     [[maybe_unused]] const void* address, [[maybe_unused]] std::size_t bytes) {
+#ifdef AQUEDUCT_CHECKED
+  // Memory of other ranks is checked by the library.
+  State& s = state();
+  const Bound none;
+  const Bound& bound = peer.remote < kEndpoints && s.bound[peer.remote] ? s.bound[peer.remote][s.me()] : none;
+  const auto offset = reinterpret_cast<std::uint64_t>(address) - bound.address;
+  if (offset > bound.bytes || bytes > bound.bytes - offset)
+    fail(call, "an address of this rank itself lies outside of the bound segment of the endpoint");
+#endif
+}
+
 int attach(std::uint64_t bytes, aqg_segment** segment) {
   State& s = state();
   const char* const call = "gex_Segment_Attach";

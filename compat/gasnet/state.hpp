@@ -69,7 +69,13 @@ struct Tm : aqg_team {
   std::map<std::uint32_t, std::uint32_t>
       reductions;  ///< by functions of the client's so far, by element and commutativity
 };
-inline Tm& whole(gex_TM_t tm) noexcept { return *static_cast<Tm*>(tm); }
+/// Ends the job: a call for a team was given none.
+[[noreturn]] void no_team();
+inline Tm& whole(gex_TM_t tm) {
+  if (tm == nullptr || aqg_is_pair(tm)) [[unlikely]]
+    no_team();
+  return *static_cast<Tm*>(tm);
+}
 
 struct State {
   State(Job&& started, Endpoint& endpoint, HandlerSpace handlers)
@@ -189,6 +195,13 @@ struct Thread {
 Thread& thread();
 /// The group that an operation joins: the region's, or the one given.
 Group* group_of(Thread& here, Group& group) noexcept;
+
+/// Whether a handler of messages is running on this thread: of this layer's own, or of a message to oneself.
+bool in_handler();
+/// In checked builds ends the job if the call, which polls, is made inside a handler or under a handler-safe lock.
+void check_may_poll(const char* call);
+/// In checked builds ends the job if memory of this rank's own endpoint lies outside of its bound segment.
+void check_own_place(const char* call, const Peer& peer, const void* address, std::size_t bytes);
 
 /// How many handler-safe locks this thread holds.
 extern thread_local int locks_held;

@@ -35,6 +35,11 @@ gex_TM_t split(const char* call, Tm& parent, std::optional<std::uint32_t> colour
 }
 
 }  // namespace
+
+void no_team() {
+  fail("a call for a team", "it was given GEX_TM_INVALID, or a pair of endpoints of gex_TM_Pair");
+}
+
 }  // namespace aqueduct::gasnet
 
 using namespace aqueduct;

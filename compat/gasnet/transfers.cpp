@@ -41,6 +41,7 @@ bool put_by_copy(const char* call, const Peer& peer, void* to, const void* from,
   if (bytes == 0) return true;
   refuse_null(call, to, from);
   if (is_mine(peer)) {
+    check_own_place(call, peer, to, bytes);
     detail::move_bytes(to, from, bytes);
     return true;
   }
@@ -54,6 +55,7 @@ bool get_by_copy(const char* call, void* to, const Peer& peer, const void* from,
   if (bytes == 0) return true;
   refuse_null(call, to, from);
   if (is_mine(peer)) {
+    check_own_place(call, peer, from, bytes);
     detail::move_bytes(to, from, bytes);
     return true;
   }

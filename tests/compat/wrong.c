@@ -1,11 +1,14 @@
 // What a client of GASNet-EX must not do, one case a run: the job ends, with a line that names the call. wrong.sh runs the cases.
 
+#include <gasnet_coll.h>
+#include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 #include <gasnetex.h>
 
 #include "tests/compat/check.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static gex_Client_t client;
 static gex_EP_t endpoint;
@@ -15,7 +18,7 @@ static gex_Rank_t me, to;
 static char* there;
 static void* volatile nowhere = NULL;  // so that the compiler does not warn
 
-enum { kTake = 200, kAsk = 201, kTaken = 202, kBytes = 4096 };
+enum { kTake = 200, kAsk = 201, kTaken = 202, kDo = 203, kDone = 204, kBytes = 4096 };
 
 static void take(gex_Token_t token, void* payload, size_t bytes) {
   (void)token, (void)payload, (void)bytes;
@@ -23,6 +26,76 @@ static void take(gex_Token_t token, void* payload, size_t bytes) {
 static void ask(gex_Token_t token, void* payload, size_t bytes) {
   (void)payload;
   gex_AM_ReplyLong0(token, kTaken, nowhere, bytes, there, GEX_EVENT_NOW, 0);
+}
+
+static void done(gex_Token_t token, gex_AM_Arg_t again) {
+  if (again != 0) gex_AM_ReplyShort1(token, kDone, 0, 0);
+}
+// What a handler must not do.
+static void act(gex_Token_t token, gex_AM_Arg_t what) {
+  if (what == 0) gex_AM_ReplyShort1(token, kDone, 0, 0), gex_AM_ReplyShort1(token, kDone, 0, 0);
+  if (what == 1) gex_AM_ReplyShort1(token, kDone, 0, 1);
+  if (what == 2) gex_AM_RequestShort1(world, me, kDo, 0, 9);
+  if (what == 3) gasnet_AMPoll();
+  if (what == 4) GASNET_BLOCKUNTIL(what == 5);
+  if (what == 5) gex_NBI_Wait(GEX_EC_ALL, 0);
+}
+static void ask_for(int act_number) {
+  gex_AM_RequestShort1(world, to, kDo, 0, act_number);
+  for (;;) gasnet_AMPoll();  // until the job ends
+}
+
+static gex_AM_SrcDesc_t prepared(size_t most) { return gex_AM_PrepareRequestMedium(world, to, NULL, 1, most, NULL, 0, 0); }
+static gex_AD_t domain_of(gex_DT_t type, gex_OP_t ops) {
+  gex_AD_t domain;
+  gex_AD_Create(&domain, world, type, ops, 0);
+  return domain;
+}
+
+// Calls in an order, or with arguments, that cannot be.
+static void run_more(const char* what) {
+  const gex_TM_t pair = gex_TM_Pair(endpoint, 0);
+  gex_TM_t team;
+  uint32_t word = 0;
+  float real = 0;
+  char memory[64] = {0};
+#define CASE(name, call) \
+  if (strcmp(what, name) == 0) call
+  CASE("region_twice", (gex_NBI_BeginAccessRegion(0), gex_NBI_BeginAccessRegion(0)));
+  CASE("region_end", gex_NBI_EndAccessRegion(0));
+  CASE("prepare_twice", (prepared(10), prepared(10)));
+  CASE("prepare_reversed", prepared(0));
+  CASE("commit_more", gex_AM_CommitRequestMedium0(prepared(10), kTake, 11));
+  CASE("commit_long", gex_AM_CommitRequestLong0(prepared(10), kTake, 1, there));
+  CASE("commit_nothing", gex_AM_CommitRequestMedium0(GEX_AM_SRCDESC_NO_OP, kTake, 0));
+  if (strcmp(what, "commit_twice") == 0) {
+    const gex_AM_SrcDesc_t one = prepared(10);
+    gex_AM_CommitRequestMedium0(one, kTake, 1);
+    gex_AM_CommitRequestMedium0(one, kTake, 0);
+  }
+  CASE("commit_elsewhere", gex_AM_CommitRequestLong0(gex_AM_PrepareRequestLong(world, to, NULL, 1, 8, there, NULL, 0, 0), kTake, 1, there + 8));
+  CASE("barrier_of_pair", gex_Coll_BarrierNB(pair, 0));
+  CASE("split_of_pair", gex_TM_Split(&team, pair, 0, 0, NULL, 0, 0));
+  CASE("data_of_pair", gex_TM_QueryCData(pair));
+  CASE("destroy_world", gex_TM_Destroy(world, NULL, 0));
+  CASE("atomic_op", gex_Event_Wait(gex_AD_OpNB_U32(domain_of(GEX_DT_U32, GEX_OP_ADD), &word, to, there, GEX_OP_FADD, 1, 0, 0)));
+  CASE("atomic_type", gex_Event_Wait(gex_AD_OpNB_FLT(domain_of(GEX_DT_U32, GEX_OP_FADD), &real, to, there, GEX_OP_FADD, 1, 0, 0)));
+  CASE("atomic_bits", domain_of(GEX_DT_DBL, GEX_OP_XOR));
+  CASE("atomic_place", gex_Event_Wait(gex_AD_OpNB_U32(domain_of(GEX_DT_U32, GEX_OP_ADD), NULL, to, there + 2, GEX_OP_ADD, 1, 0, 0)));
+  CASE("rank", gex_RMA_PutBlocking(world, 9, there, memory, 8, 0));
+  CASE("root", gex_Event_Wait(gex_Coll_BroadcastNB(world, 9, memory, memory, 8, 0)));
+  CASE("reduce", gex_Event_Wait(gex_Coll_ReduceToAllNB(world, memory, memory, GEX_DT_I32, 4, 1, GEX_OP_SUB, NULL, NULL, 0)));
+  CASE("outside", gex_RMA_PutBlocking(world, to, there + 65536 - 8, memory, 64, 0));
+  CASE("outside_get", gex_Event_Wait(gex_RMA_GetNB(world, memory, to, there - 1, 64, 0)));
+  CASE("outside_long", gex_AM_RequestLong0(world, to, kTake, memory, 64, there + 65536 - 8, GEX_EVENT_NOW, 0));
+  CASE("no_op", gex_Event_Wait(GEX_EVENT_NO_OP));
+  CASE("two_replies", ask_for(0));
+  CASE("reply_to_reply", ask_for(1));
+  CASE("request_in_handler", ask_for(2));
+  CASE("poll_in_handler", ask_for(3));
+  CASE("wait_in_handler", ask_for(4));
+  CASE("sync_in_handler", ask_for(5));
+#undef CASE
 }
 
 static void run(const char* what) {
@@ -48,7 +121,8 @@ static void run(const char* what) {
   CASE("indexed_put", gex_VIS_IndexedPutBlocking(world, to, 1, list, 64, 1, no_list, 64, 0));
   CASE("indexed_get", gex_VIS_IndexedGetBlocking(world, 1, no_list, 64, to, 1, list, 64, 0));
   CASE("strided_put", gex_VIS_StridedPutBlocking(world, to, there, strides, nowhere, strides, 8, counts, 1, 0));
-  CASE("exit", gasnet_exit(3));
+  CASE("exit_late", gasnet_exit(3));
+  run_more(what);
   CASE("strided_get", gex_Event_Wait(gex_VIS_StridedGetNB(world, nowhere, strides, to, there, strides, 8, counts, 1, 0)));
 }
 
@@ -61,12 +135,19 @@ int main(int argc, char** argv) {
       {kTake, (gex_AM_Fn_t)take, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDLONG, 0, NULL, "take"},
       {kAsk, (gex_AM_Fn_t)ask, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, "ask"},
       {kTaken, (gex_AM_Fn_t)take, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_LONG, 0, NULL, "taken"},
+      {kDo, (gex_AM_Fn_t)act, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1, NULL, "act"},
+      {kDone, (gex_AM_Fn_t)done, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 1, NULL, "done"},
   };
   OK(gex_EP_RegisterHandlers(endpoint, table, sizeof table / sizeof table[0]));
   to = argc > 2 && strcmp(argv[2], "self") == 0 ? me : (me + 1) % gex_TM_QuerySize(world);
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(world, to, (void**)&there, NULL, NULL, 0));
   gex_Event_Wait(gex_Coll_BarrierNB(world, 0));
   if (argc > 1 && me == 0) run(argv[1]);
+  if (argc > 1 && strcmp(argv[1], "exit_late") == 0) {
+    usleep(2500000);
+    puts("late");
+    gasnet_exit(3);
+  }
   gex_Event_Wait(gex_Coll_BarrierNB(world, 0));
   if (me == 0) puts("nothing was wrong");
   return 0;

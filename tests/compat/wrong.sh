@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# wrong.sh <aqrun> <client> [<options of aqrun…>]: each mistake ends the job with a line that names the call.
+# wrong.sh <aqrun> <client> <1 if the build is checked> <targets> [<options of aqrun…>]: each mistake ends the job with a line that names
+# the call. The targets are "self next", or "next", which leaves out what needs no network.
 set -uo pipefail
-run=$1 client=$2
-shift 2
+run=$1 client=$2 checked=$3 targets=$4
+shift 4
 
 # <case> <self or next> <pattern>
 ends() {
@@ -15,7 +16,7 @@ ends() {
   fi
 }
 options=("$@")
-for to in self next; do
+for to in $targets; do
   ends medium $to 'gex_AM_RequestMedium: (a null pointer|invalid_argument)'
   ends long $to 'gex_AM_RequestLong: (a null pointer|invalid_argument)'
   ends reply $to 'gex_AM_ReplyLong: (a null pointer|invalid_argument)'
@@ -31,5 +32,42 @@ for to in self next; do
   ends indexed_get $to 'gex_VIS_IndexedGet: '
   ends strided_put $to 'gex_VIS_StridedPut: '
   ends strided_get $to 'gex_VIS_StridedGet: '
+
+  ends commit_elsewhere $to 'gex_AM_Commit: .*destination'
+  ends atomic_op $to 'gex_AD_Op: .*operation'
+  ends atomic_type $to 'gex_AD_Op: .*type'
+  ends atomic_place $to 'gex_AD_OpNB: misaligned'
+  ends two_replies $to 'gex_AM_ReplyShort: (only a request|invalid_argument)'
+  ends reply_to_reply $to 'gex_AM_ReplyShort: (only a request|invalid_argument)'
+  [[ $to == self && $checked == 0 ]] && continue  # undefined, and not looked at
+  ends outside $to 'gex_RMA_PutBlocking: .*outside of (its|the) bound segment'
+  ends outside_get $to 'gex_RMA_GetNB: '
+  ends outside_long $to 'gex_AM_RequestLong: .*outside of (its|the) bound segment'
 done
+[[ $targets == next ]] && echo 'all right' && exit 0
+ends region_twice self 'gex_NBI_BeginAccessRegion: a region is open'
+ends region_end self 'gex_NBI_EndAccessRegion: no region is open'
+ends prepare_twice self 'gex_AM_PrepareRequestMedium: this thread has prepared'
+ends prepare_reversed self 'gex_AM_PrepareRequestMedium: the least payload'
+ends commit_more self 'gex_AM_Commit: .*is shorter'
+ends commit_long self 'gex_AM_Commit: .*another kind'
+ends commit_nothing self 'gex_AM_Commit: there is no such payload'
+ends commit_twice self 'gex_AM_Commit: there is no such payload'
+ends barrier_of_pair self 'a call for a team: .*gex_TM_Pair'
+ends split_of_pair self 'a call for a team: .*gex_TM_Pair'
+ends data_of_pair self 'a call for a team: .*gex_TM_Pair'
+ends destroy_world self 'gex_TM_Destroy: '
+ends atomic_bits self 'gex_AD_Create: invalid_argument'
+ends rank self 'gex_RMA_PutBlocking: the call names a rank'
+ends root self 'gex_Coll_BroadcastNB: invalid_argument'
+ends reduce self 'gex_Coll_ReduceToAllNB: no such operation'
+if [[ $checked == 1 ]]; then
+  ends no_op self 'gex_Event_Wait: GEX_EVENT_NO_OP'
+  for to in self next; do
+    ends request_in_handler $to 'gex_AM_RequestShort: a handler'
+    ends poll_in_handler $to 'gasnet_AMPoll: a handler'
+    ends wait_in_handler $to 'GASNET_BLOCKUNTIL: a handler'
+    ends sync_in_handler $to 'gex_NBI_Wait: a handler'
+  done
+fi
 echo 'all right'
