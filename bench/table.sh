@@ -1,8 +1,8 @@
 #!/bin/sh
 # Prints a table of docs/performance.md: "Shared memory (smp)", "UDP over loopback (udp)", a conduit compared with
-# its network's library (ofi, ucx), or collectives (coll). Every row is measured now.
+# its network's library (ofi, ucx), collectives (coll), or those in shared memory (shared). Every row is measured now.
 #
-#   bench/table.sh [smp|udp|ofi|ucx|coll] [BIN]   BIN holds aqperf and aqrun [build/release/bin]
+#   bench/table.sh [smp|udp|ofi|ucx|coll|shared] [BIN]   BIN holds aqperf and aqrun [build/release/bin]
 #   SECONDS_PER_ROW=2                time of each row, including the raw measure
 #
 # Takes about two minutes. ofi and ucx use the provider or transports in AQUEDUCT_OFI_PROVIDER or
@@ -16,8 +16,8 @@ seconds=${SECONDS_PER_ROW:-2}
 missed=0
 
 case $table in
-  smp | udp | ofi | ucx | coll) ;;
-  *) echo "table.sh: there are the tables smp, udp, ofi, ucx and coll, not '$table'" >&2; exit 2 ;;
+  smp | udp | ofi | ucx | coll | shared) ;;
+  *) echo "table.sh: there are the tables smp, udp, ofi, ucx, coll and shared, not '$table'" >&2; exit 2 ;;
 esac
 if [ ! -x "$bin/aqperf" ] || [ ! -x "$bin/aqrun" ]; then
   echo "table.sh: no aqperf and aqrun in $bin; build first (./aq build), or name their folder" >&2
@@ -70,7 +70,7 @@ under_load() {
     "$(get longest_stall_ms)" '<=' 20 ms "$(get others_cores)"
 }
 
-# crowd WHAT "ARGUMENTS": 8 ranks compared with a token hop, then 32 ranks compared with 8
+# crowd WHAT "ARGUMENTS" [GOAL]: 8 ranks compared with a token hop, then 32 ranks compared with 8 [4]
 crowd() {
   compared "$1, 8 ranks" "$2 --ranks 8" ratio '<=' 3 '× a hop'
   # shellcheck disable=SC2086
@@ -79,7 +79,7 @@ crowd() {
   line=$(perf $2 --ranks 32)
   get() { printf '%s\n' "$line" | field "$1"; }
   row "$1, 32 ranks" "aqperf $2 --ranks 32" "$(calculate "$(get median)") ns" "8 ranks: $(calculate "$eight") ns" \
-    "$(calculate "$(get median) / $eight")" '<=' 4 '× 8 ranks' "$(get others_cores)"
+    "$(calculate "$(get median) / $eight")" '<=' "${3:-4}" '× 8 ranks' "$(get others_cores)"
 }
 
 # job_start RANKS GOAL
@@ -198,6 +198,64 @@ coll_rows() {
     compared "8 B all-reduce, 4 ranks, $AQUEDUCT_OFI_PROVIDER, $modes/$modes" \
       "coll-all-reduce --ranks 4 --bytes 8 --in $modes --out $modes" ratio '<=' 1.1 '× half round trips'
   done
+}
+
+# beyond_a_line WHAT "ARGUMENTS" GOAL: a time, less the round trip of a line in the same run, beside raw
+beyond_a_line() {
+  # shellcheck disable=SC2086
+  line=$(perf $2 --vs raw)
+  get() { printf '%s\n' "$line" | field "$1"; }
+  if [ -z "$(get cacheline_ns_before)" ]; then
+    echo "table.sh: $1: ranks share processors, so there is no round trip of a line" >&2
+    return
+  fi
+  row "$1" "aqperf $2 --vs raw" "$(calculate "$(get median)") ns" "$(calculate "$(get raw)") ns" \
+    "$(calculate "($(get median) - $(get cacheline_ns_before)) / $(get raw)")" '<=' "$3" \
+    '× raw, beside a line there and back' "$(get others_cores)"
+}
+
+# beside_copies WHAT BENCH SETTING "ARGUMENTS": the choice of the library beside copies in and out. A setting is one of a job,
+# so the two take turns; the medians of five short runs.
+beside_copies() {
+  chosen='' copied=''
+  for _ in 1 2 3 4 5; do
+    # shellcheck disable=SC2086
+    chosen="$chosen $(perf $2 $4 | field median)"
+    # shellcheck disable=SC2086
+    copied="$copied $(export "$3=flags-stream" && perf $2 $4 | field median)"
+  done
+  # Split into words on purpose.
+  # shellcheck disable=SC2086
+  middle() { printf '%s\n' $1 | sort -g | sed -n 3p; }
+  row "$1" "aqperf $2 $4, also with $3=flags-stream" "$(calculate "$(middle "$chosen")") ns" \
+    "copies: $(calculate "$(middle "$copied")") ns" "$(calculate "$(middle "$copied") / $(middle "$chosen")")" '>=' 1.2 \
+    '× as fast' 0
+}
+
+# The goals of issue 19. Raw is the round trip of a cache line up to 48 B, above that a memcpy of the larger buffer of a call out
+# of what the peer has just written: of both blocks in a reduce-scatter or all-to-all. What is compared with other
+# libraries: bench/peers.
+shared_rows() {
+  export AQUEDUCT_CONDUIT=smp
+  loose='--in mine --out mine'
+  compared 'barrier, 2 ranks' 'barrier' ratio '<=' 0.6 '× line'
+  compared 'all-reduce, 2 ranks' "coll-all-reduce --bytes 8 $loose" ratio '<=' 0.7 '× line'
+  compared 'all-reduce, 2 ranks' "coll-all-reduce --bytes 48 $loose" ratio '<=' 0.7 '× line'
+  compared 'broadcasts in a row, mine/mine' "coll-broadcast --bytes 8 $loose" ratio '<=' 0.3 '× line'
+  compared 'broadcast, all/all' 'coll-broadcast --bytes 8' ratio '<=' 1 '× line'
+  beyond_a_line 'all-reduce, 4096 B' "coll-all-reduce --bytes 4K $loose" 1.6
+  # A bandwidth of 0.95 of raw is 1 / 0.95 of its time.
+  compared 'broadcast' "coll-broadcast --bytes 64K:4M $loose" ratio '<=' 1.053 '× memcpy'
+  compared 'all-reduce, 2 ranks' "coll-all-reduce --bytes 1M $loose" ratio '<=' 1.5 '× memcpy'
+  compared 'reduce-scatter of 1 MiB, blocks of' "coll-reduce-scatter --bytes 512K $loose" ratio '<=' 0.9 '× memcpy'
+  # 2.1 × memcpy of one block is 1.05 × that of both.
+  compared 'all-to-all, for each pair' "coll-all-to-all --bytes 64K:1M $loose" ratio '<=' 1.05 '× memcpy of both'
+  crowd 'barrier' 'barrier' 5
+  crowd '8 B all-reduce' "coll-all-reduce --bytes 8 $loose" 5
+  beside_copies '1 MiB all-reduce, 8 ranks, beside copies in and out' coll-all-reduce AQUEDUCT_COLL_ALL_REDUCE \
+    "--ranks 8 --bytes 1M $loose"
+  under_load 'barrier' 'barrier'
+  under_load '8 B all-reduce' "coll-all-reduce --bytes 8 $loose"
 }
 
 counter=$(mktemp)
