@@ -63,22 +63,40 @@ Status HostTopology::check() {
   return {};
 }
 
+/// Memory that the ranks of this host share: first the word of the caches, then the table. Null: there is none.
+std::byte* HostTopology::shared_memory() {
+  if (state_.neighbours.empty() || state_.in_child()) return nullptr;
+  const Rank first = state_.neighbours.front();
+  const core::HiddenLayout part = core::hidden_layout_of(state_, first);
+  if (part.table < core::HiddenLayout::kTable) return nullptr;
+  return core::find_mapped(state_, {first, part.table_at, core::kSignalSegment}, part.table);
+}
+
 const Table& HostTopology::table() {
   if (read_) return table_;
-  std::byte* memory = nullptr;
-  if (!state_.neighbours.empty() && !state_.in_child()) {
-    const Rank first = state_.neighbours.front();
-    const core::HiddenLayout part = core::hidden_layout_of(state_, first);
-    if (part.table != 0)
-      memory = core::find_mapped(state_, {first, part.table_at, core::kSignalSegment}, part.table);
-  }
-  Reading reading = read_shared(memory, core::HiddenLayout::kTable, [&] { return read_machine(source_); });
+  std::byte* const memory = shared_memory();
+  std::byte* const of_table = memory == nullptr ? nullptr : memory + core::HiddenLayout::kLine;
+  Reading reading = read_shared(of_table, core::HiddenLayout::kTable - core::HiddenLayout::kLine, [&] {
+    Reading found = read_machine(source_);
+    // Told before the table, for those that will find that.
+    if (source_.pretends()) caches_ = agreed_caches(memory, [&] { return found.caches; });
+    return found;
+  });
   table_ = std::move(reading.table);
   problem_ = std::move(reading.problem);
   std::vector<CpuSet> cpus = places();  // reads the table, which the call below takes
   pretend(std::move(table_), std::move(cpus));
   if (!problem_.empty()) state_.log.info("collective operations know no levels of memory here: {}", problem_);
   return table_;
+}
+
+const Caches& HostTopology::caches() {
+  if (caches_) return *caches_;
+  if (source_.kind == Source::Kind::none) return caches_.emplace();
+  if (source_.pretends()) table();
+  // With a table from another rank, the word is there.
+  if (!caches_) caches_ = agreed_caches(shared_memory(), [] { return read_system_caches(); });
+  return *caches_;
 }
 
 std::vector<CpuSet> HostTopology::places() const {

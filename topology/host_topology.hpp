@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ class HostTopology final : public core::Layer {
 
   /// The table of this host. Where it cannot be read, one without levels, and `problem` says why. Throws std::bad_alloc.
   const Table& table();
+  /// The host's caches, the same on all its ranks: of a pretended topology those that it names, none if the setting is `none`.
+  /// The first call reads some files of the system; it loads no hwloc. Throws std::bad_alloc.
+  const Caches& caches();
   /// Why there are no levels; empty if there are. Of the last reading.
   const std::string& problem() const noexcept { return problem_; }
   const Source& source() const noexcept { return source_; }
@@ -51,6 +55,7 @@ class HostTopology final : public core::Layer {
 
  private:
   std::vector<CpuSet> places() const;
+  std::byte* shared_memory();
 
   EndpointState& state_;
   Source source_;
@@ -58,6 +63,7 @@ class HostTopology final : public core::Layer {
   bool warned_ = false;
   Table table_ = Table::unknown();
   std::string problem_;
+  std::optional<Caches> caches_;
   std::vector<CpuSet> cpus_;           // by index among the neighbours
   std::vector<std::uint32_t> domain_;  // [neighbour][level]
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "topology/caches.hpp"
 #include "topology/table.hpp"
 
 #include <string>
@@ -22,6 +23,7 @@ struct Source {
 struct Reading {
   Table table = Table::unknown();
   std::string problem;
+  Caches caches{};  ///< the first of each level
 };
 
 /// Asks hwloc. Takes some milliseconds, and some MiB meanwhile.

@@ -70,6 +70,8 @@ Result<Topology> topology_of(Endpoint& ep) noexcept {
     }
     out.source = source_text(layer.source());
     out.problem = layer.problem();
+    const topology::Caches& caches = layer.caches();
+    out.caches = {caches.first, caches.second, caches.last, caches.sharing};
     return out;
   });
 }

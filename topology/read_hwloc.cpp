@@ -64,6 +64,25 @@ Table::Found found_at(const HwlocLibrary& hwloc, hwloc_topology_t topology, int 
   return found;
 }
 
+/// The first cache of each level.
+Caches caches_in(const HwlocLibrary& hwloc, hwloc_topology_t topology) {
+  Caches out;
+  // From the single processor outwards.
+  const int depth = hwloc.depth(topology);
+  for (int i = depth - 1; i >= 0; --i) {
+    const hwloc_obj_type_t type = hwloc.type_at(topology, i);
+    if (type < HWLOC_OBJ_L1CACHE || type > HWLOC_OBJ_L5CACHE) continue;
+    const hwloc_obj_t object = hwloc.object(topology, i, 0);
+    const std::uint64_t bytes = object->attr->cache.size;
+    if (type == HWLOC_OBJ_L1CACHE) out.first = bytes;
+    if (type == HWLOC_OBJ_L2CACHE) out.second = bytes;
+    if (bytes == 0 || type == HWLOC_OBJ_L1CACHE) continue;
+    out.last = bytes;
+    out.sharing = static_cast<std::uint32_t>(cpus_in(hwloc, object->cpuset).size());
+  }
+  return out;
+}
+
 /// The processors of a synthetic topology: the product of its levels; hwloc would spend minutes on many of them
 /// before it says anything.
 std::uint64_t processors_in(std::string_view text) {
@@ -137,6 +156,7 @@ Reading read_machine(const Source& source) {
   }
   levels.push_back(found_at(*hwloc, raw, HWLOC_TYPE_DEPTH_NUMANODE, cpus));
   reading.table = Table::of(cpus, levels);
+  reading.caches = caches_in(*hwloc, raw);
   return reading;
 }
 

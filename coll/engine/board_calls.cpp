@@ -3,6 +3,7 @@
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
 #include "core/wait.hpp"
+#include "topology/host_topology.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -72,7 +73,11 @@ bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
   shape.bytes = shape.pitch = call.request.shape.bytes;
   shape.element = call.request.shape.element;
   // What is added up in a wider type is rounded once, so there are no partial results.
-  make_plan(call.plan, *call.method->algorithm, shape, position_, traits_.board, wide ? nullptr : where);
+  const TileSizes sizes = has_tiles(call.method->algorithm->board)
+                              ? tile_sizes(state_.layer<topology::HostTopology>()->caches(), ranks_)
+                              : TileSizes{};
+  make_plan(call.plan, *call.method->algorithm, shape, position_, traits_.board, wide ? nullptr : where,
+            sizes);
   call.combiner.fold =
       call.request.description.op == ReduceOp::user
           ? kernels::Fold::of(UserOperator{combiner.combine, combiner.context, shape.element, false})

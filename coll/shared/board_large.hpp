@@ -8,9 +8,6 @@
 
 namespace aqueduct::coll {
 
-/// What a member combines at once, before it copies the result to the others. Chosen: the result stays in the first cache.
-inline constexpr std::uint64_t kFoldedAtOnce = 8192;
-
 /// Whose bytes an operation takes, and who takes them.
 constexpr bool gives(const BoardPlan& plan, Rank member) noexcept {
   switch (plan.operation) {
@@ -376,7 +373,7 @@ bool BoardOf<Access>::fold_tile(const BoardOp& op, const BoardPlan& plan, Rank b
   const bool blocks = plan.operation == Operation::reduce_scatter;
   const std::uint64_t end = std::min(plan.bytes, (tile + 1) * op.tile_bytes);
   const std::uint32_t far = count_far();
-  const std::uint64_t most = far == 0 ? kFoldedAtOnce : here_.size() / ((far + 1) / 2);
+  const std::uint64_t most = far == 0 ? plan.at_once : here_.size() / ((far + 1) / 2);
   const std::uint64_t at_once = std::max<std::uint64_t>(most / plan.element, 1) * plan.element;
   const std::uint64_t shift = blocks ? block * plan.bytes : 0;
   const Rank receiver = blocks ? block : plan.operation == Operation::reduce ? plan.root : me_;

@@ -221,25 +221,25 @@ std::uint64_t longest_tile(const BoardPlan& plan) noexcept {
   return (units + plan.domains.tiles - 1) / plan.domains.tiles * plan.unit;
 }
 
-// Chosen: several tiles for each member, of which sources and result stay in its caches.
+// Chosen: several tiles for each member.
 constexpr std::uint64_t kLeastTile = 4096;
-constexpr std::uint64_t kMostTile = 65536;
 // Chosen: a copy of the system costs 1.5 us, as much as 16 KiB of it. Where processors are shared, the sum over the members counts.
 constexpr std::uint64_t kLeastCopiedTile = 16384;
 constexpr std::uint64_t kLeastCopiedClaim = 32768;
 
-void plan_tiles(BoardPlan& plan, const Shape& shape) noexcept {
+void plan_tiles(BoardPlan& plan, const Shape& shape, const TileSizes& sizes) noexcept {
   const std::uint64_t unit = unit_of(shape.element);
   const bool claims = plan.method == BoardMethod::claims;
   std::uint64_t tile = shape.bytes / plan.ranks;
   if (claims) tile = shape.bytes / 16;
-  tile = std::clamp(tile, kLeastTile, kMostTile);
+  tile = std::clamp(tile, kLeastTile, sizes.most);
   const std::uint64_t blocks = shape.operation == Operation::reduce_scatter ? plan.ranks : 1;
   tile = std::max(tile, shape.bytes / (kMostTiles / blocks));
   const auto whole = [&](std::uint64_t bytes) { return (bytes + unit - 1) / unit * unit; };
   plan.tile = whole(tile);
   // Chosen: a piece that a member reads while the one before it goes on to the next members.
-  if (plan.method == BoardMethod::domains) plan.tile = kMostTile;
+  if (plan.method == BoardMethod::domains) plan.tile = sizes.most;
+  plan.at_once = sizes.at_once;
   plan.copied_tile = whole(std::max(tile, claims ? kLeastCopiedClaim : kLeastCopiedTile));
 }
 
@@ -265,7 +265,7 @@ void count_pieces(BoardPlan& plan) noexcept {
 }
 
 void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, Rank position,
-               const BoardRoom& room, const topology::Placement* placement) {
+               const BoardRoom& room, const topology::Placement* placement, const TileSizes& sizes) {
   plan.operation = shape.operation;
   plan.ranks = shape.ranks;
   plan.me = position;
@@ -293,7 +293,7 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
                   (shape.operation == Operation::scatter ||
                    (shape.operation == Operation::broadcast && shape.ranks == 2)));
     plan.unit = unit_of(shape.element);
-    plan_tiles(plan, shape);
+    plan_tiles(plan, shape, sizes);
     if (plan.method == BoardMethod::domain_tiles && may_go_by_domains(placement, shape)) {
       plan.domains = domains_of(*placement, position);
       plan.strip = whole_within(room.payload() / plan.domains.most_tiles(), plan.unit, shape.element);

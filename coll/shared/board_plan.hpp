@@ -3,6 +3,7 @@
 #include "coll/schedule/algorithm.hpp"
 #include "coll/shared/board_domains.hpp"
 #include "coll/shared/board_lines.hpp"
+#include "coll/shared/tile_sizes.hpp"
 #include "kernels/reduce.hpp"
 
 #include <array>
@@ -76,7 +77,8 @@ struct BoardPlan {
   bool twice = false;  ///< and each of these twice: first what members have, then what they have combined
   std::uint64_t piece = 0;        ///< bytes of each block in one of them
   std::uint64_t unit = 1;         ///< bytes of which tiles are multiples
-  std::uint64_t tile = 0;         ///< bytes that a member combines at once, as one of them
+  std::uint64_t tile = 0;         ///< bytes of which a member has the care, as one of several
+  std::uint64_t at_once = 0;      ///< bytes of a tile that it combines before it copies the result
   std::uint64_t copied_tile = 0;  ///< the same, if the system has to copy inputs out of other processes
   BoardDomains domains{};         ///< of a reduction that goes by them
   std::uint64_t strip = 0;     ///< bytes of a tile that go through the board at once, of a reduce by domains
@@ -111,15 +113,23 @@ constexpr bool keeps_to_domains(BoardMethod method) noexcept {
          method == BoardMethod::domains || method == BoardMethod::domain_tiles;
 }
 
+/// Whether an algorithm cuts blocks by TileSizes.
+constexpr bool has_tiles(BoardMethod method) noexcept {
+  return method == BoardMethod::tiles || method == BoardMethod::claims ||
+         method == BoardMethod::domain_tiles || method == BoardMethod::domains;
+}
+
 /// What a large operation needs of its shape: bytes of each block in one piece, if bytes go through the board. 0: the board
 /// is too small.
 std::uint64_t piece_through(const Shape& shape, const BoardRoom& room) noexcept;
 
 /// Makes the plan. Requires: the algorithm is one of a board and does not refuse the shape, and payload_of(shape) fits.
-/// `placement`: where the members are; null if that is not known, or if partial results must not be rounded.
+/// `placement`: where the members are; null if that is not known, or if partial results must not be rounded. `sizes`: of an
+/// algorithm for which has_tiles().
 /// May throw std::bad_alloc.
 void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, Rank position,
-               const BoardRoom& room, const topology::Placement* placement = nullptr);
+               const BoardRoom& room, const topology::Placement* placement = nullptr,
+               const TileSizes& sizes = {});
 /// Sets the numbers of pieces by their lengths.
 void count_pieces(BoardPlan& plan) noexcept;
 

@@ -25,12 +25,22 @@ struct TopologyLevel {
   bool separates = false;
 };
 
+/// The caches of the host's first processor, in bytes; 0 if they are not known. All ranks of a host see the same.
+struct TopologyCaches {
+  std::uint64_t first = 0;    ///< of data
+  std::uint64_t second = 0;   ///< of data, or of all
+  std::uint64_t last = 0;     ///< the largest level
+  std::uint32_t sharing = 0;  ///< processors that share a last cache
+};
+
 /// How this host's processors are divided: from the whole host to single cores. Each level divides the domains of the one
 /// before it.
 struct Topology {
   std::vector<TopologyLevel> levels;  ///< at least one, the host
   std::string source;                 ///< "hwloc", or what AQUEDUCT_TOPOLOGY pretends
   std::string problem;                ///< why the levels below the host are not known; empty if they are
+  /// From the system, or those of a pretended topology. Long reductions in shared memory are cut by them.
+  TopologyCaches caches{};
 };
 
 /// The levels of this rank's host. The first rank that asks reads them for all ranks of the host. Sends nothing.

@@ -171,6 +171,16 @@ TEST(Aqinfo, ShowsLevelsOfMemoryAndWhereRanksAre) {
   const InfoAnswer endless = aqinfo("--topology", "AQUEDUCT_TOPOLOGY=/dev/zero");
   EXPECT_NE(endless.status, 0);
   EXPECT_NE(endless.text.find("'/dev/zero' is no file"), std::string::npos) << endless.text;
+  EXPECT_NE(text.text.find("caches: not known"), std::string::npos) << text.text;
+  EXPECT_EQ(all.at("tiles").at("most_bytes"), 65536);
+  const InfoAnswer small = aqinfo(
+      "--topology --json",
+      "AQUEDUCT_TOPOLOGY='l3:2(size=1048576) l2:4(size=524288) l1:1(size=32768) pu:1' AQUEDUCT_ENDPOINTS=8");
+  ASSERT_EQ(small.status, 0) << small.text;
+  const auto cut = parse(small);
+  EXPECT_EQ(cut.at("caches").at("second_bytes"), 512 << 10);
+  EXPECT_EQ(cut.at("caches").at("processors_sharing_last"), 4);
+  EXPECT_EQ(cut.at("tiles").at("most_bytes"), 8192) << "the half of 1 MiB among 9 buffers of 4 tiles";
   const InfoAnswer wrong = aqinfo("--topology", "AQUEDUCT_TOPOLOGY=rubbish");
   EXPECT_EQ(wrong.status, 3) << wrong.text;
   EXPECT_NE(wrong.text.find("'rubbish' is no topology: write levels"), std::string::npos) << wrong.text;

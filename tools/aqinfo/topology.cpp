@@ -2,6 +2,7 @@
 
 #include <aqueduct/job.hpp>
 
+#include "coll/shared/tile_sizes.hpp"
 #include "tools/aqinfo/words.hpp"
 
 #include <fmt/format.h>
@@ -55,6 +56,27 @@ std::vector<std::string> levels_of_collectives(const TopologyFacts& facts) {
   return names;
 }
 
+/// Those of a team of this host's ranks.
+coll::TileSizes tiles_of(const TopologyFacts& facts) {
+  const TopologyCaches& caches = facts.topology.caches;
+  return coll::tile_sizes({caches.first, caches.second, caches.last, caches.sharing},
+                          static_cast<Rank>(facts.places.size()));
+}
+
+std::string caches_text(const TopologyFacts& facts) {
+  const TopologyCaches& caches = facts.topology.caches;
+  const coll::TileSizes tiles = tiles_of(facts);
+  std::vector<std::string> known;
+  if (caches.first != 0) known.push_back(size_text(caches.first));
+  if (caches.second != 0) known.push_back(size_text(caches.second));
+  if (caches.last != 0)
+    known.push_back(fmt::format("{} shared by {} processor{}", size_text(caches.last), caches.sharing,
+                                caches.sharing == 1 ? "" : "s"));
+  return fmt::format("caches: {}; long reductions of these ranks combine tiles of up to {}, {} at a time",
+                     known.empty() ? "not known" : fmt::format("{}", fmt::join(known, ", ")),
+                     size_text(tiles.most), size_text(tiles.at_once));
+}
+
 }  // namespace
 
 Result<std::vector<TopologyFacts>> look_at_topology(const Config& config) {
@@ -88,6 +110,7 @@ std::string topology_as_text(const TopologyFacts& facts) {
                    2) +
            "\n";
   }
+  out += "\n  " + wrapped(caches_text(facts), 2) + "\n";
   out += fmt::format("\n  {} rank{} here, {} on other hosts\n", facts.places.size(),
                      facts.places.size() == 1 ? "" : "s", facts.other_hosts);
   for (const RankPlace& place : facts.places) {
@@ -114,10 +137,18 @@ std::string topology_as_json(const TopologyFacts& facts) {
     places.push_back({{"rank", place.rank}, {"cpus", place.cpus}, {"domains", std::move(domains)}});
   }
   const Json problem = facts.topology.problem.empty() ? Json(nullptr) : Json(facts.topology.problem);
+  const TopologyCaches& caches = facts.topology.caches;
+  const coll::TileSizes tiles = tiles_of(facts);
   const Json all{{"source", facts.topology.source},
                  {"problem", problem},
                  {"levels", std::move(levels)},
                  {"collectives_keep_to", levels_of_collectives(facts)},
+                 {"caches",
+                  {{"first_bytes", caches.first},
+                   {"second_bytes", caches.second},
+                   {"last_bytes", caches.last},
+                   {"processors_sharing_last", caches.sharing}}},
+                 {"tiles", {{"most_bytes", tiles.most}, {"at_once_bytes", tiles.at_once}}},
                  {"ranks", facts.ranks},
                  {"ranks_on_other_hosts", facts.other_hosts},
                  {"places", std::move(places)}};
