@@ -1,5 +1,6 @@
 #include "conduits/smp/memory.hpp"
 
+#include "conduits/smp/node_memory.hpp"
 #include "core/descriptors.hpp"
 
 #include <fmt/format.h>
@@ -296,6 +297,8 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
     process.log->error("{}: cannot map {} bytes: {}", name, bytes, std::strerror(errno));
     return ErrorCode::no_memory;
   }
+  // Before anybody touches it. A file's pages are there already, and this process has reserved them.
+  place_on_own_node(memory.data_, memory.bytes_);
   // A hint: the system may give ordinary pages nevertheless.
   if (huge != "off" && bytes >= kHugePage) ::madvise(memory.data_, memory.bytes_, MADV_HUGEPAGE);
   return memory;
