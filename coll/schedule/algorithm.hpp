@@ -67,6 +67,8 @@ struct Algorithm {
   bool direct = false;
   /// It goes by the groups of members that share a host (Shape::groups): a team without refuses it.
   bool hosts = false;
+  /// Members read from their peers: three messages for an edge. Only a setting chooses it.
+  bool reads = false;
   /// It cuts a block into a part for each member.
   bool cuts = false;
   /// The team's conduit carries it out: a team whose conduit does not offer it refuses it (coll/tune/native_choice.hpp).

@@ -52,7 +52,12 @@ bool goes_to_the_next_member(const Shape& shape, Rank position, Step& step, Step
   if (!has_peer(step) || shape.ranks < 3) return false;
   step.peer = (step.peer + 1) % shape.ranks;
   if (step.peer == position) step.peer = (step.peer + 1) % shape.ranks;
-  return true;
+  // A broadcast's root has the bytes all along: to read them there is right too, unless it may be gone by then.
+  const bool from_root = step.kind == Step::Kind::get && shape.operation == coll::Operation::broadcast &&
+                         step.peer == shape.root;
+  const bool stays = shape.out == coll::Sync::all ||
+                     (shape.out == coll::Sync::none && shape.addresses == coll::Addresses::single);
+  return !from_root || !stays;
 }
 bool reads_too_far(const Shape& shape, Rank, Step& step, Step*) {
   if (!moves(step)) return false;

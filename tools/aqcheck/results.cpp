@@ -38,6 +38,18 @@ void Run::check_leaving() {
   }
 }
 
+/// A member's part of the scratch is used again when its operation is over, whatever the mode.
+void Run::check_lent() {
+  for (const Touched& read : lent_) {
+    Orders::Row over = orders_.empty();
+    for (const Lane& lane : lanes_) {
+      if (lane.position == read.position) orders_.join(over, lane.before);
+    }
+    if (!orders_.has(over, read.event))
+      fail(fmt::format("the scratch of member {} may still be read when it returns", read.position));
+  }
+}
+
 bool Run::check_piece(Rank position, Rank block, std::uint64_t offset, Value value) {
   switch (shape().operation) {
     case Operation::broadcast: return value == values_.input(shape().root, offset);

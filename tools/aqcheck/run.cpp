@@ -43,6 +43,7 @@ Verdict Run::check(const Case& checked, const Change& change) {
   verdict_ = {};
   if (prepare(change) && count_raises() && run_lanes()) {
     check_leaving();
+    check_lent();
     check_results();
     check_costs();
   }
@@ -65,6 +66,7 @@ bool Run::prepare(const Change& change) {
   lanes_.clear();
   readers_.clear();
   touched_.clear();
+  lent_.clear();
   addresses_.clear();
   messages_ = 0;
   begun_ = 0;
@@ -365,6 +367,7 @@ bool Run::read(Lane& lane, Rank position, const Place& place, const Step& step, 
   values.clear();
   if (step.bytes * step.runs == 0) return true;
   if (!touch(lane, position, place.space, event)) return false;
+  if (place.space == Space::scratch && position != lane.position) lent_.push_back({event, position});
   const Area from = area(position, place.space);
   const std::uint64_t count = step.bytes / unit_;
   for (std::uint64_t run = 0; run < step.runs; ++run) {

@@ -98,6 +98,7 @@ class Run {
   bool touch(Lane& lane, Rank position, coll::Space space, const Event& event);
   void raise(Rank position, coll::Counter number, std::uint64_t add, Orders::Row before, std::uint32_t depth);
   void check_leaving();
+  void check_lent();
   void check_results();
   void check_blocks();
   bool check_piece(Rank position, Rank block, std::uint64_t offset, Value value);
@@ -118,6 +119,7 @@ class Run {
   std::vector<Spaces> spaces_;  // [position]
   std::vector<Reader> readers_;
   std::vector<Touched> touched_;
+  std::vector<Touched> lent_;       ///< scratch that a peer reads: its owner's next operations write there
   std::vector<Address> addresses_;  // that members have announced
   std::vector<Value> left_, right_;
   Values values_;

@@ -109,7 +109,8 @@ bool ScratchWorld::advance(Rank position, std::size_t which) {
       if (arrived > step.wait_until) fail("a counter of " + at(position) + " is beyond what is added to it");
       if (arrived < step.wait_until) continue;
     }
-    if (step.peer != kNoRank && !wrong(position, Kind::writes_without_credit) &&
+    const bool sends = step.kind == Step::Kind::put || step.kind == Step::Kind::signal;
+    if (sends && !wrong(position, Kind::writes_without_credit) &&
         !member.team.may_write(running.portion, step.peer))
       continue;
     begin(position, running, step);
@@ -139,7 +140,11 @@ void ScratchWorld::begin(Rank position, Running& running, const Step& step) {
       network_.push_back({Message::Kind::data, position, step.peer, number, step, {}, 0, {}});
       ++counted_.data;
       break;
-    case Step::Kind::get: fail("no algorithm has gets"); break;
+    case Step::Kind::get:
+      ++running.transfers;
+      network_.push_back({Message::Kind::request, position, step.peer, number, step, {}, 0, {}});
+      ++counted_.data;
+      return;
     case Step::Kind::copy:
       write(position, number, step.to, step, read(position, number, step.from, step));
       break;

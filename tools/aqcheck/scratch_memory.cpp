@@ -145,6 +145,20 @@ void ScratchWorld::deliver(std::size_t which) {
       }
       break;
     }
+    case Message::Kind::request:  // of a get: what the owner has now is read, and comes back later
+      if (operation(message.operation).of[message.to].drained)
+        fail("a member reads from an operation that is over at " + at(message.to));
+      message.bytes = read(message.to, message.operation, message.step.from, message.step);
+      message.kind = Message::Kind::answer;
+      return;
+    case Message::Kind::answer: {
+      Running* const running = find(message.from, message.operation);
+      if (running == nullptr) fail("an operation was drained before its gets");
+      write(message.from, message.operation, message.step.to, message.step, message.bytes);
+      --running->transfers;
+      raise_own(message.from, running->portion, message.step);
+      break;
+    }
     case Message::Kind::raise:
       members_[message.to]->words.at(message.control.counter) += message.control.add;
       break;

@@ -42,8 +42,8 @@ void ScratchWorld::find_senders() {
       for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
         steps += schedule.length(lane);
         for (std::uint32_t i = 0; i < schedule.length(lane); ++i) {
-          const Rank receiver = schedule.step(lane, i).peer;
-          if (receiver != kNoRank) sends_[sender][receiver] = true;
+          const coll::Step step = schedule.step(lane, i);
+          if (step.peer != kNoRank && step.kind != coll::Step::Kind::get) sends_[sender][step.peer] = true;
         }
       }
     }

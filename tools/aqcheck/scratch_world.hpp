@@ -100,7 +100,7 @@ class ScratchWorld {
     std::map<std::size_t, coll::Senders::Ticket> tickets;  ///< likewise
   };
   struct Message {
-    enum class Kind : std::uint8_t { source, local, data, raise } kind;
+    enum class Kind : std::uint8_t { source, local, data, request, answer, raise } kind;
     Rank from = 0;
     Rank to = 0;
     std::uint32_t operation = kNobody;

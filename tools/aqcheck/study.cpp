@@ -126,6 +126,20 @@ Studied broadcast_scatter(const Shape& shape) {
           .depth = 1 + lg(shape),
           .less_depth = true};
 }
+/// Whether who has been read from is told: not where buffers stay until all have left, or where a pass follows.
+bool is_answered(const Shape& shape) {
+  const bool local = shape.addresses == coll::Addresses::local;
+  return shape.out == Sync::mine || (local && shape.out == Sync::none);
+}
+/// A signal and a get for each edge and segment, and a signal in answer.
+Studied broadcast_get(const Shape& shape) {
+  const std::uint32_t depth =
+      shape.parameters[0] == 1 ? shape.ranks - 1 : deepest(shape, shape.parameters[0]);
+  const std::uint32_t answer = is_answered(shape) ? 1 : 0;
+  return {.messages = others(shape) * (2 * segments(shape, shape.parameters[1]) + answer),
+          .bytes = others(shape) * shape.bytes,
+          .depth = 2 * depth + answer};
+}
 Studied broadcast_fork(const Shape& shape) {
   return broadcast(shape, shape.parameters[2], deepest_of_mesh(shape), false);
 }
@@ -162,6 +176,17 @@ Studied to_each_other(const Shape& shape) {
 Studied to_everybody(const Shape& shape) {
   return {.messages = pairs(shape), .bytes = pairs(shape) * shape.bytes, .depth = 1};
 }
+/// A get for each edge, a signal before it unless the reader knows that the bytes are there, and one behind it unless their
+/// owner needs none. Whoever does not know where buffers are needs both.
+Studied read_by(std::uint64_t edges, const Shape& shape, bool first) {
+  const bool local = shape.addresses == coll::Addresses::local;
+  const std::uint32_t each = 1u + (local || first ? 1 : 0) + (is_answered(shape) ? 1 : 0);
+  return {.messages = each * edges, .bytes = edges * shape.bytes, .depth = each};
+}
+Studied scatter_get(const Shape& shape) { return read_by(others(shape), shape, shape.in != Sync::none); }
+Studied gather_get(const Shape& shape) { return read_by(others(shape), shape, shape.in == Sync::mine); }
+Studied all_gather_get(const Shape& shape) { return read_by(pairs(shape), shape, true); }
+Studied all_to_all_get(const Shape& shape) { return read_by(pairs(shape), shape, shape.in == Sync::mine); }
 Studied to_everybody_direct(const Shape& shape) { return with_readiness(shape, to_everybody(shape)); }
 Studied in_rounds(const Shape& shape, std::uint32_t rounds) {
   return {
@@ -321,13 +346,16 @@ constexpr std::array kStudy{
                "2 lg is time: a member sends to two children in turn; a chain of messages is half as long"},
     StudyEntry{Operation::broadcast, "fork", broadcast_fork,
                "the study names the tree only; the requirement has the sum of the dimensions, less one each"},
+    StudyEntry{Operation::broadcast, "get", broadcast_get, kSame},
     StudyEntry{Operation::scatter, "k-nomial", scatter_k_nomial,
                "a range of members beyond the last and from 0 on is in two pieces in the input: two puts"},
     StudyEntry{Operation::scatter, "direct", blocks_direct, kReadiness},
     StudyEntry{Operation::scatter, "windowed", to_each_other, kSame},
+    StudyEntry{Operation::scatter, "get", scatter_get, kSame},
     StudyEntry{Operation::gather, "k-nomial", blocks_on_tree, kShallow},
     StudyEntry{Operation::gather, "direct", blocks_direct, kReadiness},
     StudyEntry{Operation::gather, "windowed", gather_windowed, kSame},
+    StudyEntry{Operation::gather, "get", gather_get, kSame},
     StudyEntry{Operation::all_gather, "direct", to_everybody_direct, kReadiness},
     StudyEntry{Operation::all_gather, "bruck", all_gather_bruck,
                "no puts over distances of P or more, which would bring blocks twice"},
@@ -335,11 +363,13 @@ constexpr std::array kStudy{
     StudyEntry{Operation::all_gather, "circulant", logarithmic, kSame},
     StudyEntry{Operation::all_gather, "doubling", logarithmic, kSame},
     StudyEntry{Operation::all_gather, "neighbours", by_neighbours, kSame},
+    StudyEntry{Operation::all_gather, "get", all_gather_get, kSame},
     StudyEntry{Operation::all_to_all, "direct", to_everybody_direct, kReadiness},
     StudyEntry{Operation::all_to_all, "bruck", all_to_all_bruck,
                "a shorter last run of blocks is a put of its own; few digits are used in the last round, and "
                "blocks that nobody passes on make no chain"},
     StudyEntry{Operation::all_to_all, "pairwise", by_windows, kSame},
+    StudyEntry{Operation::all_to_all, "get", all_to_all_get, kSame},
     StudyEntry{Operation::reduce, "k-nomial", reduce_k_nomial,
                "in team order the tree begins at member 0, which puts the result to the root"},
     StudyEntry{Operation::reduce, "k-ary", reduce_k_ary,

@@ -66,7 +66,7 @@ TEST(Aqsim, SimulatesAllThatCanDoIt) {
   options.network = "torus";
   options.ranks = {27};
   const auto lines = lines_of([&] { return run(options); });
-  EXPECT_EQ(lines.size(), 9u);
+  EXPECT_EQ(lines.size(), 10u);
   for (const nlohmann::json& line : lines) EXPECT_FALSE(line.at("links").empty());
 }
 

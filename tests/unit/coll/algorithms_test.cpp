@@ -176,6 +176,7 @@ TEST(Algorithms, CostWhatTheLiteratureSays) {
   const KnownCost known[] = {
       {Operation::broadcast, "circulant", 8, 8 * (kP - 1), kP - 1, 8 - 1 + kLog},
       {Operation::broadcast, "double-tree", 8, 8 * (kP - 1), kP - 1, kLog},
+      {Operation::broadcast, "get", 2, 2 * 4 * (kP - 1), kP - 1, 2 * kLog},
       {Operation::scatter, "k-nomial", 2, kP - 1, kP / 2 * kLog, kLog},
       {Operation::gather, "k-nomial", 2, kP - 1, kP / 2 * kLog, kLog},
       {Operation::scatter, "direct", 0, kP - 1, kP - 1, 1},
@@ -188,6 +189,10 @@ TEST(Algorithms, CostWhatTheLiteratureSays) {
       {Operation::all_to_all, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
       {Operation::scatter, "windowed", 4, kP - 1, kP - 1, 1},
       {Operation::gather, "windowed", 4, 2 * (kP - 1), kP - 1, 2 * 4},
+      {Operation::scatter, "get", 0, kP - 1, kP - 1, 1},
+      {Operation::gather, "get", 0, kP - 1, kP - 1, 1},
+      {Operation::all_gather, "get", 0, 2 * kP * (kP - 1), kP * (kP - 1), 2},
+      {Operation::all_to_all, "get", 0, kP * (kP - 1), kP * (kP - 1), 1},
       {Operation::all_to_all, "pairwise", 4, kP * (kP - 1), kP * (kP - 1), 4},
       {Operation::all_to_all, "pairwise", 1, kP * (kP - 1), kP * (kP - 1), kP - 1},
       {Operation::all_to_all, "bruck", 2, kP * kLog, kP * (kP / 2) * kLog, kLog},
