@@ -158,6 +158,36 @@ Studied scatter_k_nomial(const Shape& shape) {
   if (shape.root != 0 && digits(wrap, shape.parameters[0]) > 1) ++out.messages;
   return out;
 }
+/// Below the root of a k-ary tree of so many positions: the edges between the root and all of them, added up; and the
+/// longest way.
+struct BelowRoot {
+  std::uint64_t edges = 0;
+  std::uint32_t depth = 0;
+};
+BelowRoot below_k_ary(std::uint64_t positions, std::uint64_t k) {
+  BelowRoot out;
+  const std::uint64_t width = (positions + k - 1) / k;
+  // Those without the root are cut where their number is a multiple of the width.
+  for (std::uint64_t begin = 1; begin < positions;) {
+    const std::uint64_t end = std::min(positions, (begin / width + 1) * width);
+    const BelowRoot child = below_k_ary(end - begin, k);
+    out.edges += child.edges + (end - begin);
+    out.depth = std::max(out.depth, child.depth + 1);
+    begin = end;
+  }
+  return out;
+}
+Studied blocks_on_k_ary(const Shape& shape) {
+  const BelowRoot below = below_k_ary(shape.ranks, shape.parameters[0]);
+  return {.messages = others(shape), .bytes = below.edges * shape.bytes, .depth = below.depth};
+}
+Studied scatter_k_ary(const Shape& shape) {
+  Studied out = blocks_on_k_ary(shape);
+  const std::uint64_t wrap = shape.ranks - shape.root;
+  const std::uint64_t width = (shape.ranks + shape.parameters[0] - 1) / shape.parameters[0];
+  if (shape.root != 0 && wrap != 1 && wrap % width != 0) ++out.messages;
+  return out;
+}
 Studied blocks_direct(const Shape& shape) {
   return with_readiness(shape, {.messages = others(shape), .bytes = others(shape) * shape.bytes, .depth = 1});
 }
@@ -349,10 +379,12 @@ constexpr std::array kStudy{
     StudyEntry{Operation::broadcast, "get", broadcast_get, kSame},
     StudyEntry{Operation::scatter, "k-nomial", scatter_k_nomial,
                "a range of members beyond the last and from 0 on is in two pieces in the input: two puts"},
+    StudyEntry{Operation::scatter, "k-ary", scatter_k_ary, kSame},
     StudyEntry{Operation::scatter, "direct", blocks_direct, kReadiness},
     StudyEntry{Operation::scatter, "windowed", to_each_other, kSame},
     StudyEntry{Operation::scatter, "get", scatter_get, kSame},
     StudyEntry{Operation::gather, "k-nomial", blocks_on_tree, kShallow},
+    StudyEntry{Operation::gather, "k-ary", blocks_on_k_ary, kSame},
     StudyEntry{Operation::gather, "direct", blocks_direct, kReadiness},
     StudyEntry{Operation::gather, "windowed", gather_windowed, kSame},
     StudyEntry{Operation::gather, "get", gather_get, kSame},

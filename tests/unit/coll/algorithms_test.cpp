@@ -179,6 +179,8 @@ TEST(Algorithms, CostWhatTheLiteratureSays) {
       {Operation::broadcast, "get", 2, 2 * 4 * (kP - 1), kP - 1, 2 * kLog},
       {Operation::scatter, "k-nomial", 2, kP - 1, kP / 2 * kLog, kLog},
       {Operation::gather, "k-nomial", 2, kP - 1, kP / 2 * kLog, kLog},
+      {Operation::scatter, "k-ary", 2, kP - 1, 38, 4},
+      {Operation::gather, "k-ary", 2, kP - 1, 38, 4},
       {Operation::scatter, "direct", 0, kP - 1, kP - 1, 1},
       {Operation::gather, "direct", 0, kP - 1, kP - 1, 1},
       {Operation::all_gather, "bruck", 2, kP * kLog, kP * (kP - 1), kLog},

@@ -42,11 +42,11 @@ Shape shape_of(const Algorithm& algorithm, Rank ranks, std::uint64_t bytes, Sync
   return shape;
 }
 
-/// A scatter down a k-ary tree, which the library does not have.
+/// A scatter down a k-ary tree whose root does not copy its own block, as in the table of the requirements.
 std::uint32_t subtree_children(const Shape& shape, Rank position) {
   return Tree{Tree::Kind::k_ary, shape.parameters[0], shape.ranks}.children(position);
 }
-const Algorithm kScatterKAry{
+const Algorithm kAllBlocksOnKAry{
     .name = "k-ary",
     .operation = Operation::scatter,
     .parameters = {},
@@ -95,7 +95,7 @@ TEST(Replay, GivesTheTableOfTreesOfTheRequirements) {
   };
   // 4 threads on a node.
   const auto scatter = [](std::uint64_t bytes) {
-    return replayed_row(kScatterKAry, kScatterKNomial, kScatterDirect, 256, bytes * 4);
+    return replayed_row(kAllBlocksOnKAry, kScatterKNomial, kScatterDirect, 256, bytes * 4);
   };
   using Row = std::vector<double>;
   EXPECT_EQ(broadcast(16, 8), (Row{19.5, 17.0, 21.1, 32.6, 18.0, 17.0, 21.1, 32.6, 32.6}));
