@@ -370,7 +370,7 @@ void Collectives::last_call_said(void* self, std::uint64_t id, Rank from, std::u
     all.look_busy(engine);
     return;
   }
-  if (!TeamAgreement::differ(*mine, theirs)) return;
+  if (theirs != kFinished && !TeamAgreement::differ(*mine, theirs)) return;
   static_cast<void>(heard(self, id, from, number, theirs));
 }
 

@@ -263,7 +263,8 @@ TEST(Aqinfo, ShowsTheAlgorithmThatASettingAsksFor) {
   const InfoAnswer wrong = aqinfo("--collectives", "AQUEDUCT_COLL_ALL_REDUCE=halfing");
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.text,
-              ::testing::ContainsRegex("did you mean[[:space:]]+halving[?]"));  // the text is wrapped
+              ::testing::ContainsRegex(
+                  "did[[:space:]]+you[[:space:]]+mean[[:space:]]+halving[?]"));  // the text is wrapped
   EXPECT_EQ(aqinfo("--collectives --bytes 8,many").status, 2);
   EXPECT_EQ(aqinfo("--ranks 4").status, 2) << "it needs --collectives";
 }

@@ -266,14 +266,17 @@ TEST_F(TeamLives, AFailureThatAMemberTellsGivesThePlacesBack) {
 TEST_F(TeamLives, ASplitThatMeetsAnotherExchangeIsAMismatch) {
   start(2);
   job_->run_each([](Endpoint& ep) {
-    TeamState& world = ep.state().world->state();
     for (const Rank splits : {Rank{0}, Rank{1}, Rank{0}}) {
+      auto team = ep.world().dup();
+      ASSERT_TRUE(team);
       if (ep.rank() == splits) {
         // Rank 0 has heard of nothing that rank 1 gives, or rank 1 of nothing that anybody gives.
-        EXPECT_EQ(ep.world().split(0, 0).status(), Status(ErrorCode::mismatch, 1 - splits));
+        EXPECT_EQ(team->split(0, 0).status(), Status(ErrorCode::mismatch, 1 - splits));
       } else {
-        EXPECT_EQ(ep.state().barriers->exchanges().agree(world, {}), Status(ErrorCode::mismatch, splits));
+        EXPECT_EQ(ep.state().barriers->exchanges().agree(team->state(), {}),
+                  Status(ErrorCode::mismatch, splits));
       }
+      EXPECT_TRUE(team->end());
       ASSERT_TRUE(ep.barrier());
     }
   });
