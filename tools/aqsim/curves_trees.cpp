@@ -63,10 +63,23 @@ Finding broadcasts_in_flight() {
           "much faster", fmt::format("{:.1f} times as many in a time", ratio),
           ratio > 1.5,   ""};
 }
+Finding mechanisms() {
+  const Setup small{};
+  const Setup large{.bytes = 65536};
+  const double of_8 = time_of(coll::kBroadcastGet, 4, small) / time_of(coll::kBroadcastKNomial, 4, small);
+  const double of_64k = time_of(coll::kBroadcastGet, 4, large) / time_of(coll::kBroadcastKNomial, 4, large);
+  return {"R-10",
+          "broadcast, 256 nodes: edges on which the reader gets the bytes against puts with a signal, 8 B "
+          "and 64 KiB",
+          "rendez-vous is the slowest",
+          fmt::format("{} behind, {} behind", percent(of_8), percent(of_64k)),
+          of_8 > 1 && of_64k > 1,
+          ""};
+}
 }  // namespace
 
 std::vector<Finding> tree_curves() {
-  return {k_ary(), k_nomial(), nomial_against_ary(), broadcasts_in_flight()};
+  return {k_ary(), k_nomial(), nomial_against_ary(), broadcasts_in_flight(), mechanisms()};
 }
 
 }  // namespace aqueduct::aqsim
