@@ -86,7 +86,12 @@ Status use_scratch_of(TeamState& team, std::span<std::byte> mine) try {
   // Behind it nothing of the team is in flight: each member has come after its own operations were over.
   const auto said =
       exchanges.exchange(team, coll::SetUp::scratch, std::as_bytes(std::span(&*proposal, 1)), problem);
-  if (!said) return said.status();
+  if (!said) {
+    // One that has failed alone takes part in what follows all the same: the others wait for it.
+    const bool ends_for_all =
+        said.status().code() == ErrorCode::peer_lost && team.find(said.status().peer()) != kNoRank;
+    return ends_for_all ? said.status() : exchanges.agree(team, said.status());
+  }
   const auto all = proposals_of(team, *said);
   const auto sizes = all ? engine.sizes_within(team, *all) : Result<coll::ScratchSizes>(all.status());
   if (const Status agreed = exchanges.agree(team, sizes.status()); !agreed) return agreed;

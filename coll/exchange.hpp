@@ -31,7 +31,8 @@ class Exchanges final : public SetUpCalls {
   ///
   /// A member on which something has failed takes part all the same and passes `problem`. Every member then gets the
   /// first problem in team order, with the rank of that member if the problem names none. If members have made different
-  /// calls, every member gets mismatch, and none takes part in a further exchange of its call.
+  /// calls, every member gets mismatch, and none takes part in a further exchange of its call; but one whose memory runs out
+  /// in this very exchange does not find it, and waits.
   /// Errors: the members' problems; mismatch; peer_lost, no_memory, too_large; in_handler and closed (the team has ended), on
   ///         this member only: nothing happened. If memory runs out in the middle, some members may have succeeded: see `agree`.
   /// Cost:   2 (P - 1) messages among P members: up a tree, and down it. Where ranks share processors, the work of all

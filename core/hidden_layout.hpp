@@ -27,7 +27,8 @@ struct HiddenSizes {
 struct HiddenLayout {
   static constexpr std::uint64_t kLine = 64;  ///< bytes
   static constexpr std::uint64_t kSlot = sizeof(std::uint64_t);
-  static constexpr std::uint64_t kTable = 16384;  ///< bytes; chosen: the levels of 500 processors
+  static constexpr std::uint64_t kTable =
+      16384;  ///< bytes; chosen: the sizes of caches, a line, and the levels of 500 processors
 
   std::uint64_t user_slots = 0;
   SignalSlot first_counter = 0;  ///< the slot of the engine's first counter

@@ -87,7 +87,7 @@ Status release_segment(EndpointParts& parts, SegmentId id) noexcept {
   TeamState* const team = state.barriers->find(state.segments[id].team);
   if (team == nullptr) return ErrorCode::closed;
   const Status all_here = all_arrive(state, *team, id);
-  // Of a mismatch: the exchange was given up, on all members.
+  // Of a mismatch: members have made different calls, as all of them know.
   if (all_here.code() == ErrorCode::invalid_argument || all_here.code() == ErrorCode::mismatch)
     return all_here;
   // Messages that came before the others' arrivals may name the segment; a thread that stands in has kept them.

@@ -174,7 +174,7 @@ Event TeamEngine::wait_on_board(BoardOp op) noexcept {
       core::wait_until(state_, ended, kNoRank, [] { return std::string("a collective operation"); });
   if (status && broken_.ok() && board_->access().failed()) fail(board_->access().failure(), 0);
   if (status && broken_.ok()) return {};
-  board_->leave();
+  board_->leave(op);
   return Event(status ? broken_ : status);
 }
 

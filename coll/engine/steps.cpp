@@ -27,7 +27,7 @@ void copy_runs(std::byte* to, std::uint64_t to_pitch, const std::byte* from, std
                std::uint64_t bytes, std::uint64_t runs) noexcept {
   if (bytes == 0) return;  // there may be no buffer
   if (to == from && (runs == 1 || to_pitch == from_pitch)) return;
-  // As signed distances: runs may go step_fromwards.
+  // As signed distances: runs may go backwards.
   const auto step_to = static_cast<std::ptrdiff_t>(to_pitch);
   const auto step_from = static_cast<std::ptrdiff_t>(from_pitch);
   for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(runs); ++i)

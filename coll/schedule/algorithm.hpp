@@ -58,7 +58,8 @@ enum class BoardMethod : std::uint8_t {
 ///
 /// The functions describe movement with Sync::none at both ends, where buffers may be touched at any time during the
 /// operation. Passes for the other modes are added around it (schedule.hpp). An algorithm that writes into a peer's `out`
-/// or reads a peer's `in` says so by `direct`: the passes for Sync::mine then include the peers.
+/// or reads a peer's `in` says so by `direct`: the passes for Sync::mine then include the peers. One that `reads` has signals
+/// of its own for that.
 struct Algorithm {
   std::string_view name;
   Operation operation;
@@ -67,7 +68,7 @@ struct Algorithm {
   bool direct = false;
   /// It goes by the groups of members that share a host (Shape::groups): a team without refuses it.
   bool hosts = false;
-  /// Members read from their peers: three messages for an edge. Only a setting chooses it.
+  /// Members read from their peers: up to three messages for an edge. Only a setting chooses it.
   bool reads = false;
   /// It cuts a block into a part for each member.
   bool cuts = false;

@@ -36,7 +36,7 @@ struct alignas(kBoardLine) BoardHead {
   std::atomic<std::uint64_t> done;  ///< it reads nothing of movements up to this one any more
   std::atomic<std::uint64_t>
       said;  ///< its latest call of the team: the number's lower half, and the fingerprint
-  /// Not 0: the number of the movement in which it has given up, so that its buffers are the program's again.
+  /// Not 0: the number of the first movement of the operation that it has given up, whose buffers are the program's again.
   std::atomic<std::uint64_t> left;
   /// How far its preparations for copies between processes have come (ProcessCopies), and how others reach its memory then.
   std::atomic<std::uint64_t> copies;

@@ -114,10 +114,12 @@ class BoardOf {
     }
     return true;
   }
-  /// This member gives up the operation whose turn it is: what others read of its buffers from now on may be anything, and they
-  /// must not write there.
-  void leave() {
-    access_.store(access_.head(me_).left, ended_ + 1);
+  /// This member gives up an operation: what others read of its buffers from now on may be anything, and they must not write
+  /// there. Those after it are given up, too.
+  void leave(const BoardOp& op) {
+    if (left_ != 0 && left_ <= op.first) return;
+    left_ = op.first;  // the same number on all members, whatever their calls are
+    access_.store(access_.head(me_).left, left_);
     access_.wake_all();
   }
   /// For models: what this member knows of the others.
@@ -454,6 +456,7 @@ class BoardOf {
   const Rank me_;
   std::uint64_t given_ = 0;
   std::uint64_t ended_ = 0;
+  std::uint64_t left_ = 0;       ///< as BoardHead::left
   std::uint64_t known_all_ = 0;  ///< all members have ended the movements up to this one
   bool disagrees_ = false;
   Rank waits_for_ = kNoRank;

@@ -16,7 +16,7 @@ Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept;
 bool depends_on_domains(const Shape& shape, const TeamTraits& team) noexcept;
 /// What a board's algorithm does with a shape, for `explain`.
 std::string board_lines(const Choice& choice);
-/// Why the team does not use the board's algorithms other than the chosen one: lines of text. `forced`: a setting names one.
+/// Why the team does not use the board's algorithms other than the chosen one: lines of text. `otherwise`: why, of an algorithm that could.
 std::string why_not_boards(const Choice& choice, const Shape& shape, const TeamTraits& team,
                            std::string_view otherwise);
 

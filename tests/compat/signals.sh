@@ -90,8 +90,8 @@ for limit in GASNET_EXITTIMEOUT=30 GASNET_EXITTIMEOUT_FACTOR=15; do
   "$run" --timeout 40 -n 2 -e "$limit" "$wrong" exit_late >"$said" 2>&1
   [[ $? -eq 3 ]] && grep -q late "$said" || bad "$limit is not kept"
 done
-"$run" -n 2 -e GASNET_FREEZE_SIGNAL=nothing "$wrong" >"$said" 2>&1 && bad "a signal that is none is taken"
+"$run" --timeout 20 -n 2 -e GASNET_FREEZE_SIGNAL=nothing "$wrong" >"$said" 2>&1 && bad "a signal that is none is taken"
 grep -q "GASNET_FREEZE_SIGNAL='nothing' is not the name" "$said" || bad "the reason is not given"
-"$run" -n 3 -e GASNET_VERBOSEENV=1 "$wrong" >"$said" 2>&1
+"$run" --timeout 20 -n 3 -e GASNET_VERBOSEENV=1 "$wrong" >"$said" 2>&1
 [[ $(grep -c 'GASNET_BACKTRACE = ' "$said") == 1 ]] || bad "a setting is not shown once for the job"
 echo 'all right'

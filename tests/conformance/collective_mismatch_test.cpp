@@ -272,10 +272,12 @@ TEST_P(CollectiveMismatch, OfACallThatMakesSomethingEndsWhenAStallIsReported) {
   });
 }
 
-// No stall: what each has begun says which call it is. The team makes further ones.
+// No stall: what each has begun says which call it is, and of splits and second teams which of both. All name the same member. In
+// the last round each makes another call. The team makes further ones.
 TEST_P(CollectiveMismatch, OfTwoCallsThatMakeSomethingIsToldToBoth) {
   run({.ranks = 3, .segment_bytes = 64 << 10}, [](Endpoint& me) {
-    for (int which = 0; which < kSetUpCalls * kSetUpCalls; ++which) {
+    constexpr int kPairs = kSetUpCalls * kSetUpCalls;
+    for (int which = 0; which <= kPairs; ++which) {
       const int one = which / kSetUpCalls;
       const int other = which % kSetUpCalls;
       if (one == other) continue;
@@ -285,7 +287,13 @@ TEST_P(CollectiveMismatch, OfTwoCallsThatMakeSomethingIsToldToBoth) {
       auto segment = Segment::create(*team, 64);
       ASSERT_TRUE(segment);
       const bool odd = me.rank() == static_cast<Rank>(which) % me.ranks();
-      EXPECT_EQ(set_up(*team, odd ? one : other, *segment, me.segment()).code(), ErrorCode::mismatch);
+      const int mine = which == kPairs ? static_cast<int>(me.rank()) + 1 : odd ? one : other;
+      const Status told = set_up(*team, mine, *segment, me.segment());
+      EXPECT_EQ(told.code(), ErrorCode::mismatch);
+      std::array<Rank, 3> named{};
+      const Rank of_me = told.peer();
+      ASSERT_TRUE(all_gather(me.world(), std::span(&of_me, 1), std::span(named)));
+      EXPECT_EQ(named, (std::array<Rank, 3>{of_me, of_me, of_me}));
       auto next = team->dup();
       ASSERT_TRUE(next);
       EXPECT_TRUE(next->end());

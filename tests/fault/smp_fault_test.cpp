@@ -89,8 +89,6 @@ class MemoryGroup {
   std::filesystem::path path_;
 };
 
-// Above such a limit the kernel returns no error, but kills the process that touches the
-// memory. It must look like any other death.
 // Nothing of a rank in Job::finish reaches the others where a barrier costs no message; their stall reports ask it.
 TEST(SmpRank, ThatFinishesWhereOthersHaveASumHoldsNobodyUp) {
   Launch job(here(3, {"-e", "AQUEDUCT_STALL_WARN=300ms"}, {program("fault_finish_early"), "sum"}));
@@ -103,6 +101,8 @@ TEST(SmpRank, ThatFinishesWhereOthersHaveASumHoldsNobodyUp) {
       << job.err();
 }
 
+// Above such a limit the kernel returns no error, but kills the process that touches the
+// memory. It must look like any other death.
 TEST(SmpMemory, AboveTheLimitOfItsGroupEndsTheJobWithTheReason) {
   const MemoryGroup group(96u << 20);
   if (!group.exists()) GTEST_SKIP() << "memory groups cannot be made here";

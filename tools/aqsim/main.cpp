@@ -90,7 +90,8 @@ static int run_tool(int argc, char** argv) {
   app.add_option("--trace", options.trace, "a Chrome trace of the simulation, for Perfetto")
       ->type_name("FILE");
   app.add_option("--plot", options.plot, "time against bytes and ranks, as .svg or .html")->type_name("FILE");
-  app.add_option("--most-messages", options.most_messages, "refuses to simulate more messages one by one; 0: no limit")
+  app.add_option("--most-messages", options.most_messages,
+                 "refuses to simulate more messages one by one; 0: no limit")
       ->capture_default_str();
   app.add_flag("--one-by-one", options.one_by_one, "an event for each message, also where less is as exact");
   app.add_flag("--json", options.json, "a line of JSON for each simulation");

@@ -36,7 +36,8 @@ typedef struct aq_shape {
 
 /// Write pieces of local memory to pieces of another rank's segment. Both shapes have the same total.
 ///
-/// Errors: AQ_INVALID_ARGUMENT (sums differ, no such kind, a null pointer here), AQ_OUT_OF_RANGE, AQ_REFUSED, AQ_PEER_LOST, AQ_NO_MEMORY.
+/// Errors: AQ_INVALID_ARGUMENT (sums differ, no such kind, a null local pointer), AQ_OUT_OF_RANGE,
+///         AQ_REFUSED, AQ_PEER_LOST, AQ_NO_MEMORY.
 aq_status aq_put_pieces(aq_endpoint* ep, aq_ptr to, const aq_shape* there, const void* from,
                         const aq_shape* here) AQ_MUST_USE;
 aq_event aq_put_pieces_nb(aq_endpoint* ep, aq_ptr to, const aq_shape* there, const void* from,

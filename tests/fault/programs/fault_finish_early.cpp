@@ -1,4 +1,5 @@
-// fault_finish_early [sum]: rank 1 calls finish while the others call barrier first, or an all-reduce. That is wrong, but it must end.
+// fault_finish_early [sum]: rank 1 calls finish while the others call barrier first, or an all-reduce. That is wrong, but it must
+// end.
 
 #include <aqueduct/aqueduct.hpp>
 #include <aqueduct/coll.hpp>

@@ -276,6 +276,9 @@ TEST_F(TeamLives, ASplitThatMeetsAnotherExchangeIsAMismatch) {
         EXPECT_EQ(ep.state().barriers->exchanges().agree(team->state(), {}),
                   Status(ErrorCode::mismatch, splits));
       }
+      auto next = team->dup();  // the exchanges are in step
+      ASSERT_TRUE(next);
+      EXPECT_TRUE(next->end());
       EXPECT_TRUE(team->end());
       ASSERT_TRUE(ep.barrier());
     }

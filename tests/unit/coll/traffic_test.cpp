@@ -158,6 +158,7 @@ TEST_P(CollTrafficOf, WhatIsForcedThroughTheBoardIsCopiedInAndOut) {
   };
   const CollTraffic exchanged = traffic_of("coll_all_to_all", "flags-stream", GetParam(), true, exchange);
   EXPECT_EQ(exchanged.staged, kRanks * kRanks * kBytes);
+  EXPECT_EQ(exchanged.read_inside, kRanks * (kOfDomain - 1) * kBytes);
   EXPECT_EQ(exchanged.read_across, kRanks * kAcross * kBytes);
 }
 

@@ -1,0 +1,87 @@
+// Which exchange of a team comes next, and which are given up.
+
+#include "coll/barriers.hpp"
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+#include "coll/exchange.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::coll {
+
+using aqueduct::detail::TeamState;
+
+namespace {
+
+const char* name_of(std::uint8_t call) noexcept {
+  switch (static_cast<SetUp>(call)) {
+    case SetUp::team: return "Team::split or dup";
+    case SetUp::segment: return "Segment::create";
+    case SetUp::release: return "Segment::release";
+    case SetUp::scratch: return "use_scratch";
+    case SetUp::none: break;
+  }
+  return "a later part of such a call";
+}
+
+}  // namespace
+
+std::uint64_t Exchanges::under_way(std::uint64_t team) const noexcept {
+  std::uint64_t last = 0;
+  for (const UnderWay* one = under_way_; one != nullptr; one = one->next) {
+    if (one->team == team && one->given_up) last = std::max(last, one->number);
+  }
+  return last;
+}
+
+std::uint64_t Exchanges::begun(std::uint64_t team) const noexcept {
+  TeamState* const known = state_.barriers->find(team);
+  return known != nullptr ? barrier_of(*known)->exchanges : 0;
+}
+
+bool Exchanges::give_up(std::uint64_t team, std::uint64_t number, Status why) noexcept {
+  TeamState* const known = state_.barriers->find(team);
+  BarrierState* const barrier = known != nullptr ? barrier_of(*known) : nullptr;
+  UnderWay* const one = find(team, number);
+  if (barrier == nullptr || (one == nullptr && barrier->exchanges >= number)) return false;
+  if (one != nullptr && one->given_up) one->given_up = why;
+  barrier->given_up = number;
+  barrier->why_given_up = why;
+  return one != nullptr;
+}
+
+bool Exchanges::finishing() const noexcept {
+  const BarrierState* const barrier = state_.world != nullptr ? barrier_of(state_.world->state()) : nullptr;
+  return barrier != nullptr && barrier->finishing;
+}
+
+/// The number of an exchange that begins; 0: it is given up, for the reason that the barrier has.
+std::uint64_t Exchanges::number_of(Turn turn, BarrierState* barrier,
+                                   std::uint64_t& exchanges) const noexcept {
+  if (barrier == nullptr) return ++exchanges;
+  // A call whose first exchange was given up has no further one: nobody would take part.
+  if (turn == Turn::later && barrier->left) return 0;
+  barrier->left = false;
+  if (++exchanges != barrier->given_up) return exchanges;
+  // A member that was in a call of the engine leaves this exchange out. Another one is in the call that others have given up.
+  const TeamEngine* const engine = Collectives::engine_of(*barrier->team);
+  if (engine != nullptr && !engine->broken().ok()) return ++exchanges;
+  barrier->left = true;
+  return 0;
+}
+
+// All members have the same contributions, so all find the same.
+Status Exchanges::same_call(TeamState& team, const Contributions& all) noexcept {
+  for (Rank i = 1; i < all.size(); ++i) {
+    if (all.call_of(i) == all.call_of(0)) continue;
+    state_.log.error("rank {} is in {} of a team, rank {} in {}", team.members[0], name_of(all.call_of(0)),
+                     team.members[i], name_of(all.call_of(i)));
+    BarrierState& barrier = *barrier_of(team);
+    barrier.left = true;
+    barrier.why_given_up = {ErrorCode::mismatch, team.members[i]};
+    return barrier.why_given_up;
+  }
+  return {};
+}
+
+}  // namespace aqueduct::coll
