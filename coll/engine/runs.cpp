@@ -425,7 +425,8 @@ void TeamEngine::reap() noexcept {
     }
     *at = run.next;
     if (*at == nullptr) active_end_ = at;
-    if (run.on_board && !run.complete && board_->may_step(run.board) && !state_.in_child()) board_->leave(run.board);
+    if (run.on_board && !run.complete && board_->may_step(run.board) && !state_.in_child())
+      board_->leave(run.board);
     run.schedule.reset();
     layer_.runs().give_back(run);
   }
