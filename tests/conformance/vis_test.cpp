@@ -450,6 +450,7 @@ TEST_P(Vis, OneStretchToAnotherIsOneOperation) {
 TEST_P(Vis, NullHereIsRefusedUnlessThereAreNoBytes) {
   run({2, 4096, {{"log", "off"}}}, [](Endpoint& me) {
     std::byte* const nowhere = nullptr;
+    auto* const at_16 = reinterpret_cast<std::byte*>(std::uintptr_t{16});
     std::array<std::byte, 16> memory{};
     const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory.data()));
     const std::array<Piece, 2> one_null{{{address, 8}, {0, 8}}};
@@ -460,7 +461,7 @@ TEST_P(Vis, NullHereIsRefusedUnlessThereAreNoBytes) {
       const auto there = pieces(GlobalPtr<std::byte>{to, 64}, Strided(8, {{2, 32}}));
       for (const LocalPieces& here :
            {pieces(nowhere, Strided(8, {{2, 16}})), pieces(nowhere, Strided(16, {})),
-            pieces(nowhere + 16, Strided(8, {{2, -16}})), pieces(nowhere, Vector{one_null}),
+            pieces(at_16, Strided(8, {{2, -16}})), pieces(nowhere, Vector{one_null}),
             pieces(nowhere, Indexed{addresses, 8})}) {
         const LocalConstPieces from(here);
         EXPECT_EQ(put(me, there, from).code(), ErrorCode::invalid_argument);
