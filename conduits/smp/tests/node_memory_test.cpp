@@ -33,7 +33,8 @@ class NodeFolder : public testing::Test {
     return node_of(processors, root_.string());
   }
 
-  fs::path root_ = fs::path(testing::TempDir()) / "aqueduct_nodes";
+  // Of this process: tests run beside each other.
+  fs::path root_ = fs::path(testing::TempDir()) / ("aqueduct_nodes." + std::to_string(::getpid()));
 };
 
 TEST_F(NodeFolder, SaysTheNodeOfProcessorsThatAreBoundToOne) {

@@ -7,8 +7,11 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 namespace aqueduct::topology {
 namespace {
@@ -18,7 +21,8 @@ namespace fs = std::filesystem;
 /// A folder as the system has for a processor's caches.
 class CacheFolder {
  public:
-  explicit CacheFolder(const std::string& name) : root_(fs::path(testing::TempDir()) / name) {
+  explicit CacheFolder(const std::string& name)
+      : root_(fs::path(testing::TempDir()) / (name + "." + std::to_string(::getpid()))) {
     fs::remove_all(root_);
     fs::create_directories(root_);
   }
