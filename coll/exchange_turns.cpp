@@ -55,7 +55,7 @@ bool Exchanges::finishing() const noexcept {
   return barrier != nullptr && barrier->finishing;
 }
 
-/// The number of an exchange that begins; 0: it is given up, for the reason that the barrier has.
+/// The number of the exchange that begins. 0: there is none, because the call was given up; BarrierState::why_given_up says why.
 std::uint64_t Exchanges::number_of(Turn turn, BarrierState* barrier,
                                    std::uint64_t& exchanges) const noexcept {
   if (barrier == nullptr) return ++exchanges;

@@ -63,7 +63,8 @@ Status HostTopology::check() {
   return {};
 }
 
-/// Memory that the ranks of this host share: first the word of the caches, then the table. Null: there is none.
+/// The memory in which the ranks of this host share what they know of it: the word of agreed_caches, and from the next line on
+/// the table. Null if this host has no such memory.
 std::byte* HostTopology::shared_memory() {
   if (state_.neighbours.empty() || state_.in_child()) return nullptr;
   const Rank first = state_.neighbours.front();

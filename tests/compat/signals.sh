@@ -23,7 +23,7 @@ start() {  # <variables…> -- <arguments…>: two ranks
   "$run" --timeout 40 -n 2 "${variables[@]}" "$client" "$@" >"$said" 2>&1 &
   job=$!
 }
-# <pattern> <times>: waits until so many lines match
+# says <pattern> <n>: waits until n lines of the output match, for 15 s at most
 says() {
   for _ in $(seq 300); do
     (($(grep -c "$1" "$said") >= $2)) && return
@@ -90,7 +90,7 @@ for limit in GASNET_EXITTIMEOUT=30 GASNET_EXITTIMEOUT_FACTOR=15; do
   "$run" --timeout 40 -n 2 -e "$limit" "$wrong" exit_late >"$said" 2>&1
   [[ $? -eq 3 ]] && grep -q late "$said" || bad "$limit is not kept"
 done
-"$run" --timeout 20 -n 2 -e GASNET_FREEZE_SIGNAL=nothing "$wrong" >"$said" 2>&1 && bad "a signal that is none is taken"
+"$run" --timeout 20 -n 2 -e GASNET_FREEZE_SIGNAL=nothing "$wrong" >"$said" 2>&1 && bad "GASNET_FREEZE_SIGNAL takes a name that no signal has"
 grep -q "GASNET_FREEZE_SIGNAL='nothing' is not the name" "$said" || bad "the reason is not given"
 "$run" --timeout 20 -n 3 -e GASNET_VERBOSEENV=1 "$wrong" >"$said" 2>&1
 [[ $(grep -c 'GASNET_BACKTRACE = ' "$said") == 1 ]] || bad "a setting is not shown once for the job"

@@ -158,8 +158,7 @@ Studied scatter_k_nomial(const Shape& shape) {
   if (shape.root != 0 && digits(wrap, shape.parameters[0]) > 1) ++out.messages;
   return out;
 }
-/// Below the root of a k-ary tree of so many positions: the edges between the root and all of them, added up; and the
-/// longest way.
+/// Of a k-ary tree: the sum of the distances of all its positions from the root, in edges, and the longest of them.
 struct BelowRoot {
   std::uint64_t edges = 0;
   std::uint32_t depth = 0;

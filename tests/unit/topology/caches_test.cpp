@@ -96,6 +96,7 @@ TEST(Caches, AreTheSameForAllRanksOfAHost) {
 
 TEST(Caches, OfAPretendedHostAreThoseThatItNames) {
   const Reading read = read_machine(Source::of("l3:2(size=8388608) l2:4(size=524288) l1:1(size=32768) pu:2"));
+  // Where hwloc is not installed nothing can be pretended.
   if (!read.problem.empty()) GTEST_SKIP() << read.problem;
   EXPECT_EQ(read.caches, (Caches{32 << 10, 512 << 10, 8 << 20, 8}));
 }
