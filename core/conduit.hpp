@@ -265,6 +265,25 @@ class NativeAtomics {
                       Token token) noexcept = 0;
 };
 
+/// Atomics without a result, which a processor of the target's host carries out when they arrive. So they are atomic with
+/// the processors' atomics, and the conduit's acknowledgement completes them: no message has to come back.
+class NativeUpdates {
+ public:
+  /// Whether a conduit with updates takes this call: it has no result, and a result is all that a load has. A
+  /// compare-swap has two operands.
+  static constexpr bool takes(const detail::AtomicCall& call) noexcept {
+    return call.result == nullptr && call.op != AtomicOp::load && call.op != AtomicOp::compare_swap;
+  }
+
+  virtual ~NativeUpdates() = default;
+  /// Does `call`, for which takes() is true, on a word of the peer's segment. The word is aligned to its size.
+  ///
+  /// Completion:  the word has changed.
+  /// Lifetime:    `call` only during the call.
+  virtual Post update(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                      Token token) noexcept = 0;
+};
+
 /// Memory that neighbours map, so that plain instructions reach it.
 class CrossMap {
  public:
@@ -509,6 +528,7 @@ class Conduit {
   virtual NativeSignal* signal() noexcept { return nullptr; }
   virtual NativeVector* vector() noexcept { return nullptr; }
   virtual NativeAtomics* atomics() noexcept { return nullptr; }
+  virtual NativeUpdates* updates() noexcept { return nullptr; }
   virtual CrossMap* cross_map() noexcept { return nullptr; }
   virtual NativeCollectives* collectives() noexcept { return nullptr; }
   virtual Waitable* waitable() noexcept { return nullptr; }

@@ -22,15 +22,14 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   const bool immediate = options.immediate;
   const std::size_t bytes = core::bytes_of(call.type);
   const bool by_network = is_of_network(call);
-  if (by_network && completion != Completion::blocking && !held(at.rank(), core::PeerOrder::Next::other)) {
+  if (completion != Completion::blocking && !held(at.rank(), core::PeerOrder::Next::other)) {
     Op* join = nullptr;
     if (completion == Completion::group) {
       join = part_of != nullptr ? part_of : joined(options.group);
       if (join == nullptr) return {ErrorCode::invalid_argument, {}};
     }
-    if (Op* const op = atomic_at_once(at, bytes, call, join)) {
-      return join != nullptr ? Begun{} : Begun{{}, Event(op)};
-    }
+    Op* const op = by_network ? atomic_at_once(at, bytes, call, join) : update_at_once(at, bytes, call, join);
+    if (op != nullptr) return join != nullptr ? Begun{} : Begun{{}, Event(op)};
   }
   const Access access = this->access(at, bytes);
   if (!access.status) return {access.status, Event(access.status)};

@@ -156,6 +156,19 @@ Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const 
                  });
 }
 
+Op* Transfers::update_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call,
+                              Op* group) noexcept {
+  const Rank peer = at.rank();
+  if (state_.polling || !core::NativeUpdates::takes(call)) return nullptr;
+  const SegmentPart* const part = state_.segments.native(at, bytes);
+  if (part == nullptr || !part->aligned(at.offset(), bytes)) return nullptr;
+  core::NativeUpdates* const updates = state_.conduit(peer).updates();
+  if (updates == nullptr) return nullptr;
+  return at_once(
+      kAtomicKind, at, bytes, group, state_.statistics.native_atomics,
+      [&](core::Token token) noexcept { return updates->update(peer, part->key, at.offset(), call, token); });
+}
+
 Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> to, core::Bytes from,
                              bool inject, bool immediate) noexcept {
   core::Conduit& conduit = state_.conduit(to.rank());

@@ -81,6 +81,8 @@ class Transfers final : public core::Layer {
   Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Op* group) noexcept;
   Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept;
   Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, Op* group) noexcept;
+  /// The same for an atomic that processors do and that has no result: by the conduit's NativeUpdates.
+  Op* update_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, Op* group) noexcept;
   /// The short path, and otherwise `put` and `get`, for a caller that has looked already: EndpointState::is_plain(), the
   /// source stays until completion, and no group is named.
   Event put_plainly_nb(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,

@@ -28,6 +28,7 @@ class LoopConduit final : public core::Conduit {
   core::NativeSignal* signal() noexcept override { return native_.get(); }
   core::NativeVector* vector() noexcept override { return native_.get(); }
   core::NativeAtomics* atomics() noexcept override { return native_.get(); }
+  core::NativeUpdates* updates() noexcept override { return native_.get(); }
   core::CrossMap* cross_map() noexcept override { return cross_map_.get(); }
   core::NativeCollectives* collectives() noexcept override { return collectives_.get(); }
   std::string state_of(Rank peer) const override;

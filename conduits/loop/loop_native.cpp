@@ -102,6 +102,16 @@ core::Post LoopNative::post_pieces(Transfer::Kind kind, Rank peer, std::uint64_t
 
 core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
                               const detail::AtomicCall& call, core::Token token) noexcept {
+  return post_on_word(Transfer::Kind::atomic, peer, key, offset, call, token);
+}
+
+core::Post LoopNative::update(Rank peer, std::uint64_t key, std::uint64_t offset,
+                              const detail::AtomicCall& call, core::Token token) noexcept {
+  return post_on_word(Transfer::Kind::update, peer, key, offset, call, token);
+}
+
+core::Post LoopNative::post_on_word(Transfer::Kind kind, Rank peer, std::uint64_t key, std::uint64_t offset,
+                                    const detail::AtomicCall& call, core::Token token) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
   if (peer >= network_.ranks()) return core::Post::failed(ErrorCode::out_of_range);
   bool aligned = true;  // `post` below rejects a place outside the segment
@@ -111,7 +121,7 @@ core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
       }));
   if (!aligned) return core::Post::failed(ErrorCode::misaligned);
   if (!operations().has(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
-  Transfer transfer{Transfer::Kind::atomic, peer, static_cast<SegmentId>(key), offset, bytes, token};
+  Transfer transfer{kind, peer, static_cast<SegmentId>(key), offset, bytes, token};
   transfer.call = call;
   return post(transfer);
 }

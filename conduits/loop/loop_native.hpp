@@ -22,7 +22,8 @@ inline constexpr std::size_t kMaxTransfer = 64 * 1024;
 class LoopNative final : public core::NativeRma,
                          public core::NativeSignal,
                          public core::NativeVector,
-                         public core::NativeAtomics {
+                         public core::NativeAtomics,
+                         public core::NativeUpdates {
  public:
   LoopNative(LoopNetwork& network, Rank me);
 
@@ -48,12 +49,16 @@ class LoopNative final : public core::NativeRma,
   core::AtomicSet operations() const noexcept override { return core::AtomicSet::whole(); }
   core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                     core::Token token) noexcept override;
+  core::Post update(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                    core::Token token) noexcept override;
 
   /// Carries out some of the posted operations. Returns the number of completions delivered.
   int carry_out(core::Inbox& inbox) noexcept { return transfers_.carry_out(inbox); }
 
  private:
   core::Post post(const Transfer& transfer) noexcept;
+  core::Post post_on_word(Transfer::Kind kind, Rank peer, std::uint64_t key, std::uint64_t offset,
+                          const detail::AtomicCall& call, core::Token token) noexcept;
   template <class Local>
   core::Post post_pieces(Transfer::Kind kind, Rank peer, std::uint64_t key,
                          std::span<const core::RemotePiece> remote, std::span<const Local> local,

@@ -83,6 +83,11 @@ ErrorCode Transfers::move_bytes(const Transfer& transfer) noexcept {
       case Transfer::Kind::put_word: detail::move_bytes(memory.data(), transfer.from, memory.size()); return;
       case Transfer::Kind::get: detail::move_bytes(transfer.to, memory.data(), memory.size()); return;
       case Transfer::Kind::atomic: return apply(memory.data(), transfer.call);
+      case Transfer::Kind::update: {
+        const detail::AtomicCall& call = transfer.call;
+        core::apply_atomic(call.op, call.type, call.operand, call.expected, memory.data());
+        return;
+      }
       case Transfer::Kind::put_pieces:
       case Transfer::Kind::get_pieces: return;
     }

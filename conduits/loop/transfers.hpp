@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostRemotePieces = 3;
 
 /// A posted native operation.
 struct Transfer {
-  enum class Kind : std::uint8_t { put, get, put_signal, put_word, atomic, put_pieces, get_pieces };
+  enum class Kind : std::uint8_t { put, get, put_signal, put_word, atomic, update, put_pieces, get_pieces };
   Kind kind = Kind::put;
   Rank peer = kNoRank;
   SegmentId segment = 0;
@@ -29,7 +29,7 @@ struct Transfer {
   std::byte* to = nullptr;          // get
   Signal signal{};                  // put_signal
   core::RemoteWord word{};          // put_word; its key is the number of the segment
-  detail::AtomicCall call{};        // atomic
+  detail::AtomicCall call{};        // atomic, update
   // put_pieces, get_pieces: the lengths of the two lists, and the lists
   std::size_t remote_pieces = 0;
   std::size_t local_pieces = 0;

@@ -37,6 +37,7 @@ struct UdpOptions {
 class UdpConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
+                         public core::NativeUpdates,
                          public core::Waitable,
                          private UpperLayer,
                          private Transport::Watcher {
@@ -53,12 +54,13 @@ class UdpConduit final : public core::Conduit,
 
   core::NativeRma* rma() noexcept override { return this; }
   core::NativeSignal* signal() noexcept override { return this; }
+  core::NativeUpdates* updates() noexcept override { return this; }
   core::Waitable* waitable() noexcept override { return this; }
   std::string state_of(Rank peer) const override;
   void forget(Rank peer) noexcept override;
   void serve_aside(core::Aside aside) noexcept override;
 
-  // NativeRma, NativeSignal (udp_rma.cpp)
+  // NativeRma, NativeSignal, NativeUpdates (udp_rma.cpp)
   Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
   void unregister_segment(SegmentId id) noexcept override;
   Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
@@ -73,6 +75,8 @@ class UdpConduit final : public core::Conduit,
                                  Signal what, core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal what,
                         core::Token token) noexcept override;
+  core::Post update(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                    core::Token token) noexcept override;
 
   // Waitable
   void arm() noexcept override;

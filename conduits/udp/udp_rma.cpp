@@ -1,6 +1,7 @@
 #include <aqueduct/copy_bytes.hpp>
 
 #include "conduits/udp/udp_conduit.hpp"
+#include "core/apply_atomic.hpp"
 #include "core/word_signal.hpp"
 
 #include <cstring>
@@ -133,6 +134,21 @@ core::Post UdpConduit::put_signal_word(Rank peer, std::uint64_t key, std::uint64
   return post(peer, [&](Connection& connection) {
     return connection.put_announced(Key::of(key).id, offset, from, signal, token, source_of(from));
   });
+}
+
+core::Post UdpConduit::update(Rank peer, std::uint64_t key, std::uint64_t offset,
+                              const detail::AtomicCall& call, core::Token token) noexcept {
+  const std::size_t bytes = core::bytes_of(call.type);
+  if (!Key::of(key).holds(offset, bytes)) return beyond("atomic", peer, key, offset, bytes);
+  if (peer == me_) {
+    const core::MutableBytes mine = segment(Key::of(key).id);
+    if (offset > mine.size() || bytes > mine.size() - offset)
+      return core::Post::failed(ErrorCode::out_of_range);
+    core::apply_atomic(call.op, call.type, call.operand, 0, mine.data() + offset);
+    return core::Post::done();
+  }
+  return post(
+      peer, [&](Connection& connection) { return connection.update(Key::of(key).id, offset, call, token); });
 }
 
 core::Post UdpConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,

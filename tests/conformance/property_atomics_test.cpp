@@ -113,5 +113,61 @@ TEST_P(Property, NativeAtomicsOfAllRanksOnOneWordLoseNothing) {
   });
 }
 
+// Beside the processors' own atomics on the same word: the owner adds to it meanwhile.
+TEST_P(Property, NativeUpdatesDoWhatAProcessorDoesAndLoseNothing) {
+  on_bench(2, [seed = seed()](ConduitBench& bench) {
+    core::NativeUpdates* const updates = bench.conduit(0).updates();
+    if (updates == nullptr) return;
+    ASSERT_NE(bench.conduit(0).rma(), nullptr) << "updates name a segment by the key of native puts";
+    Target target(bench, 64);
+    ASSERT_TRUE(target.status) << target.status.text();
+    constexpr std::uint64_t kOffset = 24;
+    std::byte* const word = target.memory.data() + kOffset;
+    Random random(seed);
+    core::Token token = 0;
+    for (const AtomicType type : core::AtomicSet::kTypes) {
+      for (const AtomicOp op : core::AtomicSet::kOps) {
+        if (!core::AtomicSet::exists(op, type)) continue;
+        for (int turn = 0; turn < 4; ++turn) {
+          const std::size_t bytes = core::bytes_of(type);
+          alignas(8) std::array<std::byte, 8> model{};
+          const std::uint64_t start = small_value(type, random.below(8));
+          std::memcpy(model.data(), &start, bytes);
+          std::memcpy(word, &start, bytes);
+          const detail::AtomicCall call{
+              .op = op, .type = type, .operand = small_value(type, random.below(8))};
+          if (!core::NativeUpdates::takes(call)) continue;
+          ++token;
+          const core::Post post =
+              bench.insist([&] { return updates->update(1, target.key, kOffset, call, token); });
+          ASSERT_TRUE(ends(bench, post, token));
+          core::apply_atomic(op, type, call.operand, 0, model.data());
+          ASSERT_TRUE(holds(std::span(word, bytes), std::span(model).first(bytes)))
+              << "operation " << static_cast<int>(op) << " of type " << static_cast<int>(type);
+        }
+      }
+    }
+    std::memset(word, 0, 8);
+    constexpr std::uint64_t kEach = 300;
+    const detail::AtomicCall add{.op = AtomicOp::add, .type = AtomicType::u64, .operand = 1};
+    std::size_t posted = bench.inbox(0).completions.size();
+    for (std::uint64_t turn = 0; turn < kEach; ++turn) {
+      const core::Post post =
+          bench.insist([&] { return updates->update(1, target.key, kOffset, add, ++token); });
+      ASSERT_TRUE(post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted);
+      posted += post.kind == core::Post::Kind::posted;
+      core::apply_atomic(add.op, add.type, 1, 0, word);
+    }
+    ASSERT_TRUE(bench.poll_until([&] { return bench.inbox(0).completions.size() >= posted; }))
+        << "completions are missing";
+    std::uint64_t sum = 0;
+    std::memcpy(&sum, word, sizeof sum);
+    EXPECT_EQ(sum, 2 * kEach);
+    EXPECT_TRUE(all_are(std::span(target.memory).first(kOffset), std::byte{0}));
+    EXPECT_TRUE(all_are(std::span(target.memory).subspan(kOffset + 8), std::byte{0}));
+    bench.conduit(1).rma()->unregister_segment(0);
+  });
+}
+
 }  // namespace
 }  // namespace aqueduct::conformance

@@ -93,6 +93,8 @@ class Connection {
                            Answer answer = Answer::soon) noexcept;
   core::Post get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept;
+  core::Post update(std::uint32_t segment, std::uint64_t offset, const detail::AtomicCall& call,
+                    core::Token token) noexcept;
 
   // Receiving (connection_receive.cpp).
   enum class Verdict : std::uint8_t { taken, rejected, closed };
@@ -260,14 +262,17 @@ class Connection {
   // receive
   bool authentic(Packet& packet, std::span<std::byte> datagram) noexcept;
   bool replayed(std::uint64_t number) noexcept;
-  bool has_room(const Packet& packet) noexcept;
+  bool has_room(const Packet& packet, const Needs& needs) noexcept;
+  bool has_room_for_pieces(const Packet& packet) noexcept;
   Verdict apply(Time now, const Packet& packet, bool fresh) noexcept;
   void apply(Time now, const Ack& ack) noexcept;
-  void apply(const Fragment& fragment) noexcept;
+  bool apply(const Message& message) noexcept;
+  bool apply(const Fragment& fragment) noexcept;
   bool apply(const Put& put) noexcept;
   bool carry_out(const Announcement& signal) noexcept;
   bool apply(const Get& get) noexcept;
   bool apply(const Data& data) noexcept;
+  bool apply(const Update& update) noexcept;
   void refuse(const char* call, std::uint32_t segment, std::uint64_t offset, std::size_t bytes) noexcept;
   void delivered(Time now, std::uint64_t number) noexcept;
   void acknowledged(SentPacket& packet) noexcept;

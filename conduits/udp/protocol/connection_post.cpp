@@ -192,6 +192,21 @@ core::Post Connection::get(std::uint32_t segment, std::uint64_t offset, core::Mu
   return core::Post::posted();
 }
 
+core::Post Connection::update(std::uint32_t segment, std::uint64_t offset, const detail::AtomicCall& call,
+                              core::Token token) noexcept {
+  if (ended_) return core::Post::failed(ErrorCode::peer_lost);
+  std::byte* at = room(sizeof(UpdateFrame), true);
+  if (at == nullptr) return core::Post::retry();
+  write(at, UpdateFrame{.op = static_cast<std::uint8_t>(call.op),
+                        .type = static_cast<std::uint8_t>(call.type),
+                        .segment = segment,
+                        .offset = offset,
+                        .operand = call.operand});
+  open_->token[open_->tokens++] = token;
+  open_->flags |= kImmediateAck;
+  return core::Post::posted();
+}
+
 /// Calls `each` for the replies to gets that read a segment: those to be sent and those not acknowledged yet. A reply that
 /// is both comes several times.
 template <class F>

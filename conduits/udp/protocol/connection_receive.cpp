@@ -1,10 +1,13 @@
 #include <aqueduct/copy_bytes.hpp>
 
 #include "conduits/udp/protocol/connection.hpp"
+#include "core/apply_atomic.hpp"
 #include "core/word_signal.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace aqueduct::conduits::udp {
@@ -50,19 +53,19 @@ bool Connection::replayed(std::uint64_t number) noexcept {
 }
 
 // Whether there is room for everything that the packet brings. Without room it does not count as arrived.
-bool Connection::has_room(const Packet& packet) noexcept {
+bool Connection::has_room(const Packet& packet, const Needs& needs) noexcept {
+  if (needs.in_pieces && !has_room_for_pieces(packet)) return false;
+  if (needs.gets != 0 &&
+      (bulk_transfers_used_ + needs.gets > 2 * kMostGets || !common_.bulk_transfers.ready(needs.gets)))
+    return false;
+  return common_.upper.ready(needs.messages, needs.message_bytes, needs.signals);
+}
+
+// Only the first piece of a message, or of a put with a signal, takes room. Otherwise those that have begun could not finish.
+bool Connection::has_room_for_pieces(const Packet& packet) noexcept {
   FrameReader reader(packet);
-  std::size_t gets = 0, messages = 0, bytes = 0, signals = 0;
   while (const auto frame = reader.next()) {
-    if (std::holds_alternative<Get>(*frame)) ++gets;
-    if (const auto* message = std::get_if<Message>(&*frame)) {
-      ++messages;
-      bytes += padded(message->bytes.size());
-    }
     if (const auto* fragment = std::get_if<Fragment>(&*frame)) {
-      ++messages;  // it may be the last one
-      bytes += padded(fragment->frame.total);
-      // Only the first fragment of a message takes room. Otherwise messages that have begun could not finish.
       const bool begun = std::any_of(reassemblies_.begin(), reassemblies_.end(), [&](const Reassembly& one) {
         return one.id == fragment->frame.message;
       });
@@ -70,22 +73,19 @@ bool Connection::has_room(const Packet& packet) noexcept {
         return false;
     }
     if (const auto* put = std::get_if<Put>(&*frame)) {
-      signals += (put->frame.flags & (kSignal | kToWord)) == kSignal ? 1 : 0;  // a word is updated at once
-      const bool in_pieces = (put->frame.flags & kSignal) != 0 && put->signal.total != put->frame.bytes;
-      const bool begun =
-          in_pieces && std::any_of(partial_puts_.begin(), partial_puts_.end(),
-                                   [&](const PartialPut& one) { return one.id == put->frame.transfer; });
-      if (in_pieces && !begun && partial_puts_.size() >= kMostBulkTransfers) return false;
+      if ((put->frame.flags & kSignal) == 0 || put->signal.total == put->frame.bytes) continue;
+      const bool begun = std::any_of(partial_puts_.begin(), partial_puts_.end(),
+                                     [&](const PartialPut& one) { return one.id == put->frame.transfer; });
+      if (!begun && partial_puts_.size() >= kMostBulkTransfers) return false;
     }
   }
-  if (gets != 0 && (bulk_transfers_used_ + gets > 2 * kMostGets || !common_.bulk_transfers.ready(gets)))
-    return false;
-  return common_.upper.ready(messages, bytes, signals);
+  return true;
 }
 
 Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept {
   if (ended_) return Verdict::taken;
-  if (!authentic(packet, datagram) || !well_formed(packet)) {
+  const std::optional<Needs> needs = authentic(packet, datagram) ? needs_of(packet) : std::nullopt;
+  if (!needs) {
     ++counters_.rejected;
     return Verdict::rejected;
   }
@@ -110,7 +110,7 @@ Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std:
   }
   const auto verdict = received_.check(header.number);
   if (verdict == ReceivedPackets::Verdict::beyond ||
-      (verdict == ReceivedPackets::Verdict::fresh && !has_room(packet))) {
+      (verdict == ReceivedPackets::Verdict::fresh && !has_room(packet, *needs))) {
     return Verdict::taken;  // counts as lost: not acknowledged
   }
   if (verdict == ReceivedPackets::Verdict::duplicate) {
@@ -135,51 +135,49 @@ Connection::Verdict Connection::apply(Time now, const Packet& packet, bool fresh
   FrameReader reader(packet);
   bool good = true;
   bool closed = false;
-  while (const auto frame = reader.next()) {
-    if (const auto* ack = std::get_if<Ack>(&*frame)) {
-      apply(now, *ack);
-    } else if (!fresh) {
-      continue;
-    } else if (const auto* message = std::get_if<Message>(&*frame)) {
-      common_.upper.message(peer_, message->bytes);
-    } else if (const auto* put = std::get_if<Put>(&*frame)) {
-      good = apply(*put) && good;
-    } else if (const auto* data = std::get_if<Data>(&*frame)) {
-      good = apply(*data) && good;
-    } else if (const auto* get = std::get_if<Get>(&*frame)) {
-      good = apply(*get) && good;
-    } else if (const auto* fragment = std::get_if<Fragment>(&*frame)) {
-      apply(*fragment);
-    } else if (const auto* probe = std::get_if<Probe>(&*frame)) {
-      mtu_.probe_arrived(now, probe->frame.bytes);
-    } else if (std::holds_alternative<Close>(*frame)) {
-      closed = true;
+  const auto carry_out = [&]<class F>(const F& frame) noexcept {
+    if constexpr (std::is_same_v<F, Ack>) {
+      apply(now, frame);
+    } else if constexpr (std::is_same_v<F, Probe>) {
+      if (fresh) mtu_.probe_arrived(now, frame.frame.bytes);
+    } else if constexpr (std::is_same_v<F, Close>) {
+      closed = closed || fresh;
+    } else if (fresh) {
+      good = apply(frame) && good;
     }
+  };
+  while (reader.next(carry_out)) {
     if (ended_) return Verdict::taken;
   }
   if (!good) ++counters_.rejected;  // it refers to memory outside any segment
   return closed ? Verdict::closed : Verdict::taken;
 }
 
-void Connection::apply(const Fragment& fragment) noexcept {
+bool Connection::apply(const Message& message) noexcept {
+  common_.upper.message(peer_, message.bytes);
+  return true;
+}
+
+bool Connection::apply(const Fragment& fragment) noexcept {
   const FragmentFrame& frame = fragment.frame;
   auto found = std::find_if(reassemblies_.begin(), reassemblies_.end(),
                             [&](const Reassembly& one) { return one.id == frame.message; });
   if (found == reassemblies_.end()) {
     LongMessage* long_message = common_.long_messages.take();
-    if (long_message == nullptr) return;  // cannot happen: has_room has checked
+    if (long_message == nullptr) return false;  // cannot happen: has_room has checked
     long_message->bytes = frame.total;
     reassemblies_.push_back({frame.message, 0, long_message});
     found = reassemblies_.end() - 1;
   }
   LongMessage* long_message = found->long_message;
-  if (frame.total != long_message->bytes) return;
+  if (frame.total != long_message->bytes) return true;
   std::memcpy(long_message->message() + frame.offset, fragment.bytes.data(), fragment.bytes.size());
   found->arrived += frame.bytes;
-  if (found->arrived < long_message->bytes) return;
+  if (found->arrived < long_message->bytes) return true;
   reassemblies_.erase(found);
   common_.upper.message(peer_, {long_message->message(), long_message->bytes});
   common_.long_messages.give(long_message);
+  return true;
 }
 
 void Connection::refuse(const char* call, std::uint32_t segment, std::uint64_t offset,
@@ -273,6 +271,21 @@ bool Connection::apply(const Data& data) noexcept {
   free_get_ = frame.transfer + 1;
   --gets_used_;
   common_.upper.completed(pending.token, refused ? Status{ErrorCode::out_of_range, peer_} : Status{});
+  return true;
+}
+
+bool Connection::apply(const Update& update) noexcept {
+  const detail::AtomicCall call = update.call();
+  const std::size_t bytes = core::bytes_of(call.type);
+  const std::uint64_t offset = update.frame.offset;
+  const core::MutableBytes segment = common_.upper.segment(update.frame.segment);
+  const bool inside = offset <= segment.size() && bytes <= segment.size() - offset;
+  std::byte* const at = inside ? segment.data() + offset : nullptr;
+  if (at == nullptr || reinterpret_cast<std::uintptr_t>(at) % bytes != 0) {
+    refuse("word update", update.frame.segment, offset, bytes);
+    return false;
+  }
+  core::apply_atomic(call.op, call.type, call.operand, 0, at);
   return true;
 }
 

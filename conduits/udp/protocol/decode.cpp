@@ -1,6 +1,9 @@
 #include "conduits/udp/protocol/decode.hpp"
 
+#include "core/conduit.hpp"
+
 #include <algorithm>
+#include <type_traits>
 
 namespace aqueduct::conduits::udp {
 
@@ -26,28 +29,7 @@ std::size_t packet_bytes(std::span<const std::byte> datagrams, std::size_t trail
   return header.magic == kMagic ? std::min(bytes, datagrams.size()) : datagrams.size();
 }
 
-template <class T>
-bool FrameReader::take(T& into) noexcept {
-  if (frames_.size() < sizeof(T)) return false;
-  std::memcpy(&into, frames_.data(), sizeof(T));
-  frames_ = frames_.subspan(sizeof(T));
-  return true;
-}
-
-bool FrameReader::take_bytes(bool bulk, std::size_t bytes, std::span<const std::byte>& into) noexcept {
-  if (bulk) {  // must be all of it: a packet has one block of bulk data, and only its last frame may refer to it
-    if (bytes != data_.size() || bytes == 0 || !frames_.empty()) return false;
-    into = data_;
-    data_ = {};
-    return true;
-  }
-  if (frames_.size() < padded(bytes)) return false;
-  into = frames_.first(bytes);
-  frames_ = frames_.subspan(padded(bytes));
-  return true;
-}
-
-bool FrameReader::take_long(std::size_t bytes, std::span<const std::byte>& into) noexcept {
+bool FrameReader::cut_long(std::size_t bytes, std::span<const std::byte>& into) noexcept {
   if (bytes <= kGuarded || frames_.size() != kGuarded || data_.size() != padded(bytes) - kGuarded ||
       frames_.data() + kGuarded != data_.data())
     return false;
@@ -57,100 +39,102 @@ bool FrameReader::take_long(std::size_t bytes, std::span<const std::byte>& into)
   return true;
 }
 
-std::optional<Frame> FrameReader::bad() noexcept {
-  good_ = false;
-  return std::nullopt;
+bool FrameReader::read(Ack& ack) noexcept {
+  if (!cut(ack.frame) || ack.frame.ranges > kMostAckRanges) return false;
+  for (std::size_t i = 0; i < ack.frame.ranges; ++i) {
+    if (!cut(ack.ranges[i]) || ack.ranges[i].skip == 0 || ack.ranges[i].count == 0) return false;
+  }
+  return true;
+}
+
+bool FrameReader::read(Message& message) noexcept {
+  MessageFrame frame;
+  if (!cut(frame) || frame.bytes > kMostMessage) return false;
+  return (frame.flags & kBulk) != 0 ? cut_long(frame.bytes, message.bytes)
+                                    : cut_bytes(false, frame.bytes, message.bytes);
+}
+
+bool FrameReader::read(Fragment& fragment) noexcept {
+  const FragmentFrame& frame = fragment.frame;
+  return cut(fragment.frame) && frame.total <= kMostMessage && frame.offset <= frame.total &&
+         frame.bytes <= frame.total - frame.offset && cut_bytes(true, frame.bytes, fragment.bytes);
+}
+
+bool FrameReader::read(Get& get) noexcept { return cut(get.frame) && get.frame.bytes != 0; }
+
+bool FrameReader::read(Data& data) noexcept {
+  const DataFrame& frame = data.frame;
+  if (!cut(data.frame)) return false;
+  if ((frame.flags & kRefused) != 0) return frame.flags == kRefused && frame.bytes == 0;
+  return frame.bytes != 0 && cut_bytes((frame.flags & kBulk) != 0, frame.bytes, data.bytes);
+}
+
+bool FrameReader::read(Close&) noexcept {
+  CloseFrame frame;
+  return cut(frame);
+}
+
+bool FrameReader::read(Probe& probe) noexcept { return cut(probe.frame); }
+
+bool FrameReader::read(Update& update) noexcept {
+  if (!cut(update.frame)) return false;
+  const detail::AtomicCall call = update.call();
+  return core::AtomicSet::exists(call.op, call.type) && core::NativeUpdates::takes(call);
 }
 
 std::optional<Frame> FrameReader::next() noexcept {
-  if (frames_.empty() || !good_) return std::nullopt;
-  switch (static_cast<FrameKind>(frames_.front())) {
-    case FrameKind::ack: {
-      Ack ack;
-      if (!take(ack.frame) || ack.frame.ranges > kMostAckRanges) return bad();
-      for (std::size_t i = 0; i < ack.frame.ranges; ++i) {
-        if (!take(ack.ranges[i]) || ack.ranges[i].skip == 0 || ack.ranges[i].count == 0) return bad();
-      }
-      return ack;
-    }
-    case FrameKind::message: {
-      MessageFrame frame;
-      Message message;
-      if (!take(frame) || frame.bytes > kMostMessage) return bad();
-      const bool read = (frame.flags & kBulk) != 0 ? take_long(frame.bytes, message.bytes)
-                                                   : take_bytes(false, frame.bytes, message.bytes);
-      if (!read) return bad();
-      return message;
-    }
-    case FrameKind::fragment: {
-      Fragment fragment;
-      if (!take(fragment.frame)) return bad();
-      const FragmentFrame& frame = fragment.frame;
-      if (frame.total > kMostMessage || frame.offset > frame.total ||
-          frame.bytes > frame.total - frame.offset)
-        return bad();
-      if (!take_bytes(true, frame.bytes, fragment.bytes)) return bad();
-      return fragment;
-    }
-    case FrameKind::put: {
-      Put put;
-      if (!take(put.frame)) return bad();
-      if ((put.frame.flags & kSignal) != 0 && (!take(put.signal) || put.frame.bytes > put.signal.total))
-        return bad();
-      if ((put.frame.flags & kToWord) != 0 && ((put.frame.flags & kSignal) == 0 || !take(put.word)))
-        return bad();
-      if (!take_bytes((put.frame.flags & kBulk) != 0, put.frame.bytes, put.bytes)) return bad();
-      return put;
-    }
-    case FrameKind::get: {
-      Get get;
-      if (!take(get.frame) || get.frame.bytes == 0) return bad();
-      return get;
-    }
-    case FrameKind::data: {
-      Data data;
-      if (!take(data.frame)) return bad();
-      if ((data.frame.flags & kRefused) != 0) {
-        if (data.frame.flags != kRefused || data.frame.bytes != 0) return bad();
-        return data;
-      }
-      if (data.frame.bytes == 0) return bad();
-      if (!take_bytes((data.frame.flags & kBulk) != 0, data.frame.bytes, data.bytes)) return bad();
-      return data;
-    }
-    case FrameKind::close: {
-      CloseFrame frame;
-      if (!take(frame)) return bad();
-      return Close{};
-    }
-    case FrameKind::probe: {
-      Probe probe;
-      if (!take(probe.frame)) return bad();
-      return probe;
-    }
-  }
-  return bad();
+  std::optional<Frame> frame;
+  next([&](const auto& taken) noexcept { frame = taken; });
+  return frame;
 }
 
 namespace {
 
-// Operations travel in data packets, which are delivered exactly once and are checked for room first. Frames about the
-// connection itself travel in the other kinds. Acknowledgements travel in both.
-bool may_carry(PacketKind kind, const Frame& frame) noexcept {
-  if (std::holds_alternative<Ack>(frame)) return true;
-  const bool of_the_connection = std::holds_alternative<Close>(frame) || std::holds_alternative<Probe>(frame);
-  return of_the_connection == (kind != PacketKind::data);
-}
+/// Counts what frames need.
+struct NeedsCounter {
+  Needs& needs;
+
+  void operator()(const Get&) const noexcept { ++needs.gets; }
+  void operator()(const Message& message) const noexcept {
+    ++needs.messages;
+    needs.message_bytes += padded(message.bytes.size());
+  }
+  void operator()(const Fragment& fragment) const noexcept {
+    ++needs.messages;  // it may be the last one
+    needs.message_bytes += padded(fragment.frame.total);
+    needs.in_pieces = true;
+  }
+  void operator()(const Put& put) const noexcept {
+    const std::uint8_t flags = put.frame.flags;
+    if ((flags & kSignal) == 0) return;
+    needs.signals += (flags & kToWord) == 0 ? 1 : 0;
+    needs.in_pieces = needs.in_pieces || put.signal.total != put.frame.bytes;
+  }
+  template <class Other>
+  void operator()(const Other&) const noexcept {}
+};
+
+/// Whether a frame is about the connection itself. Such frames travel in packets of their own kinds; operations in data
+/// packets, which are delivered exactly once and are checked for room first. Acknowledgements travel in both.
+template <class Frame>
+constexpr bool kOfTheConnection = std::is_same_v<Frame, Close> || std::is_same_v<Frame, Probe>;
 
 }  // namespace
 
-bool well_formed(const Packet& packet) noexcept {
+std::optional<Needs> needs_of(const Packet& packet) noexcept {
+  const bool is_data = packet.header.kind == PacketKind::data;
+  Needs needs;
+  bool allowed = true;
   FrameReader reader(packet);
-  while (const auto frame = reader.next()) {
-    if (!may_carry(packet.header.kind, *frame)) return false;
+  const auto look = [&]<class F>(const F& frame) noexcept {
+    if constexpr (!std::is_same_v<F, Ack>) allowed = allowed && kOfTheConnection<F> != is_data;
+    NeedsCounter{needs}(frame);
+  };
+  while (allowed && reader.next(look)) {
   }
   // Only the length of a probe matters. Its data is padding that no frame refers to.
-  return packet.header.kind == PacketKind::probe ? packet.frames.empty() : reader.good();
+  const bool whole = packet.header.kind == PacketKind::probe ? packet.frames.empty() : reader.good();
+  return allowed && whole ? std::optional(needs) : std::nullopt;
 }
 
 }  // namespace aqueduct::conduits::udp

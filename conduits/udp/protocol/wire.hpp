@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little,
 
 inline constexpr std::uint16_t kMagic = 0x5141;  // "AQ"
 /// Incremented whenever anything below changes.
-inline constexpr std::uint8_t kWireVersion = 3;
+inline constexpr std::uint8_t kWireVersion = 4;
 
 enum class PacketKind : std::uint8_t {
   data,          ///< numbered; retransmitted under the same number until acknowledged
@@ -51,7 +51,7 @@ constexpr std::uint32_t stamp_of(std::int64_t nanoseconds) noexcept {
   return static_cast<std::uint32_t>(nanoseconds >> kStampShift);
 }
 
-enum class FrameKind : std::uint8_t { ack = 1, message, fragment, put, get, data, close, probe };
+enum class FrameKind : std::uint8_t { ack = 1, message, fragment, put, get, data, close, probe, update };
 
 /// Every number below `next` has arrived. `ranges` AckRanges follow, with the numbers above that have arrived.
 struct AckFrame {
@@ -177,6 +177,18 @@ struct ProbeFrame {
   std::uint32_t bytes = 0;
 };
 static_assert(sizeof(ProbeFrame) == 8);
+
+/// Does an atomic without a result on a word at `offset` of the receiver's segment.
+struct UpdateFrame {
+  FrameKind kind = FrameKind::update;
+  std::uint8_t op = 0;    ///< an AtomicOp
+  std::uint8_t type = 0;  ///< an AtomicType
+  std::uint8_t zero = 0;
+  std::uint32_t segment = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t operand = 0;
+};
+static_assert(sizeof(UpdateFrame) == 24);
 
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 

@@ -37,7 +37,7 @@ bool good(PacketKind kind, const Buffer& frames, std::size_t data = 0) {
   Buffer bytes = datagram(header, frames, data);
   const auto packet = parse_packet(bytes, 0);
   EXPECT_TRUE(packet);
-  return packet && well_formed(*packet);
+  return packet && needs_of(*packet);
 }
 bool good(const Buffer& frames, std::size_t data = 0) { return good(PacketKind::data, frames, data); }
 
@@ -230,6 +230,20 @@ TEST(UdpDecode, FarewellsAndAnswersToProbes) {
   expect_exact(PacketKind::control, join(CloseFrame{}));
   EXPECT_TRUE(good(PacketKind::control, join(AckFrame{}, CloseFrame{})));
   expect_exact(PacketKind::probe_answer, join(ProbeFrame{.bytes = 1400}));
+}
+
+TEST(UdpDecode, UpdatesAreAtomicsThatExistAndHaveNoResult) {
+  const auto update = [](AtomicOp op, AtomicType type) {
+    return UpdateFrame{.op = static_cast<std::uint8_t>(op), .type = static_cast<std::uint8_t>(type)};
+  };
+  expect_exact(PacketKind::data, join(update(AtomicOp::add, AtomicType::u64)));
+  EXPECT_TRUE(good(join(update(AtomicOp::swap, AtomicType::f32), update(AtomicOp::store, AtomicType::i32))));
+  EXPECT_FALSE(good(join(update(AtomicOp::load, AtomicType::u64))));
+  EXPECT_FALSE(good(join(update(AtomicOp::compare_swap, AtomicType::u64))));
+  EXPECT_FALSE(good(join(update(AtomicOp::bit_or, AtomicType::f64))));
+  EXPECT_FALSE(good(join(UpdateFrame{.op = 200})));
+  EXPECT_FALSE(good(join(UpdateFrame{.op = 2, .type = 6})));
+  EXPECT_FALSE(good(PacketKind::control, join(update(AtomicOp::add, AtomicType::u64))));
 }
 
 TEST(UdpDecode, OnlyTheLastFrameMayNameBulkDataAndOnlyOnce) {

@@ -6,6 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 namespace aqueduct::conduits::udp::connection_tests {
 namespace {
 
@@ -59,6 +63,38 @@ TEST(UdpConduit, SaysWhatWasWantedOfASegmentThatHasEnded) {
   EXPECT_THAT(party.take_said(),
               AllOf(HasSubstr("rank 0 began a get of 8 bytes at offset 16 of segment 3 of rank 1"),
                     HasSubstr("0 bytes there now")));
+}
+
+TEST(UdpConduit, UpdatesAWordOfAPeerAndIsAcknowledged) {
+  ConduitParty party(2);
+  alignas(8) std::array<std::byte, 64> memory{};
+  const std::uint64_t key = import_from_one(party, memory);
+  core::NativeUpdates& updates = *party.conduit(0).updates();
+  const detail::AtomicCall add{.op = AtomicOp::add, .type = AtomicType::u32, .operand = 5};
+  for (core::Token token = 1; token <= 100; ++token) {
+    ASSERT_EQ(updates.update(1, key, 60, add, token).kind, Kind::posted);
+  }
+  ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).completions.size() == 100; }));
+  for (const auto& completion : party.inbox(0).completions) EXPECT_TRUE(completion.status);
+  std::uint32_t sum = 0;
+  std::memcpy(&sum, memory.data() + 60, sizeof sum);
+  EXPECT_EQ(sum, 500u);
+  EXPECT_EQ(party.inbox(1).packets, 0) << "an update is no message";
+  expect_out_of_range(updates.update(1, key, 64, add, 101));
+  EXPECT_THAT(party.take_said(),
+              HasSubstr("atomic of 4 bytes at offset 64 of segment 3 of rank 1, which has 64"));
+}
+
+TEST(UdpConduit, SaysThatAnUpdateMetNoWordThere) {
+  ConduitParty party(2);
+  alignas(8) std::array<std::byte, 64> memory{};
+  const std::uint64_t key = import_from_one(party, memory);
+  const detail::AtomicCall add{.op = AtomicOp::add, .type = AtomicType::u64, .operand = 5};
+  ASSERT_EQ(party.conduit(0).updates()->update(1, key, 12, add, 1).kind, Kind::posted);  // not aligned
+  ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).completions.size() == 1; }));
+  EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte one) { return one == std::byte{0}; }));
+  EXPECT_THAT(party.take_said(),
+              HasSubstr("rank 0 began a word update of 8 bytes at offset 12 of segment 3 of rank 1"));
 }
 
 // Much of a long put may have been written already, so the message must not claim that nothing was.

@@ -183,6 +183,12 @@ TEST(UdpWireFormat, TheLinksOwnFramesAreAsDocumented) {
   using P = ProbeFrame;
   expect_documented<P>("ProbeFrame",
                        {field("kind", &P::kind), field("zero", &P::zero), field("bytes", &P::bytes)}, 8);
+  using U = UpdateFrame;
+  expect_documented<U>(
+      "UpdateFrame",
+      {field("kind", &U::kind), field("op", &U::op), field("type", &U::type), field("zero", &U::zero),
+       field("segment", &U::segment), field("offset", &U::offset), field("operand", &U::operand)},
+      9);
 }
 
 template <class Kind>
@@ -210,7 +216,8 @@ TEST(UdpWireFormat, KindsAreAsDocumented) {
                                 {F::get, "get"},
                                 {F::data, "data"},
                                 {F::close, "close"},
-                                {F::probe, "probe"}});
+                                {F::probe, "probe"},
+                                {F::update, "update"}});
 }
 
 TEST(UdpWireFormat, NumbersInTheTextAreTheCodes) {

@@ -251,6 +251,9 @@ core::NativeVector* FaultyConduit::vector() noexcept {
 core::NativeAtomics* FaultyConduit::atomics() noexcept {
   return plan_.keep_atomics && inner_->atomics() != nullptr ? &native_ : nullptr;
 }
+core::NativeUpdates* FaultyConduit::updates() noexcept {
+  return plan_.keep_atomics && inner_->updates() != nullptr ? &native_ : nullptr;
+}
 core::CrossMap* FaultyConduit::cross_map() noexcept {
   return plan_.keep_cross_map ? inner_->cross_map() : nullptr;
 }

@@ -57,6 +57,7 @@ class FaultyConduit final : public core::Conduit {
   core::NativeSignal* signal() noexcept override;
   core::NativeVector* vector() noexcept override;
   core::NativeAtomics* atomics() noexcept override;
+  core::NativeUpdates* updates() noexcept override;
   core::CrossMap* cross_map() noexcept override;
   void check_peers(core::Inbox& inbox) noexcept override;
   std::string state_of(Rank peer) const override { return inner_->state_of(peer); }

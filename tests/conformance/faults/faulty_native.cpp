@@ -77,4 +77,11 @@ Post FaultyNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, co
   });
 }
 
+Post FaultyNative::update(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                          Token token) noexcept {
+  return outer_.start({.peer = peer, .token = token}, [=, this](Token own, Bytes, Bytes) {
+    return inner_.updates()->update(peer, key, offset, call, own);
+  });
+}
+
 }  // namespace aqueduct::conformance

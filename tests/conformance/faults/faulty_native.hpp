@@ -15,7 +15,8 @@ class FaultyConduit;
 class FaultyNative final : public core::NativeRma,
                            public core::NativeSignal,
                            public core::NativeVector,
-                           public core::NativeAtomics {
+                           public core::NativeAtomics,
+                           public core::NativeUpdates {
  public:
   FaultyNative(FaultyConduit& outer, core::Conduit& inner) : outer_(outer), inner_(inner) {}
 
@@ -40,6 +41,8 @@ class FaultyNative final : public core::NativeRma,
                         std::span<const core::MutableBytes> to, core::Token token) noexcept override;
   core::AtomicSet operations() const noexcept override;
   core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                    core::Token token) noexcept override;
+  core::Post update(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                     core::Token token) noexcept override;
 
  private:
