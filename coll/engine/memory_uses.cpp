@@ -44,7 +44,8 @@ core::Bytes TeamEngine::scratch_memory() const noexcept {
 }
 
 const char* TeamEngine::use_of(core::Bytes memory, SegmentId segment) const noexcept {
-  if (scratch_ && places_[position_].segment == segment)
+  // While another thread makes the team, its members' places are not known: then its scratch is not the program's.
+  if (scratch_ && places_.known() && places_[position_].segment == segment)
     return "it is the scratch of a team (use_scratch): give that team other scratch, or end it";
   // Plans of a team that is broken are never started again.
   for (const Plan* plan = broken_.ok() ? plans_ : nullptr; plan != nullptr; plan = plan->next) {

@@ -30,6 +30,8 @@ class TeamPlaces {
     places_.resize(1);
     places_.shrink_to_fit();
   }
+  bool known() const noexcept { return !places_.empty(); }
+  /// Requires: known().
   const MemberPlace& operator[](Rank position) const noexcept { return places_[listed_ ? position : 0]; }
 
  private:

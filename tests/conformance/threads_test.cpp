@@ -335,6 +335,32 @@ TEST_P(ThreadsOfARank, PutWhileAnotherMakesAndReleasesSegments) {
   });
 }
 
+// A release looks at all teams of the rank, also at one that another thread is making.
+TEST_P(ThreadsOfARank, ReleaseSegmentsWhileAnotherMakesTeams) {
+  as_each_of(2, 64, [](Endpoint& me) {
+    std::vector<Team> teams;
+    for (int i = 0; i < 2; ++i) {
+      auto team = me.world().dup();
+      ASSERT_TRUE(team);
+      teams.push_back(std::move(*team));
+    }
+    on_threads(2, [&](std::size_t t) {
+      for (int round = 0; round < 60; ++round) {
+        if (t == 0) {
+          auto segment = Segment::create(teams[0], 64);
+          ASSERT_TRUE(segment);
+          ASSERT_TRUE(segment->release());
+        } else {
+          auto team = teams[1].split(0, me.rank());
+          ASSERT_TRUE(team && *team) << team.status().text();
+          ASSERT_TRUE((*team)->end());
+        }
+      }
+    });
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
 TEST_P(ThreadsOfARank, GetPeerLostFromAllTheirWaits) {
   if (!fabric().process_each()) GTEST_SKIP() << "a rank of a shared process cannot die alone";
   run({.ranks = 3, .segment_bytes = 64, .settings = {{"threads", "multiple"}}, .leaving = {2}},
