@@ -44,4 +44,21 @@ std::uint32_t GroupsTree::index_of(Rank position) const noexcept {
   return leaders_.children(in_tree(group)) + before;
 }
 
+GroupsTree::Places GroupsTree::places(Rank position) const noexcept {
+  const Rank group = groups_.group_of(position);
+  if (position != leader_of(group)) return {place_of(position), 1};
+  const Rank number = in_tree(group);
+  const Rank behind = number + leaders_.subtree(number);
+  const Rank first = from_root(groups_.begin(group));
+  const Rank end = behind == groups_.count() ? groups_.ranks() : from_root(groups_.begin(at_tree(behind)));
+  return {first, end - first};
+}
+
+std::uint64_t GroupsTree::blocks_moved() const noexcept {
+  std::uint64_t blocks = groups_.ranks() - groups_.count();
+  for (Rank group = 0; group < groups_.count(); ++group)
+    if (group != root_group_) blocks += places(leader_of(group)).count;
+  return blocks;
+}
+
 }  // namespace aqueduct::coll

@@ -29,6 +29,10 @@ constexpr std::uint64_t kKiB = 1024;
 /// Members that do not know where outputs are announce them up to this number of members, where each tells all others.
 constexpr Rank kMostAnnounced = 8;
 
+/// Operations in which every member has a block of its own pass through one member of each host up to this number of members
+/// there, if members of a host are consecutive. By `aqsim`, with both networks, they take less time so: docs/decisions/0123-blocks-of-each-member-by-hosts.md.
+constexpr Rank kMostThroughOne = 16;
+
 // Few members signal to all others at once. On a host with more members than cores, each signal costs more than a round.
 constexpr std::array kBarrierRules{
     Rule{.algorithm = &kBarrierHosts},
@@ -66,6 +70,11 @@ constexpr std::array kBroadcastRules{
 // A tree saves messages at the root; but a block travels over several edges. That pays for blocks of less than about
 // 0.5 µs / (0.1 ns · (depth - 1)) = 2 KiB. With the radix of all members the tree is flat: every block travels once.
 constexpr std::array kScatterRules{
+    Rule{.algorithm = &kScatterHosts,
+         .radix = 4,
+         .most_bytes = 2 * kKiB,
+         .most_on_host = kMostThroughOne,
+         .consecutive = true},
     Rule{.algorithm = &kScatterDirect, .most_ranks = 8, .unasked = true},
     Rule{.algorithm = &kScatterKNomial, .radix = kRadixOfAll, .most_ranks = 8, .most_bytes = 2 * kKiB},
     Rule{.algorithm = &kScatterKNomial, .radix = 4, .most_bytes = 2 * kKiB},
@@ -74,6 +83,11 @@ constexpr std::array kScatterRules{
 };
 
 constexpr std::array kGatherRules{
+    Rule{.algorithm = &kGatherHosts,
+         .radix = 4,
+         .most_bytes = kKiB,
+         .most_on_host = kMostThroughOne,
+         .consecutive = true},
     Rule{.algorithm = &kGatherDirect, .most_ranks = 8, .unasked = true},
     Rule{.algorithm = &kGatherKNomial, .radix = kRadixOfAll, .most_ranks = 8, .most_bytes = 2 * kKiB},
     Rule{.algorithm = &kGatherKNomial, .radix = 4, .most_bytes = 2 * kKiB},
@@ -103,6 +117,11 @@ constexpr std::array kAllGatherRules{
 // 0.5 µs / (0.1 ns · (log2(P) / 2 - 1)). Without addresses blocks go through scratch anyway; with the radix of all
 // members, all are sent at once. A larger radix has fewer rounds, so it needs less scratch and allows larger pieces.
 constexpr std::array kAllToAllRules{
+    Rule{.algorithm = &kAllToAllHosts,
+         .most_ranks = 20,
+         .most_on_host = kMostThroughOne,
+         .most_through_leader = 24 * kKiB,
+         .consecutive = true},
     Rule{.algorithm = &kAllToAllDirect, .most_ranks = 8, .unasked = true},
     Rule{.algorithm = &kAllToAllBruck, .radix = kRadixOfAll, .most_ranks = 8, .most_bytes = 8 * kKiB},
     Rule{.algorithm = &kAllToAllBruck, .radix = 2, .least_ranks = 9, .most_bytes = 64},
@@ -203,6 +222,11 @@ constexpr std::array kAllReduceRules{
 
 // All send the same number of bytes, so `direct` is best when its P - 1 messages do not count. It also keeps every order.
 constexpr std::array kReduceScatterRules{
+    Rule{.algorithm = &kReduceScatterHosts,
+         .most_ranks = 20,
+         .most_on_host = kMostThroughOne,
+         .most_through_leader = 16 * kKiB,
+         .consecutive = true},
     Rule{.algorithm = &kReduceScatterCirculant, .least_ranks = 3, .crowded = true},
     Rule{.algorithm = &kReduceScatterDirect, .most_ranks = 8},
     Rule{.algorithm = &kReduceScatterCirculant, .most_bytes = 4 * kKiB},
@@ -211,12 +235,14 @@ constexpr std::array kReduceScatterRules{
 };
 
 constexpr std::array kScanRules{
+    Rule{.algorithm = &kScanHosts, .most_bytes = 2 * kKiB, .most_on_host = 8},
     Rule{.algorithm = &kScanChain, .least_ranks = 3, .most_ranks = 32, .least_bytes_each = 16 * kKiB},
     Rule{.algorithm = &kScanDoubling},
     Rule{.algorithm = &kScanChain},
 };
 
 constexpr std::array kExscanRules{
+    Rule{.algorithm = &kExscanHosts, .most_bytes = 2 * kKiB, .most_on_host = 8},
     Rule{.algorithm = &kExscanChain, .least_ranks = 3, .most_ranks = 32, .least_bytes_each = 16 * kKiB},
     Rule{.algorithm = &kExscanDoubling},
     Rule{.algorithm = &kExscanChain},
@@ -283,6 +309,10 @@ bool applies(const Rule& rule, const Shape& shape, const TeamTraits& team) noexc
   }
   if (rule.algorithm->hosts && team.groups == nullptr) return false;
   if (rule.consecutive && (team.groups == nullptr || !team.groups->in_team_order())) return false;
+  if (rule.algorithm->hosts) {
+    const std::uint64_t most = team.groups->most();
+    if (most > rule.most_on_host || most * shape.ranks * shape.bytes > rule.most_through_leader) return false;
+  }
   const Rank ranks = rule.algorithm->hosts ? team.groups->count() : shape.ranks;
   if (ranks < rule.least_ranks || ranks > rule.most_ranks) return false;
   if (shape.bytes < rule.least_bytes || shape.bytes > rule.most_bytes) return false;

@@ -29,6 +29,9 @@ struct Rule {
   std::uint64_t least_bytes = 0;                 ///< of a block
   std::uint64_t most_bytes = ~std::uint64_t{0};  ///< likewise
   std::uint64_t least_bytes_each = 0;            ///< bytes of a block, divided by the members
+  Rank most_on_host = kNoRank;  ///< members of the largest host, of an algorithm that goes by hosts
+  /// Bytes of the blocks that all members of the largest host have for all members: what passes through its leader.
+  std::uint64_t most_through_leader = ~std::uint64_t{0};
   bool mapped = false;       ///< only if members reach each other's memory without a network
   bool one_host = false;     ///< only if all members share a host
   bool crowded = false;      ///< only if members share a host that has more ranks than processors

@@ -442,6 +442,22 @@ TEST_P(CollectiveAlgorithms, ThatAnnounceOutputsAnnounceNoSegmentOfSomeMembers) 
   });
 }
 
+/// Whether ranks are on several hosts, or pretend to be, with several on some.
+bool has_shared_hosts(const Fabric& fabric) {
+  const std::string_view name = fabric.name;
+  return name.find("-hosts") != name.npos && name.find("-alone") == name.npos;
+}
+
+// Every one of them, with usual and awkward radixes, on teams of any number of ranks in both orders.
+TEST_P(CollectiveAlgorithms, ThatGoByHostsEqualTheModelOrRefuse) {
+  if (!has_shared_hosts(fabric())) GTEST_SKIP() << "the ranks share one host, or each has its own";
+  std::vector<const coll::Algorithm*> all;
+  for (const coll::Algorithm* const one : coll::all_algorithms())
+    if (one->hosts) all.push_back(one);
+  run_jobs(forced_jobs(all, ranks(), /*awkward=*/false), 1, 1);
+  run_jobs(forced_jobs(all, ranks(), /*awkward=*/true), 2, 5);
+}
+
 /// The algorithms of a team's board: all of them where members share memory, else one job in which they are refused.
 std::vector<const coll::Algorithm*> algorithms_of_boards() {
   std::vector<const coll::Algorithm*> all;

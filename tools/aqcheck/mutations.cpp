@@ -131,13 +131,15 @@ bool copies_instead_of_combining(const Shape&, Rank, Step& step, Step*) {
   return true;
 }
 // A step that only waits can as well wait at the next one.
-bool waits_a_step_too_late(const Shape&, Rank, Step& step, Step* next) {
+bool waits_a_step_too_late(const Shape& shape, Rank, Step& step, Step* next) {
   if (next == nullptr || step.kind == Step::Kind::nothing) return false;
   if (!has_peer(step) && !moves(step)) return false;
   if (step.wait_for == coll::kNoCounter || next->wait_for != coll::kNoCounter) return false;
   next->wait_for = std::exchange(step.wait_for, coll::kNoCounter);
   next->wait_until = step.wait_until;
-  return true;
+  // The last member of an exscan by hosts gives nothing and waits for its result: it need not know that all have called.
+  const bool to_last = step.kind == Step::Kind::signal && step.peer + 1 == shape.ranks;
+  return shape.operation != coll::Operation::exscan || shape.groups.of == nullptr || !to_last;
 }
 
 }  // namespace

@@ -440,6 +440,12 @@ constexpr std::array kStudy{
     StudyEntry{Operation::all_gather, "hosts", all_gather_by_hosts, kHosts},
     StudyEntry{Operation::reduce, "hosts", reduce_by_hosts, kHosts},
     StudyEntry{Operation::all_reduce, "hosts", all_reduce_by_hosts, kHosts},
+    StudyEntry{Operation::scatter, "hosts", blocks_by_hosts, kHosts},
+    StudyEntry{Operation::gather, "hosts", blocks_by_hosts, kHosts},
+    StudyEntry{Operation::all_to_all, "hosts", all_to_all_by_hosts, kHosts},
+    StudyEntry{Operation::reduce_scatter, "hosts", reduce_scatter_by_hosts, kHosts},
+    StudyEntry{Operation::scan, "hosts", scan_by_hosts, kHosts},
+    StudyEntry{Operation::exscan, "hosts", scan_by_hosts, kHosts},
     StudyEntry{Operation::all_reduce, "hosts-tree", all_reduce_by_tree_of_hosts, kHosts},
     StudyEntry{
         Operation::all_reduce, "hosts-dissemination", all_reduce_in_three_dimensions,

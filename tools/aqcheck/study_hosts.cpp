@@ -105,6 +105,70 @@ Studied all_gather_by_hosts(const Shape& shape) {
           .less_depth = true};
 }
 
+Studied blocks_by_hosts(const Shape& shape) {
+  // A block moves once for each digit of its host's number, counted from the root's, that is not 0; and once on its host,
+  // unless it is its leader's.
+  const coll::Groups& groups = *shape.groups.of;
+  const std::uint64_t radix = shape.parameters[0];
+  const std::uint64_t of_root = groups.group_of(shape.root);
+  std::uint64_t moves = beside_leaders(shape);
+  for (std::uint64_t host = 0; host < hosts(shape); ++host) {
+    std::uint64_t number = (host + hosts(shape) - of_root) % hosts(shape);
+    for (; number > 0; number /= radix)
+      moves += number % radix != 0 ? groups.size(static_cast<Rank>(host)) : 0;
+  }
+  Studied out = on_tree_of_hosts(shape, 1);
+  out.bytes = moves * shape.bytes;
+  return out;
+}
+
+Studied all_to_all_by_hosts(const Shape& shape) {
+  const coll::Groups& groups = *shape.groups.of;
+  Studied out;
+  std::uint64_t blocks = 0;
+  for (Rank host = 0; host < groups.count(); ++host) {
+    const std::uint64_t members = groups.size(host);
+    const std::uint64_t afar = shape.ranks - members;
+    const bool first = groups.begin(host) == 0;
+    const bool last = groups.begin(host) + members == shape.ranks;
+    // Beside the leader each hands in a message for each other host, and gets one or two: from the hosts before and behind.
+    out.messages += (members - 1) * (hosts(shape) - 1 + (first || last ? 1 : 2));
+    out.messages += members * (members - 1);  // on the host, to each other
+    out.messages += hosts(shape) - 1;
+    blocks += 2 * (members - 1) * afar + members * (members - 1) + members * afar;
+  }
+  out.bytes = blocks * shape.bytes;
+  out.depth = 3;
+  out.less_depth = true;
+  return out;
+}
+
+Studied reduce_scatter_by_hosts(const Shape& shape) {
+  const std::uint64_t below = beside_leaders(shape);
+  const std::uint64_t between = hosts(shape) - 1;
+  // P blocks up for each; of each host all blocks of the others; a block down for each.
+  const std::uint64_t blocks = below * shape.ranks + between * shape.ranks + below;
+  return {.messages = 2 * below + hosts(shape) * between,
+          .bytes = blocks * shape.bytes,
+          .depth = 3,
+          .less_depth = true};
+}
+
+Studied scan_by_hosts(const Shape& shape) {
+  Studied out;
+  out.messages = 2 * beside_leaders(shape);
+  const coll::Groups& groups = *shape.groups.of;
+  const bool exclusive = shape.operation == coll::Operation::exscan;
+  if (exclusive && groups.size(groups.count() - 1) > 1)
+    --out.messages;  // nothing comes after the last member
+  for (std::uint64_t distance = 1; distance < hosts(shape); distance *= 2)
+    out.messages += hosts(shape) - distance;
+  out.bytes = out.messages * shape.bytes;
+  out.depth = 2 + rounds_of_hosts(shape, 2);
+  out.less_depth = true;
+  return out;
+}
+
 void add_pass_by_hosts(Studied& to, const Shape& shape, bool on_tree) {
   to.messages += on_tree ? shape.ranks - 1 : through_leaders(shape, 2).messages;
   to.depth += on_tree ? 1 + rounds_of_hosts(shape, 4) : through_leaders(shape, 2).depth;

@@ -17,6 +17,8 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::aqsim {
@@ -217,6 +219,28 @@ TEST(AqsimHosts, SendEachByteToAHostOnce) {
       EXPECT_EQ(line_of(operation).at("messages_between_hosts"), count - 1) << operation;
       EXPECT_EQ(line_of(operation).at("messages"), ranks - 1) << operation;
     }
+    // One message for each pair of hosts; up and down a tree; a doubling of the hosts.
+    const auto between = [&](const char* operation) {
+      Options forced = hosts_options(operation, hosts, "hosts");
+      forced.bytes = {kBytes};
+      forced.in = forced.out = coll::Sync::none;
+      const nlohmann::json line = hosts_line(forced);
+      return std::pair<std::uint64_t, std::uint64_t>(
+          line.at("messages_between_hosts"), line.at("bytes_between_hosts").get<std::uint64_t>() / kBytes);
+    };
+    std::uint64_t pairs = 0, doubling = 0;
+    for (const std::uint32_t size : options.hosts.sizes) pairs += size * (ranks - size);
+    for (std::uint64_t distance = 1; distance < count; distance *= 2) doubling += count - distance;
+    const std::uint64_t of_others = ranks - options.hosts.sizes[0];
+    for (const char* const operation : {"gather", "scatter"}) {
+      EXPECT_EQ(between(operation).first, count - 1) << operation;
+      EXPECT_EQ(between(operation).second, of_others)
+          << operation << ": the usual radix makes no host pass on";
+    }
+    EXPECT_EQ(between("all_to_all"), std::pair(count * (count - 1), pairs));
+    EXPECT_EQ(between("reduce_scatter"), std::pair(count * (count - 1), (count - 1) * ranks));
+    EXPECT_EQ(between("scan"), std::pair(doubling, doubling));
+    EXPECT_EQ(between("exscan"), std::pair(doubling, doubling));
     // A dissemination of the leaders.
     std::uint64_t rounds = 0;
     while ((std::uint64_t{1} << rounds) < count) ++rounds;
@@ -249,6 +273,46 @@ TEST(AqsimHosts, AreNotSlowerThanAnAlgorithmThatTakesAllAlike) {
   }
   auto barrier = times_of("barrier", 0);
   EXPECT_LE(barrier.at("hosts"), barrier.at("dissemination"));
+}
+
+// Over a fast network and one of sockets, each host with a link that its members share.
+TEST(AqsimHosts, ShortenShortOperationsInWhichEachMemberHasABlock) {
+  const support::ScratchFolder folder;
+  for (const auto& [name, far, link] :
+       {std::tuple("fast", R"("latency_us": 1.5, "overhead_us": 0.3, "gap_us": 0.1, "ns_per_byte": 0.04)",
+                   0.04),
+        std::tuple("sockets", R"("latency_us": 15, "overhead_us": 2, "gap_us": 2, "ns_per_byte": 0.8)",
+                   0.8)}) {
+    const std::string file = folder / name;
+    std::ofstream(file) << fmt::format(
+        R"({{"version": 1, "levels": [{{"ranks": 4, "latency_us": 0.3, "overhead_us": 0.1, "gap_us": 0.05, "ns_per_byte": 0.1}},
+             {{{}}}], "topology": {{"kind": "crossbar"}}, "ranks_per_host": 4, "host_link": {{"hop_us": 0.05, "ns_per_byte": {}}},
+             "copy_ns_per_byte": 0.1, "reduce_ns_per_byte": 0.1}})",
+        far, link);
+    for (const char* const operation :
+         {"gather", "scatter", "all_to_all", "reduce_scatter", "scan", "exscan"}) {
+      for (const char* const hosts : {"2x4", "4x4", "9x4"}) {
+        for (const std::uint64_t bytes : {8u, 64u}) {
+          Options options = hosts_options(operation, hosts, "all");
+          options.network = file;
+          options.bytes = {bytes};
+          double by_hosts = 0, best_other = 1e9;
+          for (const nlohmann::json& line : hosts_lines(options)) {
+            const double time = line.at("virtual_us").get<double>();
+            if (line.at("algorithm").get<std::string>().starts_with("hosts"))
+              by_hosts = time;
+            else
+              best_other = std::min(best_other, time);
+          }
+          options.algorithm = "auto";
+          const nlohmann::json chosen = hosts_line(options);
+          EXPECT_THAT(chosen.at("algorithm").get<std::string>(), StartsWith("hosts"));
+          EXPECT_GT(by_hosts, 0);
+          EXPECT_LT(by_hosts, best_other) << operation << " of " << bytes << " on " << hosts << ", " << name;
+        }
+      }
+    }
+  }
 }
 
 // What the table takes, beside `hosts` and every other algorithm, where the members of a host share its link.

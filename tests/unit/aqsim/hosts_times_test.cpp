@@ -85,11 +85,13 @@ TEST(AqsimHosts, TakeTheTimesOfTheConduitSim) {
       Options options;
       read_hosts(hosts, options);
       sim_times::Settings named;
-      for (const char* const operation : {"broadcast", "all_gather", "reduce"})
+      for (const char* const operation : {"broadcast", "all_gather", "reduce", "scatter", "gather",
+                                          "all_to_all", "reduce_scatter", "scan", "exscan"})
         named.emplace_back(fmt::format("coll_{}", operation), "hosts");
       named.emplace_back("coll_all_reduce", fmt::format("hosts:{}", options.hosts.sizes.size()));
-      auto calls = sim_times::calls_for(options.ranks[0], {1, 300}, named);
-      calls.push_back({.call = {.operation = coll::Operation::barrier}});
+      auto calls = sim_times::calls_for(options.ranks[0], {1, 30, 300}, named);
+      // Several: one at which the scratch sends messages of its own is not compared.
+      for (int i = 0; i < 4; ++i) calls.push_back({.call = {.operation = coll::Operation::barrier}});
       if (!forced) named.clear();
       const conduits::sim::SimOptions costs = sim_times::networks()[turn++ % sim_times::networks().size()];
       std::vector<sim_times::Timed> times;
@@ -100,7 +102,8 @@ TEST(AqsimHosts, TakeTheTimesOfTheConduitSim) {
       compare_with_aqsim(calls, times, options, named, costs, by_hosts);
     }
   }
-  for (const char* const operation : {"barrier", "broadcast", "all_gather", "reduce", "all_reduce"})
+  for (const char* const operation : {"barrier", "broadcast", "all_gather", "reduce", "all_reduce", "scatter",
+                                      "gather", "all_to_all", "reduce_scatter", "scan", "exscan"})
     EXPECT_GE(by_hosts[operation], 6) << operation << ": once for each list and way of choosing";
 }
 

@@ -66,6 +66,7 @@ TEST(GroupsTree, AnswersAgree) {
         const GroupsTree tree(groups, root, radix);
         Rank edges = 0;
         Rank crossings = 0;
+        std::uint64_t moved = 0;
         for (Rank position = 0; position < groups.ranks(); ++position) {
           EXPECT_LE(tree.children(position), tree.most_children());
           for (std::uint32_t i = 0; i < tree.children(position); ++i) {
@@ -77,13 +78,39 @@ TEST(GroupsTree, AnswersAgree) {
             crossings += groups.group_of(child) != groups.group_of(position) ? 1 : 0;
           }
           std::uint32_t up = 0;
-          for (Rank at = position; !tree.is_root(at); at = tree.parent(at)) ASSERT_LE(++up, tree.depth());
+          for (Rank at = position; !tree.is_root(at); at = tree.parent(at)) {
+            ASSERT_LE(++up, tree.depth());
+            // Whoever is above has the member's place among those below it.
+            const GroupsTree::Places above = tree.places(tree.parent(at));
+            EXPECT_GE(tree.place_of(position), above.first);
+            EXPECT_LT(tree.place_of(position), above.first + above.count);
+          }
+          moved += up;
+          Rank below = 1;
+          for (std::uint32_t i = 0; i < tree.children(position); ++i)
+            below += tree.places(tree.child(position, i)).count;
+          EXPECT_EQ(tree.places(position).count, below);
         }
         EXPECT_EQ(edges, groups.ranks() - 1);
+        EXPECT_EQ(tree.blocks_moved(), moved) << word << ", radix " << radix << ", root " << root;
         EXPECT_EQ(crossings, groups.count() - 1);
       }
     }
   }
+}
+
+TEST(GroupsTree, HasPlacesFromTheHostOfTheRootOn) {
+  const Groups groups = groups_of("aabbccc");
+  const GroupsTree tree(groups, 3, 2);  // 3(0(1) 4(5 6) 2)
+  std::vector<Rank> places;
+  for (Rank position = 0; position < groups.ranks(); ++position) places.push_back(tree.place_of(position));
+  EXPECT_EQ(places, (std::vector<Rank>{5, 6, 0, 1, 2, 3, 4}));
+  EXPECT_EQ(tree.places(3).first, 0u);
+  EXPECT_EQ(tree.places(3).count, 7u);
+  EXPECT_EQ(tree.places(4).first, 2u);
+  EXPECT_EQ(tree.places(4).count, 3u);
+  EXPECT_EQ(tree.places(5).first, 3u);
+  EXPECT_EQ(tree.places(5).count, 1u);
 }
 
 }  // namespace

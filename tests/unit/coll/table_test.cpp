@@ -380,8 +380,10 @@ TEST(Table, ExplainsItself) {
 TEST(Table, GoesByHostsWhereSomeMembersShareOne) {
   const Groups groups(8, [](Rank position) { return position / 4; });
   TeamTraits team = network(8);
-  const std::vector<Operation> by_hosts{Operation::barrier, Operation::broadcast, Operation::all_gather,
-                                        Operation::reduce, Operation::all_reduce};
+  const std::vector<Operation> by_hosts{Operation::barrier, Operation::broadcast,  Operation::all_gather,
+                                        Operation::reduce,  Operation::all_reduce, Operation::scatter,
+                                        Operation::gather,  Operation::all_to_all, Operation::reduce_scatter,
+                                        Operation::scan,    Operation::exscan};
   for (const Operation operation : by_hosts) {
     const Shape shape = shape_of(operation, 8, operation == Operation::barrier ? 0 : 64);
     EXPECT_EQ(chosen(shape, team).rfind("hosts", 0), std::string::npos);
@@ -391,6 +393,76 @@ TEST(Table, GoesByHostsWhereSomeMembersShareOne) {
     EXPECT_EQ(choice.shape.groups.of, &groups);
     team.groups = nullptr;
   }
+}
+
+// Where each member has a block of its own, leaders handle all of them: only short ones, and only of so many members
+// (decision 123).
+TEST(Table, SendsShortBlocksOfEachMemberByHosts) {
+  const auto by_hosts = [](Operation operation, Rank hosts, Rank on_each, std::uint64_t bytes) {
+    const Groups groups(hosts * on_each, [&](Rank position) { return position / on_each; });
+    TeamTraits team = network(hosts * on_each);
+    team.groups = &groups;
+    return chosen(shape_of(operation, hosts * on_each, bytes), team).rfind("hosts", 0) == 0;
+  };
+  struct Limit {
+    Operation operation;
+    Rank hosts;
+    Rank on_each;
+    std::uint64_t bytes;  ///< the most that go by hosts
+  };
+  for (const Limit& limit : {Limit{Operation::gather, 2, 16, 1024},
+                             {Operation::scatter, 2, 16, 2048},
+                             {Operation::all_to_all, 2, 4, 768},
+                             {Operation::all_to_all, 2, 16, 48},
+                             {Operation::reduce_scatter, 2, 4, 512},
+                             {Operation::reduce_scatter, 4, 8, 64},
+                             {Operation::scan, 3, 8, 2048},
+                             {Operation::exscan, 3, 8, 2048}}) {
+    SCOPED_TRACE(operation_word(limit.operation));
+    EXPECT_TRUE(by_hosts(limit.operation, limit.hosts, limit.on_each, limit.bytes));
+    EXPECT_FALSE(by_hosts(limit.operation, limit.hosts, limit.on_each, limit.bytes + 8));
+    EXPECT_FALSE(by_hosts(limit.operation, 2, 17, 8)) << "too many members on a host";
+  }
+  EXPECT_FALSE(by_hosts(Operation::all_to_all, 21, 2, 8)) << "too many messages between hosts";
+  EXPECT_FALSE(by_hosts(Operation::reduce_scatter, 21, 2, 8));
+  EXPECT_TRUE(by_hosts(Operation::gather, 100, 2, 8)) << "a tree of leaders";
+}
+
+// If they are dealt out to the hosts in turns, members at a distance of the number of hosts share one: what knows no hosts
+// crosses in fewer rounds.
+TEST(Table, SendsBlocksOfEachMemberByHostsWhereThoseOfAHostAreConsecutive) {
+  const Groups in_row(8, [](Rank position) { return position / 4; });
+  const Groups in_turn(8, [](Rank position) { return position % 2; });
+  TeamTraits team = network(8);
+  for (const auto& [operation, otherwise] :
+       std::vector<std::pair<Operation, std::string>>{{Operation::gather, "k-nomial:radix=8"},
+                                                      {Operation::scatter, "k-nomial:radix=8"},
+                                                      {Operation::all_to_all, "bruck:radix=8"},
+                                                      {Operation::reduce_scatter, "direct"},
+                                                      {Operation::scan, "doubling"},
+                                                      {Operation::exscan, "doubling"}}) {
+    team.groups = &in_turn;
+    EXPECT_EQ(chosen(shape_of(operation, 8, 64), team), otherwise);
+    team.groups = &in_row;
+    Shape shape = shape_of(operation, 8, 64);
+    EXPECT_EQ(chosen(shape, team).rfind("hosts", 0), 0u);
+    if (!reduces(operation)) continue;
+    shape.commutative = false;
+    EXPECT_EQ(chosen(shape, team), "hosts");
+    shape.order = Order::exact;
+    EXPECT_NE(chosen(shape, team), "hosts");
+  }
+  // A setting may ask for them in any order of members, unless they have to combine in it.
+  team.groups = &in_turn;
+  ForcedAlgorithms forced;
+  forced[static_cast<std::size_t>(Operation::reduce_scatter)].algorithm = &kReduceScatterHosts;
+  forced[static_cast<std::size_t>(Operation::scan)].algorithm = &kScanHosts;
+  const TableChooser table(forced);
+  Shape shape = shape_of(Operation::reduce_scatter, 8, 64);
+  EXPECT_EQ(table.choose(shape, team, usual_layout(8)).algorithm, &kReduceScatterHosts);
+  shape.commutative = false;
+  EXPECT_EQ(table.choose(shape, team, usual_layout(8)).algorithm, nullptr);
+  EXPECT_EQ(table.choose(shape_of(Operation::scan, 8, 64), team, usual_layout(8)).algorithm, nullptr);
 }
 
 // Four members on each of four hosts. Leaders alone would be too slow; chains and rings cross to each host once only if its
