@@ -60,7 +60,7 @@ Reduction reduction(const char* call, Tm& tm, gex_DT_t dt, size_t dt_sz, size_t 
 
 gex_Event_t begun(const char* call, aq_event event, UserReduction* with = nullptr) {
   if (with == nullptr) return handle(call, Event::adopt(event.word));
-  return handle(call, Event::adopt(event.word), with->in_flight);
+  return handle(call, Event::adopt(event.word), with->in_flight.front());
 }
 
 /// Whether a reduction gathers its values; the same on all members.

@@ -4,8 +4,11 @@
 
 #include <aqueduct/coll.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bitset>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -15,12 +18,21 @@
 namespace aqueduct::gasnet {
 namespace {
 
-/// Reductions of one element size in flight on a team, by functions of the client's.
-constexpr std::uint32_t kSlots = 16;
-// The parts of an operator's number, from the lowest bit on: the slot, the team, commutativity and the element's size.
-constexpr unsigned kTeamAt = 4, kKindAt = 15;
-constexpr std::uint32_t kMostTeams = 1u << (kKindAt - kTeamAt);
-constexpr std::size_t kMostElement = 1u << (31 - kKindAt);
+/// Operators for one element size and team. They are used in turn, so that all members take the same one.
+constexpr std::uint32_t kSlots = 64;
+/// How long a reduction waits for its operator before it says so.
+constexpr std::chrono::seconds kPatience{10};
+constexpr std::uint32_t kMostTeams = 2048;
+constexpr std::size_t kMostElement = 65536;
+
+// Two layouts of an operator's number, told apart by the highest bit. The team of all ranks: size of the element (16 bits),
+// commutativity (1), slot. Other teams, whose elements are short: size (7), commutativity (1), team (11), slot.
+static_assert(kSlots * 2 * kMostElement <= 1u << 31);
+static_assert(kSlots * kMostTeams * 2 * (kLongestReduced + 1) <= 1u << 31);
+std::uint32_t number_of(std::uint32_t team, std::uint32_t kind, std::uint32_t slot) noexcept {
+  if (team == 0) return kind * kSlots + slot;
+  return 1u << 31 | ((kind * kMostTeams + team) * kSlots + slot);
+}
 
 /// Numbers of this rank's live teams. Two that have members in common have different ones.
 struct Names {
@@ -74,6 +86,31 @@ UserReduction& user_operator(std::uint32_t number, std::size_t element, bool com
   return one;
 }
 
+/// Waits until no reduction in flight uses the operator.
+void wait_for_operator(const char* call, const UserReduction& one) {
+  const auto is_free = [&one] {
+    return std::all_of(one.in_flight.begin(), one.in_flight.end(), [](const auto& event) {
+      const Composite* const used = event.load(std::memory_order_acquire);
+      return used == nullptr || composite_done(*used);
+    });
+  };
+  const auto begun = std::chrono::steady_clock::now();
+  bool told = false;
+  const Status waited = state().ep.wait_until([&] {
+    if (is_free()) return true;
+    if (!told && std::chrono::steady_clock::now() - begun > kPatience) {
+      told = true;
+      std::fprintf(
+          stderr,
+          "*** GASNet: rank %u has waited 10 s in %s: %u of the team are in flight, with other functions or "
+          "other data, and other members have not begun them. If they begin only after this call, it hangs\n",
+          static_cast<unsigned>(state().me()), call, static_cast<unsigned>(kSlots));
+    }
+    return false;
+  });
+  if (!waited) fail(call, nullptr, waited);
+}
+
 }  // namespace
 
 void combine_gathered(GatheredReduction* gathered) {
@@ -120,17 +157,14 @@ UserReduction& next_operator(Tm& tm, std::size_t element, bool commutative, gex_
   if (element >= kMostElement) fail(kCall, "an element may have at most 65535 bytes");
   const auto kind = static_cast<std::uint32_t>(element << 1 | (commutative ? 1 : 0));
   const std::uint32_t slot = tm.reductions[kind]++ % kSlots;
-  UserReduction& one = user_operator(kind << kKindAt | tm.name << kTeamAt | slot, element, commutative);
-  const auto is_free = [&one] {
-    const Composite* const last = one.in_flight.load(std::memory_order_acquire);
-    return last == nullptr || composite_done(*last);
-  };
-  if (!is_free()) {
-    const Status waited = state().ep.wait_until(is_free);
-    if (!waited) fail(kCall, nullptr, waited);
+  UserReduction& one = user_operator(number_of(tm.name, kind, slot), element, commutative);
+  one.in_flight.remove_if([](const auto& event) { return event.load(std::memory_order_acquire) == nullptr; });
+  if (one.function != function || one.data != data) {
+    wait_for_operator(kCall, one);
+    one.function = function;
+    one.data = data;
   }
-  one.function = function;
-  one.data = data;
+  one.in_flight.emplace_front(nullptr);
   return one;
 }
 

@@ -4,6 +4,8 @@
 
 #include <gasnet_coll.h>
 
+#include <list>
+
 // Reductions by functions of the client's. The operators that they need are numbered, and a number has a part for the team.
 
 namespace aqueduct::gasnet {
@@ -16,8 +18,8 @@ struct UserReduction {
   bool commutative = true;
   gex_Coll_ReduceFn_t function = nullptr;
   void* data = nullptr;
-  std::atomic<Composite*> in_flight{
-      nullptr};  ///< the event of the last operation with it, until it is synced
+  /// The events of operations with it, each until it is synced. The first one is of the operation that begins.
+  std::list<std::atomic<Composite*>> in_flight;
 };
 
 /// The longest element that teams other than the world reduce by schedules. Longer ones may not fit into the memory for

@@ -122,6 +122,12 @@ static void run(const char* what) {
   CASE("indexed_get", gex_VIS_IndexedGetBlocking(world, 1, no_list, 64, to, 1, list, 64, 0));
   CASE("strided_put", gex_VIS_StridedPutBlocking(world, to, there, strides, nowhere, strides, 8, counts, 1, 0));
   CASE("exit_late", gasnet_exit(3));
+  CASE("short_put", gex_RMA_PutBlocking(world, to, there, nowhere, 8, 0));
+  CASE("short_put_nb", gex_Event_Wait(gex_RMA_PutNB(world, to, there, nowhere, 64, GEX_EVENT_DEFER, 0)));
+  CASE("short_put_nbi", gex_RMA_PutNBI(world, to, there, nowhere, 2000, GEX_EVENT_NOW, 0));
+  CASE("short_get", gex_RMA_GetBlocking(world, nowhere, to, there, 8, 0));
+  CASE("short_get_nb", gex_Event_Wait(gex_RMA_GetNB(world, nowhere, to, there, 64, 0)));
+  CASE("short_get_nbi", gex_RMA_GetNBI(world, nowhere, to, there, 2000, 0));
   run_more(what);
   CASE("strided_get", gex_Event_Wait(gex_VIS_StridedGetNB(world, nowhere, strides, to, there, strides, 8, counts, 1, 0)));
 }

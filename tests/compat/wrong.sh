@@ -16,7 +16,14 @@ ends() {
   fi
 }
 options=("$@")
+# Short transfers are inline in the client, so only those of checked builds look at its pointers.
+shorts=(short_put:PutBlocking short_put_nb:PutNB short_put_nbi:PutNBI short_get:GetBlocking short_get_nb:GetNB short_get_nbi:GetNBI)
 for to in $targets; do
+  if [[ $checked == 1 ]]; then
+    for short in "${shorts[@]}"; do
+      ends "${short%:*}" $to "gex_RMA_${short#*:}: (a null pointer|invalid_argument)"
+    done
+  fi
   ends medium $to 'gex_AM_RequestMedium: (a null pointer|invalid_argument)'
   ends long $to 'gex_AM_RequestLong: (a null pointer|invalid_argument)'
   ends reply $to 'gex_AM_ReplyLong: (a null pointer|invalid_argument)'

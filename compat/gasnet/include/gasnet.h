@@ -24,11 +24,6 @@ typedef struct {
   gasnet_handler_t index;
   void (*fnptr)();
 } gasnet_handlerentry_t;
-typedef struct {
-  gasnet_node_t host;
-  gasnet_node_t supernode;
-  ptrdiff_t offset;  ///< to be added to an address of that rank's segment to reach it from here, in the same supernode
-} gasnet_nodeinfo_t;
 typedef struct aqg_value_in_flight* gasnet_valget_handle_t;
 #define SIZEOF_GASNET_REGISTER_VALUE_T SIZEOF_GEX_RMA_VALUE_T
 #define GASNET_INVALID_HANDLE GEX_EVENT_INVALID
@@ -46,8 +41,6 @@ static inline gasnet_node_t gasnet_mynode(void) { return gex_System_QueryJobRank
 static inline gasnet_node_t gasnet_nodes(void) { return gex_System_QueryJobSize(); }
 #define gasneti_mynode gex_System_QueryJobRank()
 #define gasneti_nodes gex_System_QueryJobSize()
-int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries);
-int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries);
 
 static inline void gasnet_hold_interrupts(void) {}
 static inline void gasnet_resume_interrupts(void) {}

@@ -59,6 +59,8 @@
 #define GASNET_ALIGNED_SEGMENTS 0
 #define GASNET_MAXNODES 0x7fffffff
 #define GASNET_MAXEPS 33
+#define GASNET_NULL_ARGV_OK 1
+#define GASNET_HAVE_MK_CLASS_HOST 1
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
 #define GASNET_PAGESIZE GASNETT_PAGESIZE
 #if defined(GASNET_SEQ)
@@ -166,6 +168,12 @@ typedef struct {
 } gasnet_seginfo_t;
 
 typedef struct {
+  gex_Rank_t host;
+  gex_Rank_t supernode;
+  ptrdiff_t offset;  ///< to be added to an address of that rank's segment to reach it from here, in the same supernode
+} gasnet_nodeinfo_t;
+
+typedef struct {
   const char* gex_device_list;
   unsigned int gex_thread_roles;
   void* (*gex_progress_fn)(void*);
@@ -214,6 +222,9 @@ char* gasnet_getenv(const char* s);
 int gasnet_set_waitmode(int wait_mode);
 uintptr_t gasnet_getMaxLocalSegmentSize(void);
 uintptr_t gasnet_getMaxGlobalSegmentSize(void);
+// Two calls of GASNet-1's that clients of this header alone make, as GASNet's own has them.
+int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries);
+int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries);
 
 /// A function that each rank calls with its segment while it attaches it, before other ranks may use it. Set it before
 /// the attach; null: none.
@@ -382,25 +393,34 @@ static inline void aqg_write_bytes(void* to, const void* from, size_t nbytes) {
   aq_copy_bytes_with(aqg_write_more, to, from, nbytes);
 }
 static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
+/// Checked builds: a transfer with a null pointer goes through the library, which names the call.
+static inline int aqg_is_null(const void* own) {
+#ifdef AQUEDUCT_CHECKED
+  return own == NULL;
+#else
+  (void)own;
+  return 0;
+#endif
+}
 
 static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                                       gex_Flags_t flags) {
   void* const place = aqg_mapped(tm, rank, dest, nbytes);
-  if (__builtin_expect(place == NULL, 0)) return aqg_put(tm, rank, dest, src, nbytes, flags);
+  if (__builtin_expect(place == NULL || aqg_is_null(src), 0)) return aqg_put(tm, rank, dest, src, nbytes, flags);
   aqg_write_bytes(place, src, nbytes);
   return 0;
 }
 static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                                  gex_Event_t* lc_opt, gex_Flags_t flags) {
   void* const place = aqg_mapped(tm, rank, dest, nbytes);
-  if (__builtin_expect(place == NULL, 0)) return aqg_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
+  if (__builtin_expect(place == NULL || aqg_is_null(src), 0)) return aqg_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
   aqg_write_bytes(place, src, nbytes);
   return 0;
 }
 static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
   void* const place = aqg_mapped(tm, rank, dest, nbytes);
-  if (__builtin_expect(place == NULL, 0)) return aqg_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
+  if (__builtin_expect(place == NULL || aqg_is_null(src), 0)) return aqg_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
   aqg_write_bytes(place, src, nbytes);
   if (aqg_is_pointer(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
@@ -408,21 +428,21 @@ static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest
 static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                       gex_Flags_t flags) {
   const void* const place = aqg_mapped_for_value(tm, rank, src, nbytes);
-  if (__builtin_expect(place == NULL, 0)) return aqg_get(tm, dest, rank, src, nbytes, flags);
+  if (__builtin_expect(place == NULL || aqg_is_null(dest), 0)) return aqg_get(tm, dest, rank, src, nbytes, flags);
   aqg_copy_bytes(dest, place, nbytes);
   return 0;
 }
 static inline int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                  gex_Flags_t flags) {
   const void* const place = aqg_mapped(tm, rank, src, nbytes);
-  if (__builtin_expect(place == NULL, 0)) return aqg_get_nbi(tm, dest, rank, src, nbytes, flags);
+  if (__builtin_expect(place == NULL || aqg_is_null(dest), 0)) return aqg_get_nbi(tm, dest, rank, src, nbytes, flags);
   aqg_copy_bytes(dest, place, nbytes);
   return 0;
 }
 static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                         gex_Flags_t flags) {
   const void* const place = aqg_mapped(tm, rank, src, nbytes);
-  if (__builtin_expect(place == NULL, 0)) return aqg_get_nb(tm, dest, rank, src, nbytes, flags);
+  if (__builtin_expect(place == NULL || aqg_is_null(dest), 0)) return aqg_get_nb(tm, dest, rank, src, nbytes, flags);
   aqg_copy_bytes(dest, place, nbytes);
   return GEX_EVENT_INVALID;
 }

@@ -48,6 +48,32 @@ static void largest(const void* left, void* right, size_t count, const void* dat
     if (other > ((char*)right)[i]) ((char*)right)[i] = other;
   }
 }
+// Reductions in flight, all of member 0's begun before the others' first one: as many as may have data of their own, and more
+// that share it.
+enum { kOwn = 64, kShared = 200, kFlagAt = 900000 };
+static void sum_below(const void* left, void* right, size_t count, const void* limit) {
+  for (size_t i = 0; i < count; ++i)
+    ((int*)right)[i] = (((const int*)left)[i] + ((int*)right)[i]) % *(const int*)limit;
+}
+static void reductions_in_flight(gex_TM_t team, int count, int limits_count) {
+  const gex_Rank_t members = gex_TM_QuerySize(team), here = gex_TM_QueryRank(team);
+  gex_Event_t events[kShared];
+  int in[kShared], out[kShared], limits[kOwn];
+  volatile int* const flag = (volatile int*)(mine + kFlagAt);
+  for (int i = 0; i < limits_count; ++i) limits[i] = 3 + i;
+  if (here != 0) GASNET_BLOCKUNTIL(*flag == count);
+  *flag = 0;
+  for (int i = 0; i < count; ++i) {
+    int* const limit = &limits[i % limits_count];
+    in[i] = (int)(here + 1) % *limit;
+    events[i] = gex_Coll_ReduceToAllNB(team, &out[i], &in[i], GEX_DT_USER, sizeof(int), 1, GEX_OP_USER, sum_below, limit, 0);
+  }
+  for (gex_Rank_t r = 1; here == 0 && r < members; ++r)
+    gex_RMA_PutBlockingVal(team, r, segment_of(team, r) + kFlagAt, (gex_RMA_Value_t)count, sizeof count, 0);
+  gex_Event_WaitAll(events, (size_t)count, 0);
+  for (int i = 0; i < count; ++i) HOLDS(out[i] == (int)(members * (members + 1) / 2) % limits[i % limits_count]);
+  barrier(team);
+}
 void collectives(gex_TM_t team) {
   const gex_Rank_t members = gex_TM_QuerySize(team), here = gex_TM_QueryRank(team);
   reduce_I32(team);
@@ -78,4 +104,6 @@ void collectives(gex_TM_t team) {
     for (int i = 0; i < 16; ++i) left += events[i] != GEX_EVENT_INVALID;
   }
   for (int i = 0; i < 8; ++i) HOLDS(words[i] == i * 100);
+  reductions_in_flight(team, kOwn, kOwn);
+  reductions_in_flight(team, kShared, 1);
 }

@@ -1,6 +1,21 @@
 #include "tests/compat/corners/corners.h"
 
+// Calls of GASNet-1's that a client of gasnetex.h alone makes, as BCL does.
+static void tables_of_all_ranks(void) {
+  gasnet_seginfo_t* const segments = malloc(ranks * sizeof *segments);
+  gasnet_nodeinfo_t* const nodes = malloc(ranks * sizeof *nodes);
+  OK(gasnet_getSegmentInfo(segments, (int)ranks));
+  OK(gasnet_getNodeInfo(nodes, (int)ranks));
+  for (gex_Rank_t r = 0; r < ranks; ++r) {
+    HOLDS(segments[r].addr == segment_of(world, r) && segments[r].size >= kSegment);
+    HOLDS(nodes[r].supernode <= r && nodes[r].host <= r);
+  }
+  HOLDS(nodes[me].offset == 0);
+  free(segments);
+  free(nodes);
+}
 void system_queries(void) {
+  tables_of_all_ranks();
   gex_RankInfo_t *near_me = NULL, *here = NULL;
   gex_Rank_t near_count = 0, near_index = 0, host_count = 0, host_index = 0, sets[4] = {9, 9, 9, 9};
   gex_System_QueryNbrhdInfo(NULL, NULL, NULL);
