@@ -5,7 +5,7 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Aqueduct")
 
 install(TARGETS aqueduct EXPORT AqueductTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-# Not part of the CMake package, which would have to find the libraries inside it.
+# Not part of the package's targets: only its component "static" names the libraries inside it.
 install(TARGETS aqueduct_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY include/aqueduct DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
@@ -54,6 +54,12 @@ endif()
 
 configure_package_config_file(cmake/AqueductConfig.cmake.in "${PROJECT_BINARY_DIR}/AqueductConfig.cmake"
   INSTALL_DESTINATION "${package_dir}")
+set(aqueduct_static_definitions "")
+if(AQUEDUCT_CHECKED)
+  set(aqueduct_static_definitions AQUEDUCT_CHECKED)
+endif()
+configure_file(cmake/AqueductStatic.cmake.in "${PROJECT_BINARY_DIR}/AqueductStatic.cmake" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/AqueductStatic.cmake" DESTINATION "${package_dir}")
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/AqueductConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)

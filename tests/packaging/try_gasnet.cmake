@@ -1,4 +1,4 @@
-# cmake -D build=… -D source=… -D work=… -D c_compiler=… -D version=… -P try_gasnet.cmake
+# cmake -D build=… -D source=… -D work=… -D c_compiler=… -D version=… [-D plugged=…] -P try_gasnet.cmake
 #
 # Builds a client of GASNet against an installed layer: with the CMake package, with pkg-config, and with Makefile fragments.
 
@@ -19,6 +19,34 @@ run(COMMAND ${CMAKE_COMMAND} -S "${source}" -B "${work}/cmake" -G Ninja "-DCMAKE
 run(COMMAND ${CMAKE_COMMAND} --build "${work}/cmake")
 run(COMMAND "${prefix}/bin/aqrun" -n 2 "${work}/cmake/program_gasnet")
 message(STATUS "find_package: ${said}")
+
+# The static libraries, by the package's component and by pkg-config. Nothing of the installation is needed when such a program runs.
+function(is_static program)
+  run(COMMAND ldd "${program}")
+  if(said MATCHES "aqueduct")
+    message(FATAL_ERROR "${program} needs a shared library of ours: ${said}")
+  endif()
+endfunction()
+if(EXISTS "${work}/cmake/program_static_seq")
+  run(COMMAND "${work}/cmake/tools_static")
+  foreach(mode seq parsync par)
+    is_static("${work}/cmake/program_static_${mode}")
+    run(COMMAND "${prefix}/bin/aqrun" -n 2 "${work}/cmake/program_static_${mode}")
+    message(STATUS "component static, ${mode}: ${said}")
+    run(ENV "PKG_CONFIG_PATH=${pc_dir}" COMMAND pkg-config --static --cflags --libs "aqueduct-gasnet-${mode}")
+    string(STRIP "${said}" flags)
+    # The linker would take the shared libraries, which are in the same folder.
+    string(REPLACE "-laqueduct-gasnet-${mode}" "-l:libaqueduct-gasnet-${mode}.a" flags "${flags}")
+    string(REPLACE "-laqueduct " "-l:libaqueduct.a " flags "${flags} ")
+    separate_arguments(flags UNIX_COMMAND "${flags}")
+    run(COMMAND "${c_compiler}" "${source}/program.c" ${flags} -o "${work}/static_${mode}")
+    is_static("${work}/static_${mode}")
+    run(COMMAND "${prefix}/bin/aqrun" -n 2 --conduit udp "${work}/static_${mode}")
+    message(STATUS "pkg-config --static, ${mode}: ${said}")
+  endforeach()
+elseif(NOT plugged)
+  message(FATAL_ERROR "the package has no component static")
+endif()
 
 # Configure scripts of clients look for these two headers, read the release in the first one, and call GASNet's launcher.
 file(STRINGS "${prefix}/include/aqueduct-gasnet/gasnet_config.h" release
