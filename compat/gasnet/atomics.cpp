@@ -6,6 +6,7 @@
 
 #include <gasnet_ratomic.h>
 
+#include <cstring>
 #include <type_traits>
 
 struct aqg_domain {
@@ -14,6 +15,7 @@ struct aqg_domain {
   gex_DT_t type = 0;
   gex_OP_t operations = 0;
   gex_Flags_t flags = 0;
+  bool by_processors = false;  ///< the network does none of its operations
   void* data = nullptr;
 };
 
@@ -122,9 +124,90 @@ struct Call {
   aq_options options{};
 };
 
+template <class To, class From>
+To bits_as(From from) noexcept {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+template <class T>
+using MayAlias [[gnu::may_alias]] = T;
+
+/// Does the operation by this processor, and stores what was there before. False: it is one for the library.
+template <class T>
+bool do_here(T* at, gex_OP_t op, T op1, T op2, T& before) noexcept {
+  if constexpr (std::is_integral_v<T>) {
+    switch (op) {
+      case GEX_OP_ADD:
+      case GEX_OP_FADD: before = __atomic_fetch_add(at, op1, __ATOMIC_ACQ_REL); return true;
+      case GEX_OP_SUB:
+      case GEX_OP_FSUB: before = __atomic_fetch_sub(at, op1, __ATOMIC_ACQ_REL); return true;
+      case GEX_OP_INC:
+      case GEX_OP_FINC: before = __atomic_fetch_add(at, T{1}, __ATOMIC_ACQ_REL); return true;
+      case GEX_OP_DEC:
+      case GEX_OP_FDEC: before = __atomic_fetch_sub(at, T{1}, __ATOMIC_ACQ_REL); return true;
+      case GEX_OP_AND:
+      case GEX_OP_FAND: before = __atomic_fetch_and(at, op1, __ATOMIC_ACQ_REL); return true;
+      case GEX_OP_OR:
+      case GEX_OP_FOR: before = __atomic_fetch_or(at, op1, __ATOMIC_ACQ_REL); return true;
+      case GEX_OP_XOR:
+      case GEX_OP_FXOR: before = __atomic_fetch_xor(at, op1, __ATOMIC_ACQ_REL); return true;
+      case GEX_OP_CAS:
+      case GEX_OP_FCAS:
+        before = op1;
+        __atomic_compare_exchange_n(at, &before, op2, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+        return true;
+      default: break;
+    }
+  } else {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    const Step step = step_of(op);
+    if (step.op == AQ_ADD) {
+      const T more = operand_of(step, op1);
+      auto* const word = reinterpret_cast<MayAlias<Bits>*>(at);
+      Bits old = __atomic_load_n(word, __ATOMIC_RELAXED);
+      for (;;) {
+        before = bits_as<T>(old);
+        const Bits after = bits_as<Bits>(before + more);
+        if (__atomic_compare_exchange_n(word, &old, after, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) break;
+      }
+      return true;
+    }
+  }
+  switch (op) {
+    case GEX_OP_SET: __atomic_store(at, &op1, __ATOMIC_RELEASE); return true;
+    case GEX_OP_GET: __atomic_load(at, &before, __ATOMIC_ACQUIRE); return true;
+    case GEX_OP_SWAP: __atomic_exchange(at, &op1, &before, __ATOMIC_ACQ_REL); return true;
+    default: return false;
+  }
+}
+constexpr gex_OP_t kFetching = GEX_OP_FADD | GEX_OP_FSUB | GEX_OP_FINC | GEX_OP_FDEC | GEX_OP_FAND |
+                               GEX_OP_FOR | GEX_OP_FXOR | GEX_OP_FCAS | GEX_OP_SWAP | GEX_OP_GET;
+/// Does an operation on a word that is mapped here, of a domain whose operations processors do. False: nothing has happened, and
+/// the library shall do it, or say what is wrong.
+template <class T>
+bool done_here(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1,
+               T op2, gex_Flags_t flags) noexcept {
+  if (!ad->by_processors || ad->type != type || (ad->operations & op) == 0) return false;
+  const bool fetches = (op & kFetching) != 0;
+  if (fetches && result == nullptr) return false;
+  const bool is_job_rank = (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0;
+  if (rank >= (is_job_rank ? aqg_job_size : ad->tm->size)) return false;
+  const aqg_place& place = is_job_rank ? ad->tm->places[rank] : *aqg_place_of(ad->tm, rank);
+  void* const at = aq_find_in_window(place.value_window,
+                                     reinterpret_cast<std::uintptr_t>(address) - place.base, sizeof(T));
+  if (at == nullptr || reinterpret_cast<std::uintptr_t>(at) % sizeof(T) != 0) return false;
+  T before{};
+  if (!do_here(static_cast<T*>(at), op, op1, op2, before)) return false;
+  if (fetches) *result = before;
+  return true;
+}
+
 template <class T>
 gex_Event_t begin(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1,
                   T op2, gex_Flags_t flags) {
+  if (done_here(ad, type, result, rank, address, op, op1, op2, flags)) return GEX_EVENT_INVALID;
   const Call<T> call(ad, type, rank, address, op, op1, op2, flags);
   const aq_event event = aq_domain_atomic_nb(&ad->domain, call.step.op, call.at, call.operand_at(),
                                              call.expected_at(), call.step.fetches ? result : nullptr,
@@ -134,6 +217,7 @@ gex_Event_t begin(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* 
 template <class T>
 int begin_implicit(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1,
                    T op2, gex_Flags_t flags) {
+  if (done_here(ad, type, result, rank, address, op, op1, op2, flags)) return 0;
   Call<T> call(ad, type, rank, address, op, op1, op2, flags);
   Thread& here = thread();
   Group& group = op == GEX_OP_SET ? here.puts : op == GEX_OP_GET ? here.gets : here.atomics;
@@ -168,6 +252,7 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   made->tm = tm;
   made->type = dt;
   made->operations = ops;
+  made->by_processors = !aq_domain_is_native(&made->domain);
   made->flags = flags;
   *ad_p = made.release();
 }

@@ -58,19 +58,25 @@ class OwnStrided {
  public:
   OwnStrided(void* base, const std::ptrdiff_t* strides, std::size_t bytes, const std::size_t* count,
              std::size_t levels)
-      : at_(static_cast<std::byte*>(base)), strides_(strides), count_(count), bytes_(bytes), index_(levels) {}
+      : at_(static_cast<std::byte*>(base)),
+        strides_(strides),
+        count_(count),
+        bytes_(bytes),
+        levels_(levels),
+        many_(levels <= kFew ? 0 : levels) {}
   OwnPiece next() noexcept {
     if (ended_) return {};
     const OwnPiece piece{at_, bytes_};
     ended_ = true;
-    for (std::size_t level = 0; level < index_.size(); ++level) {  // the first is the fastest
+    std::size_t* const index = levels_ <= kFew ? few_ : many_.data();
+    for (std::size_t level = 0; level < levels_; ++level) {  // the first is the fastest
       at_ += strides_[level];
-      if (++index_[level] < count_[level]) {
+      if (++index[level] < count_[level]) {
         ended_ = false;
         break;
       }
       at_ -= static_cast<std::ptrdiff_t>(count_[level]) * strides_[level];
-      index_[level] = 0;
+      index[level] = 0;
     }
     return piece;
   }
@@ -80,7 +86,10 @@ class OwnStrided {
   const std::ptrdiff_t* strides_;
   const std::size_t* count_;
   std::size_t bytes_;
-  std::vector<std::size_t> index_;
+  std::size_t levels_;
+  static constexpr std::size_t kFew = 4;
+  std::size_t few_[kFew] = {};
+  std::vector<std::size_t> many_;  ///< in place of few_, for more levels
   bool ended_ = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include <aqueduct/vis.hpp>
 
+#include "compat/gasnet/mapped_pieces.hpp"
 #include "compat/gasnet/own_pieces.hpp"
 #include "compat/gasnet/state.hpp"
 
@@ -142,6 +143,8 @@ R vector_get(Form form, gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist
     copy_own("gex_VIS_VectorGet", OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
     return copied<R>(peer, false);
   }
+  if (get_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
+    return copied<R>(peer, false);
   return begin_get<R>("gex_VIS_VectorGet", form, peer, pieces(local_base(), vector_of(dstcount, dstlist)),
                       pieces(remote_base(peer), vector_of(srccount, srclist)), flags);
 }
@@ -153,6 +156,8 @@ R vector_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Me
     copy_own("gex_VIS_VectorPut", OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
     return copied<R>(peer, true);
   }
+  if (put_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
+    return copied<R>(peer, true);
   return begin_put<R>("gex_VIS_VectorPut", form, peer,
                       pieces(remote_base(peer), vector_of(dstcount, dstlist)),
                       pieces(local_base(), vector_of(srccount, srclist)), flags);
@@ -166,6 +171,8 @@ R indexed_get(Form form, gex_TM_t tm, size_t dstcount, void* const dstlist[], si
              OwnIndexed(srccount, srclist, srclen));
     return copied<R>(peer, false);
   }
+  if (get_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
+    return copied<R>(peer, false);
   return begin_get<R>("gex_VIS_IndexedGet", form, peer,
                       pieces(local_base(), indexed_of(dstcount, dstlist, dstlen)),
                       pieces(remote_base(peer), indexed_of(srccount, srclist, srclen)), flags);
@@ -179,6 +186,8 @@ R indexed_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void*
              OwnIndexed(srccount, srclist, srclen));
     return copied<R>(peer, true);
   }
+  if (put_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
+    return copied<R>(peer, true);
   return begin_put<R>("gex_VIS_IndexedPut", form, peer,
                       pieces(remote_base(peer), indexed_of(dstcount, dstlist, dstlen)),
                       pieces(local_base(), indexed_of(srccount, srclist, srclen)), flags);
@@ -194,6 +203,11 @@ R strided_get(Form form, gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[
              OwnStrided(srcaddr, srcstrides, elemsz, count, levels));
     return copied<R>(peer, false);
   }
+  const Merged few(dststrides, srcstrides, elemsz, count, levels);
+  if (few.has_few_elements() &&
+      get_mapped(peer, OwnStrided(dstaddr, few.to_strides, few.bytes, few.count, few.levels),
+                 OwnStrided(srcaddr, few.from_strides, few.bytes, few.count, few.levels)))
+    return copied<R>(peer, false);
   return begin_get<R>("gex_VIS_StridedGet", form, peer,
                       pieces(static_cast<std::byte*>(dstaddr), strided_of(elemsz, count, dststrides, levels)),
                       pieces(place_of(peer, srcaddr), strided_of(elemsz, count, srcstrides, levels)), flags);
@@ -214,6 +228,11 @@ R strided_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const p
              OwnStrided(srcaddr, srcstrides, elemsz, count, levels));
     return copied<R>(peer, true);
   }
+  const Merged few(dststrides, srcstrides, elemsz, count, levels);
+  if (few.has_few_elements() &&
+      put_mapped(peer, OwnStrided(dstaddr, few.to_strides, few.bytes, few.count, few.levels),
+                 OwnStrided(srcaddr, few.from_strides, few.bytes, few.count, few.levels)))
+    return copied<R>(peer, true);
   return begin_put<R>(
       "gex_VIS_StridedPut", form, peer,
       pieces(place_of(peer, dstaddr), strided_of(elemsz, count, dststrides, levels)),

@@ -88,6 +88,11 @@ static void run_more(const char* what) {
   CASE("outside", gex_RMA_PutBlocking(world, to, there + 65536 - 8, memory, 64, 0));
   CASE("outside_get", gex_Event_Wait(gex_RMA_GetNB(world, memory, to, there - 1, 64, 0)));
   CASE("outside_long", gex_AM_RequestLong0(world, to, kTake, memory, 64, there + 65536 - 8, GEX_EVENT_NOW, 0));
+  gex_Memvec_t past[2] = {{there, 32}, {there + 65536 - 8, 32}}, all[1] = {{memory, 64}};
+  void* past_list[2] = {there, there + 65536 - 8};
+  void* all_list[1] = {memory};
+  CASE("outside_vector", gex_VIS_VectorPutBlocking(world, to, 2, past, 1, all, 0));
+  CASE("outside_indexed", gex_VIS_IndexedGetBlocking(world, 1, all_list, 64, to, 2, past_list, 32, 0));
   CASE("no_op", gex_Event_Wait(GEX_EVENT_NO_OP));
   CASE("two_replies", ask_for(0));
   CASE("reply_to_reply", ask_for(1));

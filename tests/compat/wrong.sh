@@ -49,6 +49,8 @@ for to in $targets; do
   [[ $to == self && $checked == 0 ]] && continue  # undefined, and not looked at
   ends outside $to 'gex_RMA_PutBlocking: .*outside of (its|the) bound segment'
   ends outside_get $to 'gex_RMA_GetNB: '
+  ends outside_vector $to 'gex_VIS_VectorPut: '
+  ends outside_indexed $to 'gex_VIS_IndexedGet: '
   ends outside_long $to 'gex_AM_RequestLong: .*outside of (its|the) bound segment'
 done
 [[ $targets == next ]] && echo 'all right' && exit 0

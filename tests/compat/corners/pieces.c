@@ -1,5 +1,39 @@
 #include "tests/compat/corners/corners.h"
 
+// Strided transfers of one to forty elements, with dimensions that are contiguous on both sides, on one, and on none.
+static void shapes(gex_TM_t team, gex_Rank_t to, char* there) {
+  static const size_t counts[][3] = {{1, 1, 1}, {4, 3, 1}, {12, 1, 1}, {13, 1, 1}, {2, 3, 2}, {1, 5, 1}, {2, 1, 4}, {4, 5, 2}};
+  static const ptrdiff_t strides[][3] = {{3, 12, 60}, {3, 13, 70}, {5, 40, 200}, {-3, -15, 80}};
+  enum { kBytes = 2048, kMiddle = 1024 };
+  char from[kBytes], is[kBytes], expected[kBytes];
+  for (int i = 0; i < kBytes; ++i) from[i] = (char)(i * 7 + (int)me);
+  for (size_t shape = 0; shape < sizeof counts / sizeof counts[0]; ++shape) {
+    for (int pair = 0; pair < 16; ++pair) {
+      const size_t* const n = counts[shape];
+      const ptrdiff_t *const a = strides[pair / 4], *const b = strides[pair % 4];
+      memset(expected, 1, kBytes);
+      OK(gex_RMA_PutBlocking(team, to, there, expected, kBytes, 0));
+      for (size_t k = 0; k < n[2]; ++k)
+        for (size_t j = 0; j < n[1]; ++j)
+          for (size_t i = 0; i < n[0]; ++i)
+            memcpy(expected + kMiddle + (ptrdiff_t)i * a[0] + (ptrdiff_t)j * a[1] + (ptrdiff_t)k * a[2],
+                   from + kMiddle + (ptrdiff_t)i * b[0] + (ptrdiff_t)j * b[1] + (ptrdiff_t)k * b[2], 3);
+      OK(gex_VIS_StridedPutBlocking(team, to, there + kMiddle, a, from + kMiddle, b, 3, n, 3, 0));
+      OK(gex_RMA_GetBlocking(team, is, to, there, kBytes, 0));
+      HOLDS(memcmp(is, expected, kBytes) == 0);
+      memset(expected, 2, kBytes);
+      memset(is, 2, kBytes);
+      OK(gex_RMA_PutBlocking(team, to, there, from, kBytes, 0));
+      for (size_t k = 0; k < n[2]; ++k)
+        for (size_t j = 0; j < n[1]; ++j)
+          for (size_t i = 0; i < n[0]; ++i)
+            memcpy(expected + kMiddle + (ptrdiff_t)i * a[0] + (ptrdiff_t)j * a[1] + (ptrdiff_t)k * a[2],
+                   from + kMiddle + (ptrdiff_t)i * b[0] + (ptrdiff_t)j * b[1] + (ptrdiff_t)k * b[2], 3);
+      gex_Event_Wait(gex_VIS_StridedGetNB(team, is + kMiddle, a, to, there + kMiddle, b, 3, n, 3, 0));
+      HOLDS(memcmp(is, expected, kBytes) == 0);
+    }
+  }
+}
 // A transpose, a reversal, a repeated source, one element, more levels than anybody needs.
 void pieces(gex_TM_t team) {
   const gex_Rank_t members = gex_TM_QuerySize(team), here = gex_TM_QueryRank(team), to = (here + 1) % members;
@@ -56,5 +90,6 @@ void pieces(gex_TM_t team) {
   void* whole[1] = {c};
   OK(gex_VIS_IndexedGetBlocking(team, 1, whole, 24, to, 3, places, 8, 0));
   for (int i = 0; i < 6; ++i) HOLDS(c[i] == a[i][0]);
+  shapes(team, to, there);
   barrier(team);
 }

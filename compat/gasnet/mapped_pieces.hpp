@@ -1,0 +1,121 @@
+#pragma once
+
+#include "compat/gasnet/own_pieces.hpp"
+#include "compat/gasnet/state.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+// Transfers of pieces to and from memory that is mapped here, copied by the layer: a list of short pieces takes less time than
+// the library's checks and plans of one.
+
+namespace aqueduct::gasnet {
+
+/// Where the bound segment of a peer is mapped here. Finds nothing if it is not.
+class MappedPart {
+ public:
+  explicit MappedPart(const Peer& peer) noexcept {
+    const State& s = state();
+    if (peer.remote >= kEndpoints || peer.rank >= s.ep.ranks() || s.places[peer.remote] == nullptr) return;
+    const aqg_place& place = s.places[peer.remote][peer.rank];
+    bytes_ = __atomic_load_n(&place.window->bytes, __ATOMIC_ACQUIRE);
+    here_ = __atomic_load_n(&place.window->base, __ATOMIC_RELAXED);
+    owners_ = place.base;
+  }
+  bool is_mapped() const noexcept { return here_ != nullptr; }
+  /// The address here; null if these bytes of the owner's are not all inside.
+  std::byte* find(const void* owners, std::size_t bytes) const noexcept {
+    const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(owners) - owners_;
+    if (offset > bytes_ || bytes > bytes_ - offset) return nullptr;
+    return reinterpret_cast<std::byte*>(here_) + offset;
+  }
+
+ private:
+  char* here_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t owners_ = 0;
+};
+
+/// The pieces of the peer's side, by their addresses here. Null: outside.
+template <class Pieces>
+class MappedPieces {
+ public:
+  MappedPieces(const MappedPart& part, const Pieces& pieces) noexcept : part_(part), pieces_(pieces) {}
+  OwnPiece next() noexcept {
+    OwnPiece piece = pieces_.next();
+    if (piece.bytes != 0) piece.at = part_.find(piece.at, piece.bytes);
+    return piece;
+  }
+
+ private:
+  MappedPart part_;
+  Pieces pieces_;
+};
+
+/// Copies the pieces by `copy(to, from, bytes)`. False: something is wrong with them, and the library shall say what; a part may
+/// have been copied.
+template <class To, class From, class Copy>
+bool copy_pieces(To to, From from, Copy copy) {
+  OwnPiece target{}, source{};
+  for (;;) {
+    if (target.bytes == 0) target = to.next();
+    if (source.bytes == 0) source = from.next();
+    if (target.bytes == 0 || source.bytes == 0) return target.bytes == source.bytes;
+    if (target.at == nullptr || source.at == nullptr) [[unlikely]]
+      return false;
+    const std::size_t now = std::min(target.bytes, source.bytes);
+    copy(target.at, source.at, now);
+    target = {target.at + now, target.bytes - now};
+    source = {source.at + now, source.bytes - now};
+  }
+}
+
+/// Puts pieces to a peer whose memory is mapped here. False: it is not, or as copy_pieces.
+template <class To, class From>
+bool put_mapped(const Peer& peer, const To& to, const From& from) {
+  const MappedPart part(peer);
+  if (!part.is_mapped()) return false;
+  const MappedPieces there(part, to);
+  if (peer.rank == state().me()) return copy_pieces(there, from, detail::move_bytes);
+  return copy_pieces(there, from, detail::write_bytes);
+}
+/// Gets pieces from another rank whose memory is mapped here. Those of this rank's own are the library's: a loop on them must
+/// make progress.
+template <class To, class From>
+bool get_mapped(const Peer& peer, const To& to, const From& from) {
+  if (peer.rank == state().me()) return false;
+  const MappedPart part(peer);
+  return part.is_mapped() && copy_pieces(to, MappedPieces(part, from), detail::copy_bytes);
+}
+
+/// A strided transfer without the dimensions, from the fastest on, that are contiguous on both sides.
+struct Merged {
+  Merged(const std::ptrdiff_t* to, const std::ptrdiff_t* from, std::size_t element, const std::size_t* counts,
+         std::size_t dimensions) noexcept
+      : to_strides(to), from_strides(from), bytes(element), count(counts), levels(dimensions) {
+    while (levels != 0 && (*count == 1 || (is_next(*to_strides) && is_next(*from_strides)))) {
+      bytes *= *count;
+      ++to_strides, ++from_strides, ++count, --levels;
+    }
+  }
+  bool is_next(std::ptrdiff_t stride) const noexcept { return stride == static_cast<std::ptrdiff_t>(bytes); }
+  /// The library's plan of many elements is faster. Measured: at 16 of 8 to 64 bytes both are about level.
+  bool has_few_elements() const noexcept {
+    constexpr std::size_t kFew = 12;
+    std::size_t elements = 1;
+    for (std::size_t i = 0; i < levels; ++i) {
+      if (count[i] > kFew / elements) return false;
+      elements *= count[i];
+    }
+    return true;
+  }
+
+  const std::ptrdiff_t* to_strides;
+  const std::ptrdiff_t* from_strides;
+  std::size_t bytes;  ///< of an element
+  const std::size_t* count;
+  std::size_t levels;
+};
+
+}  // namespace aqueduct::gasnet
