@@ -118,4 +118,42 @@ struct Merged {
   std::size_t levels;
 };
 
+/// Calls `copy(to, from)` for each element; stops, and returns false, when it does. At most one dimension.
+template <class Copy>
+bool each_element(const Merged& few, void* to, void* from, Copy copy) {
+  auto* target = static_cast<std::byte*>(to);
+  auto* source = static_cast<std::byte*>(from);
+  if (few.levels == 0) return copy(target, source);
+  for (std::size_t left = *few.count; left != 0;
+       --left, target += *few.to_strides, source += *few.from_strides) {
+    if (!copy(target, source)) return false;
+  }
+  return true;
+}
+/// Strided transfers as put_mapped and get_mapped; most often there is one dimension, or none.
+inline bool put_mapped(const Peer& peer, const Merged& few, void* to, void* from) {
+  if (few.levels > 1 || peer.rank == state().me())
+    return put_mapped(peer, OwnStrided(to, few.to_strides, few.bytes, few.count, few.levels),
+                      OwnStrided(from, few.from_strides, few.bytes, few.count, few.levels));
+  const MappedPart part(peer);
+  if (!part.is_mapped() || from == nullptr) return false;
+  return each_element(few, to, from, [&](std::byte* target, const std::byte* source) {
+    std::byte* const at = part.find(target, few.bytes);
+    if (at != nullptr) detail::write_bytes(at, source, few.bytes);
+    return at != nullptr;
+  });
+}
+inline bool get_mapped(const Peer& peer, const Merged& few, void* to, void* from) {
+  if (few.levels > 1 || peer.rank == state().me())
+    return get_mapped(peer, OwnStrided(to, few.to_strides, few.bytes, few.count, few.levels),
+                      OwnStrided(from, few.from_strides, few.bytes, few.count, few.levels));
+  const MappedPart part(peer);
+  if (!part.is_mapped() || to == nullptr) return false;
+  return each_element(few, to, from, [&](std::byte* target, const std::byte* source) {
+    const std::byte* const at = part.find(source, few.bytes);
+    if (at != nullptr) detail::copy_bytes(target, at, few.bytes);
+    return at != nullptr;
+  });
+}
+
 }  // namespace aqueduct::gasnet

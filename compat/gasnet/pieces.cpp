@@ -58,6 +58,7 @@ R no_op(Form form) noexcept {
 
 /// Sends the notice that gex_VIS_SetPeerCompletionHandler has asked for, after a put that is complete.
 void notify_if_armed(const Peer& peer) {
+  if (__atomic_load_n(&aqg_vis_notices, __ATOMIC_RELAXED) == 0) return;  // by no thread yet
   auto& armed = thread().after_pieces;
   if (armed.handler == 0) return;
   const auto notice = std::exchange(armed, {});
@@ -204,10 +205,7 @@ R strided_get(Form form, gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[
     return copied<R>(peer, false);
   }
   const Merged few(dststrides, srcstrides, elemsz, count, levels);
-  if (few.has_few_elements() &&
-      get_mapped(peer, OwnStrided(dstaddr, few.to_strides, few.bytes, few.count, few.levels),
-                 OwnStrided(srcaddr, few.from_strides, few.bytes, few.count, few.levels)))
-    return copied<R>(peer, false);
+  if (few.has_few_elements() && get_mapped(peer, few, dstaddr, srcaddr)) return copied<R>(peer, false);
   return begin_get<R>("gex_VIS_StridedGet", form, peer,
                       pieces(static_cast<std::byte*>(dstaddr), strided_of(elemsz, count, dststrides, levels)),
                       pieces(place_of(peer, srcaddr), strided_of(elemsz, count, srcstrides, levels)), flags);
@@ -229,10 +227,7 @@ R strided_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const p
     return copied<R>(peer, true);
   }
   const Merged few(dststrides, srcstrides, elemsz, count, levels);
-  if (few.has_few_elements() &&
-      put_mapped(peer, OwnStrided(dstaddr, few.to_strides, few.bytes, few.count, few.levels),
-                 OwnStrided(srcaddr, few.from_strides, few.bytes, few.count, few.levels)))
-    return copied<R>(peer, true);
+  if (few.has_few_elements() && put_mapped(peer, few, dstaddr, srcaddr)) return copied<R>(peer, true);
   return begin_put<R>(
       "gex_VIS_StridedPut", form, peer,
       pieces(place_of(peer, dstaddr), strided_of(elemsz, count, dststrides, levels)),
@@ -246,21 +241,23 @@ using namespace aqueduct::gasnet;
 
 extern "C" {
 
+int aqg_vis_notices = 0;
+
 #define AQG_FORMS(R, NAME, form)                                                                            \
-  R gex_VIS_VectorGet##NAME(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank, \
+  R aqg_vis_VectorGet##NAME(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank, \
                             size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {             \
     return vector_get<R>(form, tm, dstcount, dstlist, srcrank, srccount, srclist, flags);                   \
   }                                                                                                         \
-  R gex_VIS_VectorPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[], \
+  R aqg_vis_VectorPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[], \
                             size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {             \
     return vector_put<R>(form, tm, dstrank, dstcount, dstlist, srccount, srclist, flags);                   \
   }                                                                                                         \
-  R gex_VIS_IndexedGet##NAME(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,            \
+  R aqg_vis_IndexedGet##NAME(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,            \
                              gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen,     \
                              gex_Flags_t flags) {                                                           \
     return indexed_get<R>(form, tm, dstcount, dstlist, dstlen, srcrank, srccount, srclist, srclen, flags);  \
   }                                                                                                         \
-  R gex_VIS_IndexedPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],       \
+  R aqg_vis_IndexedPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],       \
                              size_t dstlen, size_t srccount, void* const srclist[], size_t srclen,          \
                              gex_Flags_t flags) {                                                           \
     return indexed_put<R>(form, tm, dstrank, dstcount, dstlist, dstlen, srccount, srclist, srclen, flags);  \
@@ -287,6 +284,7 @@ void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source
   if (nbytes > GEX_VIS_MAX_PEERCOMPLETION) {
     fail("gex_VIS_SetPeerCompletionHandler", "the payload exceeds GEX_VIS_MAX_PEERCOMPLETION");
   }
+  __atomic_store_n(&aqg_vis_notices, 1, __ATOMIC_RELAXED);
   thread().after_pieces = {handler, source_addr, nbytes};
 }
 }

@@ -8,22 +8,72 @@
 extern "C" {
 #endif
 
-#define AQG_DEFINE_VIS(R, FORM)                                                                             \
-  R gex_VIS_VectorGet##FORM(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank, \
-                            size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags);              \
-  R gex_VIS_VectorPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[], \
-                            size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags);              \
-  R gex_VIS_IndexedGet##FORM(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,            \
-                             gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen,     \
-                             gex_Flags_t flags);                                                            \
-  R gex_VIS_IndexedPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],       \
-                             size_t dstlen, size_t srccount, void* const srclist[], size_t srclen,          \
-                             gex_Flags_t flags);                                                            \
-  R gex_VIS_StridedGet##FORM(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,  \
-                             void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                    \
-                             const size_t count[], size_t stridelevels, gex_Flags_t flags);                 \
-  R gex_VIS_StridedPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],  \
-                             void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                    \
+/// Not 0 once a notice has been asked for by gex_VIS_SetPeerCompletionHandler: then the library does all puts.
+extern int aqg_vis_notices;
+/// Copies one piece to or from a peer whose memory is mapped here, inline. 0: nothing has happened, the library shall do it.
+static inline int aqg_put_piece(gex_TM_t tm, gex_Rank_t rank, void* to, size_t to_bytes, const void* from,
+                                size_t from_bytes) {
+  if (aqg_vis_notices != 0 || to_bytes != from_bytes || from == NULL) return 0;
+  void* const place = aqg_mapped(tm, rank, to, to_bytes);
+  if (place == NULL) return 0;
+  aqg_write_bytes(place, from, to_bytes);
+  return 1;
+}
+static inline int aqg_get_piece(gex_TM_t tm, void* to, size_t to_bytes, gex_Rank_t rank, const void* from,
+                                size_t from_bytes) {
+  if (to_bytes != from_bytes || to == NULL) return 0;
+  const void* const place = aqg_mapped_for_value(tm, rank, from, to_bytes);
+  if (place == NULL) return 0;
+  aqg_copy_bytes(to, place, to_bytes);
+  return 1;
+}
+
+#define AQG_DEFINE_VIS(R, FORM)                                                                              \
+  R aqg_vis_VectorGet##FORM(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank,  \
+                            size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags);               \
+  R aqg_vis_VectorPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[],  \
+                            size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags);               \
+  R aqg_vis_IndexedGet##FORM(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,             \
+                             gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen,      \
+                             gex_Flags_t flags);                                                             \
+  R aqg_vis_IndexedPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],        \
+                             size_t dstlen, size_t srccount, void* const srclist[], size_t srclen,           \
+                             gex_Flags_t flags);                                                             \
+  static inline R gex_VIS_VectorGet##FORM(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],        \
+                                          gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[], \
+                                          gex_Flags_t flags) {                                               \
+    if (dstcount == 1 && srccount == 1 &&                                                                    \
+        aqg_get_piece(tm, dstlist->gex_addr, dstlist->gex_len, srcrank, srclist->gex_addr, srclist->gex_len)) \
+      return (R)0;                                                                                           \
+    return aqg_vis_VectorGet##FORM(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);                \
+  }                                                                                                          \
+  static inline R gex_VIS_VectorPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,                  \
+                                          gex_Memvec_t const dstlist[], size_t srccount,                     \
+                                          gex_Memvec_t const srclist[], gex_Flags_t flags) {                 \
+    if (dstcount == 1 && srccount == 1 &&                                                                    \
+        aqg_put_piece(tm, dstrank, dstlist->gex_addr, dstlist->gex_len, srclist->gex_addr, srclist->gex_len)) \
+      return (R)0;                                                                                           \
+    return aqg_vis_VectorPut##FORM(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);                \
+  }                                                                                                          \
+  static inline R gex_VIS_IndexedGet##FORM(gex_TM_t tm, size_t dstcount, void* const dstlist[],              \
+                                           size_t dstlen, gex_Rank_t srcrank, size_t srccount,               \
+                                           void* const srclist[], size_t srclen, gex_Flags_t flags) {        \
+    if (dstcount == 1 && srccount == 1 && aqg_get_piece(tm, *dstlist, dstlen, srcrank, *srclist, srclen))    \
+      return (R)0;                                                                                           \
+    return aqg_vis_IndexedGet##FORM(tm, dstcount, dstlist, dstlen, srcrank, srccount, srclist, srclen, flags); \
+  }                                                                                                          \
+  static inline R gex_VIS_IndexedPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,                 \
+                                           void* const dstlist[], size_t dstlen, size_t srccount,            \
+                                           void* const srclist[], size_t srclen, gex_Flags_t flags) {        \
+    if (dstcount == 1 && srccount == 1 && aqg_put_piece(tm, dstrank, *dstlist, dstlen, *srclist, srclen))    \
+      return (R)0;                                                                                           \
+    return aqg_vis_IndexedPut##FORM(tm, dstrank, dstcount, dstlist, dstlen, srccount, srclist, srclen, flags); \
+  }                                                                                                          \
+  R gex_VIS_StridedGet##FORM(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,   \
+                             void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                     \
+                             const size_t count[], size_t stridelevels, gex_Flags_t flags);                  \
+  R gex_VIS_StridedPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],   \
+                             void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                     \
                              const size_t count[], size_t stridelevels, gex_Flags_t flags);
 AQG_DEFINE_VIS(gex_Event_t, NB)
 AQG_DEFINE_VIS(int, NBI)
