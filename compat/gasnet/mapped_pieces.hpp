@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 // Transfers of pieces to and from memory that is mapped here, copied by the layer: a list of short pieces takes less time than
 // the library's checks and plans of one.
@@ -27,7 +28,7 @@ class MappedPart {
   /// The address here; null if these bytes of the owner's are not all inside.
   std::byte* find(const void* owners, std::size_t bytes) const noexcept {
     const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(owners) - owners_;
-    if (offset > bytes_ || bytes > bytes_ - offset) return nullptr;
+    if (here_ == nullptr || offset > bytes_ || bytes > bytes_ - offset) return nullptr;
     return reinterpret_cast<std::byte*>(here_) + offset;
   }
 
@@ -89,7 +90,48 @@ bool get_mapped(const Peer& peer, const To& to, const From& from) {
   return part.is_mapped() && copy_pieces(to, MappedPieces(part, from), detail::copy_bytes);
 }
 
-/// A strided transfer without the dimensions, from the fastest on, that are contiguous on both sides.
+/// Lists of equal pieces on both sides, as most are, in a loop of few instructions. `pair(i)` is the piece of the one side and of
+/// the other. False: as copy_pieces, or the lists are not of that kind.
+template <class Pair>
+bool put_equal(const Peer& peer, std::size_t to_count, std::size_t from_count, Pair pair) {
+  if (to_count != from_count || peer.rank == state().me()) return false;
+  const MappedPart part(peer);
+  for (std::size_t i = 0; i < to_count; ++i) {
+    const std::pair<OwnPiece, OwnPiece> one = pair(i);
+    std::byte* const at = part.find(one.first.at, one.first.bytes);
+    if (one.first.bytes != one.second.bytes || at == nullptr || one.second.at == nullptr) return false;
+    detail::write_bytes(at, one.second.at, one.second.bytes);
+  }
+  return to_count != 0;
+}
+template <class Pair>
+bool get_equal(const Peer& peer, std::size_t to_count, std::size_t from_count, Pair pair) {
+  if (to_count != from_count || peer.rank == state().me()) return false;
+  const MappedPart part(peer);
+  for (std::size_t i = 0; i < to_count; ++i) {
+    const std::pair<OwnPiece, OwnPiece> one = pair(i);
+    const std::byte* const at = part.find(one.second.at, one.second.bytes);
+    if (one.first.bytes != one.second.bytes || at == nullptr || one.first.at == nullptr) return false;
+    detail::copy_bytes(one.first.at, at, one.first.bytes);
+  }
+  return to_count != 0;
+}
+/// The pairs of two lists, for those.
+inline auto pairs_of(const gex_Memvec_t* to, const gex_Memvec_t* from) noexcept {
+  return [to, from](std::size_t i) -> std::pair<OwnPiece, OwnPiece> {
+    return {{static_cast<std::byte*>(to[i].gex_addr), to[i].gex_len},
+            {static_cast<std::byte*>(from[i].gex_addr), from[i].gex_len}};
+  };
+}
+inline auto pairs_of(void* const* to, std::size_t to_bytes, void* const* from,
+                     std::size_t from_bytes) noexcept {
+  return [=](std::size_t i) -> std::pair<OwnPiece, OwnPiece> {
+    return {{static_cast<std::byte*>(to[i]), to_bytes}, {static_cast<std::byte*>(from[i]), from_bytes}};
+  };
+}
+
+/// A strided transfer without the dimensions, from the fastest on, that are contiguous on both sides, and without the slowest
+/// ones that have one element.
 struct Merged {
   Merged(const std::ptrdiff_t* to, const std::ptrdiff_t* from, std::size_t element, const std::size_t* counts,
          std::size_t dimensions) noexcept
@@ -98,6 +140,7 @@ struct Merged {
       bytes *= *count;
       ++to_strides, ++from_strides, ++count, --levels;
     }
+    while (levels != 0 && count[levels - 1] == 1) --levels;
   }
   bool is_next(std::ptrdiff_t stride) const noexcept { return stride == static_cast<std::ptrdiff_t>(bytes); }
   /// The library's plan of many elements is faster. Measured: at 16 of 8 to 64 bytes both are about level.

@@ -144,7 +144,8 @@ R vector_get(Form form, gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist
     copy_own("gex_VIS_VectorGet", OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
     return copied<R>(peer, false);
   }
-  if (get_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
+  if (get_equal(peer, dstcount, srccount, pairs_of(dstlist, srclist)) ||
+      get_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
     return copied<R>(peer, false);
   return begin_get<R>("gex_VIS_VectorGet", form, peer, pieces(local_base(), vector_of(dstcount, dstlist)),
                       pieces(remote_base(peer), vector_of(srccount, srclist)), flags);
@@ -157,7 +158,8 @@ R vector_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Me
     copy_own("gex_VIS_VectorPut", OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
     return copied<R>(peer, true);
   }
-  if (put_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
+  if (put_equal(peer, dstcount, srccount, pairs_of(dstlist, srclist)) ||
+      put_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
     return copied<R>(peer, true);
   return begin_put<R>("gex_VIS_VectorPut", form, peer,
                       pieces(remote_base(peer), vector_of(dstcount, dstlist)),
@@ -172,7 +174,8 @@ R indexed_get(Form form, gex_TM_t tm, size_t dstcount, void* const dstlist[], si
              OwnIndexed(srccount, srclist, srclen));
     return copied<R>(peer, false);
   }
-  if (get_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
+  if (get_equal(peer, dstcount, srccount, pairs_of(dstlist, dstlen, srclist, srclen)) ||
+      get_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
     return copied<R>(peer, false);
   return begin_get<R>("gex_VIS_IndexedGet", form, peer,
                       pieces(local_base(), indexed_of(dstcount, dstlist, dstlen)),
@@ -187,7 +190,8 @@ R indexed_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void*
              OwnIndexed(srccount, srclist, srclen));
     return copied<R>(peer, true);
   }
-  if (put_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
+  if (put_equal(peer, dstcount, srccount, pairs_of(dstlist, dstlen, srclist, srclen)) ||
+      put_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
     return copied<R>(peer, true);
   return begin_put<R>("gex_VIS_IndexedPut", form, peer,
                       pieces(remote_base(peer), indexed_of(dstcount, dstlist, dstlen)),
