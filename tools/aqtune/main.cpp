@@ -97,6 +97,30 @@ void write_page(const std::string& file, const std::string& decisions_file) {
   if (!out) throw BadInput(fmt::format("--report {}: it cannot be written", file));
 }
 
+/// Fails if the page cannot be written: before the search, which takes longer.
+void check_page(const std::string& file) {
+  if (file.empty()) return;
+  std::error_code none;
+  const bool exists = std::filesystem::exists(file, none);
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  const std::string& written = exists ? file : folder.empty() ? "." : folder;
+  if (std::filesystem::is_directory(file, none) || access(written.c_str(), W_OK) != 0)
+    throw BadInput(fmt::format("--report {}: it cannot be written", file));
+}
+
+/// Fails if the launcher has started another job than the options ask for.
+void check_job(const Job& job, const Options& options) {
+  if (options.ranks != 0 && options.ranks != job.ranks())
+    throw BadInput(fmt::format("--ranks {}, but the launcher started {}; leave --ranks out", options.ranks,
+                               job.ranks()));
+  const std::string conduit = job.config().text("conduit");
+  if (!options.conduit.empty() && options.conduit != conduit)
+    throw BadInput(fmt::format(
+        "--conduit {}, but the launcher's setting is AQUEDUCT_CONDUIT={}; give the conduit to the launcher: "
+        "aqrun --conduit {}",
+        options.conduit, conduit, options.conduit));
+}
+
 /// A rank of another host, if there is one: its conduit names the file (coll/tuning_run.cpp).
 Rank farthest(const Endpoint& me) {
   const auto near = me.neighbours();
@@ -109,6 +133,8 @@ Rank farthest(const Endpoint& me) {
 /// What this rank does. Its exit status.
 int tune_here(Job& job, const Options& options) {
   Endpoint& me = job.endpoint();
+  check_job(job, options);
+  if (me.rank() == 0) check_page(options.report);
   if (me.ranks() == 1) throw BadInput("a team of one has nothing to tune: start at least two ranks");
   TuneOptions wanted;
   wanted.time = std::chrono::nanoseconds(static_cast<std::int64_t>(options.seconds * 1e9));
@@ -171,7 +197,10 @@ int run(const Options& options, int argc, char** argv) {
   if (std::filesystem::exists(options.out, none) && !std::filesystem::is_regular_file(options.out, none) &&
       !std::filesystem::is_directory(options.out, none))
     throw BadInput(fmt::format("--out: {} is neither a file nor a folder", options.out));
-  if (!has_launcher()) relaunch(options, argc, argv);
+  if (!has_launcher()) {
+    check_page(options.report);
+    relaunch(options, argc, argv);
+  }
   Config config = Config::from_environment();
   auto job = Job::start(config);
   if (!job) return job.status().exit_code();  // the log says why
@@ -248,6 +277,10 @@ static int run_tool(int argc, char** argv) {
   try {
     if (!std::isfinite(options.seconds))
       throw aqueduct::aqtune::BadInput("--seconds is a number from 0.01 to 1e6");
+    if (!std::isfinite(noise)) throw aqueduct::aqtune::BadInput("--noise is a number from 0 to 1000");
+    for (const double most : options.study.most) {
+      if (!std::isfinite(most)) throw aqueduct::aqtune::BadInput("--require has numbers from 0 to 1e6");
+    }
     if (!options.study.most.empty() && !options.studies)
       throw aqueduct::aqtune::BadInput("--require is for --regret: give both");
     if (!options.report.empty() && !options.report.ends_with(".html"))
