@@ -1,6 +1,24 @@
 #include "tools/aqconform/fabrics.hpp"
 
+#include <string>
+#include <string_view>
+
 namespace aqueduct::conformance {
+
+namespace {
+
+/// Hosts in name only, beside smp: one for each letter of `hosts`, where the process of that number is. For what goes by hosts;
+/// whatever else is the same everywhere.
+Fabric pretended_hosts(const char* name, std::string_view hosts) {
+  Fabric made{.name = name, .conduit = "udp", .settings = {}, .processes = 0};
+  made.enter = [hosts](std::uint32_t process) {
+    return Settings{{"host_id", std::string("host-") + hosts[process % hosts.size()]}};
+  };
+  made.hidden = true;
+  return made;
+}
+
+}  // namespace
 
 std::vector<Fabric> udp_fabrics() {
   const auto fabric = [](const char* name, Rank processes, Settings settings = {}) {
@@ -41,6 +59,8 @@ std::vector<Fabric> udp_fabrics() {
       faulty("udp-all-faults-encrypted",
              "loss=1%,delay=1ms,jitter=0.5ms,reorder=25%,duplicate=5%,corrupt=1%,corrupt_bytes=65536",
              {{"udp_security", "full"}}),
+      pretended_hosts("udp-hosts-in-rows", "aabcccdd"),
+      pretended_hosts("udp-hosts-in-turns", "abacbacb"),
   };
 }
 
