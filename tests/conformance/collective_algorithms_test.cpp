@@ -48,6 +48,9 @@ struct ForcedJob {
   std::array<ForcedChoice, kForcedOperations> choices;
 
   const ForcedChoice& of(Collective operation) const { return choices[static_cast<std::size_t>(operation)]; }
+  bool goes_by_hosts(Collective operation) const {
+    return of(operation).algorithm != nullptr && of(operation).algorithm->hosts;
+  }
   Settings settings() const {
     Settings all;
     for (const SettingInfo& info : coll::algorithm_settings()) {
@@ -134,13 +137,14 @@ constexpr std::uint32_t kForcedMaps = 39;  // the operator's number
 /// Makes calls of one operation on one team, and judges each.
 class ForcedCalls {
  public:
-  ForcedCalls(Endpoint& me, Team& team, CollMemory& memory, Collective operation, const ForcedChoice& choice)
+  ForcedCalls(Endpoint& me, Team& team, CollMemory& memory, Collective operation, const ForcedJob& job)
       : board_(board_of(team)),
         me_(me),
         team_(team),
         memory_(memory),
         operation_(operation),
-        choice_(choice),
+        choice_(job.of(operation)),
+        scans_by_hosts_(job.goes_by_hosts(Collective::scan) || job.goes_by_hosts(Collective::exscan)),
         number_((std::uint64_t{team.size()} << 20) + (static_cast<std::uint64_t>(operation) << 12)) {}
 
   /// `long_elements`: of 8 bytes, of the largest buffer. 0: no long calls.
@@ -221,9 +225,9 @@ class ForcedCalls {
     if (carried && team_.size() > 1) ++carried_out_;
   }
   /// After Sync::none at the end: by an operation that no algorithm refuses, and that is not the one that is counted. Where
-  /// all go by hosts, each of them is refused on some teams.
+  /// scans go by hosts, they are refused on some teams.
   Status settle() {
-    if (choice_.algorithm->hosts) return team_.barrier();
+    if (scans_by_hosts_) return team_.barrier();
     std::array<std::uint8_t, 1> word{};
     return operation_ == Collective::scan ? exscan(team_, word, ReduceOp::max)
                                           : scan(team_, word, ReduceOp::max);
@@ -302,6 +306,7 @@ class ForcedCalls {
   CollMemory& memory_;
   Collective operation_;
   const ForcedChoice& choice_;
+  bool scans_by_hosts_;
   std::uint64_t number_;  // of the call, the same on all members
   std::uint64_t carried_out_ = 0;
 };
@@ -333,7 +338,7 @@ void play_on_team(Endpoint& me, CollMemory& memory, const ForcedJob& job, Rank s
     const ForcedChoice& choice = job.of(operation);
     if (choice.algorithm == nullptr) continue;
     const std::uint64_t before = uses_of(me, *choice.algorithm);
-    ForcedCalls calls(me, **team, memory, operation, choice);
+    ForcedCalls calls(me, **team, memory, operation, job);
     // Long ones in small scratch are cut into many pieces: not on every team.
     ASSERT_NO_FATAL_FAILURE(calls.play(size == 3 || size == me.ranks() ? elements : 0));
     EXPECT_EQ(uses_of(me, *choice.algorithm) - before, calls.carried_out())
