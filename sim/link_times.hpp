@@ -39,6 +39,19 @@ class LinkTimes {
     return take_between(times, now, head, length);
   }
 
+  // What `take` of a link will read, from the first thing to the last, each found by the one before: to be fetched from memory.
+  const void* first_read(Link link) const noexcept { return &links_[link]; }
+  const void* then_read(Link link) const noexcept {
+    const Times& times = links_[link];
+    return times.idle == kNone ? first_read(link) : &lists_[times.idle];
+  }
+  const void* last_read(Link link) const noexcept {
+    const Times& times = links_[link];
+    if (times.idle == kNone) return first_read(link);
+    const List& list = lists_[times.idle];
+    return list.idle.data() + list.passed;
+  }
+
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
   struct Idle {

@@ -4,6 +4,8 @@
 #include "sim/link_times.hpp"
 #include "sim/topology.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -31,6 +33,7 @@ class SharedLinks final : public coll::Links {
       : topology_(topology), places_(places), of_hosts_(of_hosts), of_switches_(of_switches), seed_(seed) {}
 
   void begin() override;
+  void announce(Rank from, Rank to) override;
   coll::Picoseconds arrival(coll::Picoseconds entered, Rank from, Rank to, std::uint64_t bytes,
                             const coll::LogGP& link) override;
 
@@ -49,7 +52,10 @@ class SharedLinks final : public coll::Links {
   std::uint64_t hops_ = 0;
   LinkTimes times_{0};
   std::vector<std::uint64_t> bytes_;
-  Route route_;
+  // The ways of messages that are announced, in a ring.
+  std::array<Route, kAnnounced> routes_;
+  std::size_t first_ = 0;
+  std::size_t announced_ = 0;
 };
 
 }  // namespace aqueduct::sim

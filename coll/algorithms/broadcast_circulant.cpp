@@ -20,9 +20,11 @@ struct CirculantBroadcast {
   Segments parts;
   std::uint32_t rounds = 0;
   std::uint32_t skipped = 0;  ///< rounds of the first phase, so that the last one is whole
+  std::span<const std::int8_t>
+      notes;  ///< [member][round of a phase] what Circulant::received says; empty: ask it
 
-  explicit CirculantBroadcast(const Shape& shape) noexcept
-      : graph(shape.ranks), parts(shape.bytes, shape.element, shape.parameters[0]) {
+  explicit CirculantBroadcast(const Shape& shape, std::span<const std::int8_t> noted = {}) noexcept
+      : graph(shape.ranks), parts(shape.bytes, shape.element, shape.parameters[0]), notes(noted) {
     if (shape.ranks == 1 || parts.count == 0) return;
     rounds = parts.count - 1 + graph.rounds;
     skipped = (graph.rounds - (parts.count - 1) % graph.rounds) % graph.rounds;
@@ -30,9 +32,10 @@ struct CirculantBroadcast {
   /// The segment that the member at `here`, not 0, receives in a round; negative if it receives none.
   std::int64_t received(Rank here, std::uint32_t round) const noexcept {
     const std::uint32_t counted = round + skipped;
-    const std::uint32_t phase = counted / graph.rounds * graph.rounds;
-    const std::int64_t block =
-        graph.received(here, counted % graph.rounds) + std::int64_t{phase} - std::int64_t{skipped};
+    const std::uint32_t of_phase = counted % graph.rounds;
+    const std::int64_t first =
+        notes.empty() ? graph.received(here, of_phase) : notes[std::size_t{here} * graph.rounds + of_phase];
+    const std::int64_t block = first + std::int64_t{counted - of_phase} - std::int64_t{skipped};
     // In the last phase a new segment would be one beyond the last. It is the last itself instead.
     return std::min<std::int64_t>(block, std::int64_t{parts.count} - 1);
   }
@@ -51,9 +54,8 @@ std::uint32_t broadcast_circulant_length(const Shape& shape, Rank position, std:
   return 2 * plan.rounds;
 }
 
-Step broadcast_circulant_step(const Shape& shape, Rank position, std::uint32_t,
-                              std::uint32_t index) noexcept {
-  const CirculantBroadcast plan(shape);
+Step step_of(const CirculantBroadcast& plan, const Shape& shape, Rank position,
+             std::uint32_t index) noexcept {
   const Rank here = relative(position, shape.root, shape.ranks);
   if (here == 0 && index == plan.rounds) return copy_of(at(Space::in, 0), at(Space::out, 0), shape.bytes);
   const std::uint32_t round = here == 0 ? index : index / 2;
@@ -78,6 +80,28 @@ Step broadcast_circulant_step(const Shape& shape, Rank position, std::uint32_t,
                 at(Space::scratch, offset), bytes, static_cast<Counter>(number));
 }
 
+Step broadcast_circulant_step(const Shape& shape, Rank position, std::uint32_t,
+                              std::uint32_t index) noexcept {
+  return step_of(CirculantBroadcast(shape), shape, position, index);
+}
+
+std::size_t broadcast_circulant_notes(const Shape& shape) noexcept {
+  const CirculantBroadcast plan(shape);
+  return plan.rounds == 0 ? 0 : std::size_t{shape.ranks} * plan.graph.rounds;
+}
+void broadcast_circulant_write(const Shape& shape, std::span<std::int8_t> notes) noexcept {
+  const Circulant graph(shape.ranks);
+  for (Rank here = 1; here < shape.ranks; ++here)
+    graph.received(here, notes.subspan(std::size_t{here} * graph.rounds, graph.rounds));
+}
+Step broadcast_circulant_noted_step(const Shape& shape, std::span<const std::int8_t> notes, Rank position,
+                                    std::uint32_t, std::uint32_t index) noexcept {
+  return step_of(CirculantBroadcast(shape, notes), shape, position, index);
+}
+
+constexpr Noted kBroadcastCirculantNoted{broadcast_circulant_notes, broadcast_circulant_write,
+                                         broadcast_circulant_noted_step};
+
 Cost broadcast_circulant_cost(const Shape& shape) noexcept {
   const CirculantBroadcast plan(shape);
   if (plan.rounds == 0) return {};
@@ -99,6 +123,7 @@ const Algorithm kBroadcastCirculant{
     .length = broadcast_circulant_length,
     .step = broadcast_circulant_step,
     .cost = broadcast_circulant_cost,
+    .noted = &kBroadcastCirculantNoted,
 };
 
 }  // namespace aqueduct::coll

@@ -3,6 +3,7 @@
 #include "coll/schedule/passes.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace aqueduct::coll {
 
@@ -38,6 +39,8 @@ struct Circulant {
   /// Source: Träff, Round-optimal n-Block Broadcast Schedules in Logarithmic Time, arXiv 2312.11236, 2023. The numbers
   ///         are chosen as the greatest ones of a range, without the search tree of that paper.
   std::int64_t received(Rank position, std::uint32_t k) const noexcept;
+  /// The same for all rounds, in the time of one. Requires: blocks.size() == rounds.
+  void received(Rank position, std::span<std::int8_t> blocks) const noexcept;
 
   /// The index of the last distance on the way from 0 to `position` along falling distances: the first block that the
   /// member receives. `rounds` for 0 and for `ranks`.
@@ -46,6 +49,8 @@ struct Circulant {
  private:
   bool has_base_between(std::uint64_t low, std::uint64_t high, std::uint64_t cut,
                         std::uint32_t base) const noexcept;
+  template <class Each>
+  void each_received(Rank position, std::uint32_t last, const Each& each) const noexcept;
 };
 
 }  // namespace aqueduct::coll

@@ -66,7 +66,13 @@ void Ports::route(std::uint64_t window) {
   std::stable_sort(entries.begin(), entries.end(), [](const Event& a, const Event& b) {
     return a.time != b.time ? a.time < b.time : a.from < b.from;
   });
-  for (Event& entry : entries) {
+  const auto announce = [&](std::size_t i) {
+    if (i < entries.size()) options_.links->announce(entries[i].from, entries[i].rank);
+  };
+  for (std::size_t i = 0; i + 1 < Links::kAnnounced; ++i) announce(i);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    announce(i + Links::kAnnounced - 1);
+    Event& entry = entries[i];
     entry.time = options_.links->arrival(entry.time, entry.from, entry.rank, entry.carried(),
                                          between(entry.from, entry.rank, entry.carried()));
     heads_.push(entry);

@@ -9,6 +9,8 @@
 
 namespace aqueduct::coll {
 
+void Links::announce(Rank, Rank) {}
+
 const char* problem_of(const Machine& machine) noexcept {
   if (machine.levels.empty()) return "a machine has at least one level";
   for (const Machine::Level& level : machine.levels) {
@@ -48,16 +50,8 @@ std::string refusal(std::span<const ReplayedCall> calls, const Machine& machine,
   return {};
 }
 
-/// Whether some member has several lanes.
-bool has_lanes(const ReplayedCall& call) noexcept {
-  for (Rank rank = 0; rank < call.shape.ranks; ++rank) {
-    if (call.algorithm->lanes(call.shape, rank) > 1) return true;
-  }
-  return false;
-}
-
 bool runs_ahead(std::span<const ReplayedCall> calls) noexcept {
-  return calls.size() == 1 && !has_lanes(calls.front());
+  return calls.size() == 1 && ReplayState::lanes_of_call(calls) == 1;
 }
 
 }  // namespace
@@ -67,13 +61,13 @@ Replayed replay(std::span<const ReplayedCall> calls, const Machine& machine, con
   refused.problem = refusal(calls, machine, options);
   if (!refused.problem.empty()) return refused;
   if (options.watcher == nullptr && !machine.shares_cores() && runs_ahead(calls)) {
-    ReplayState state(calls, machine, options, 1);
+    ReplayState state(calls, machine, options);
     if (ReplayAhead(state).run()) {
       state.finish();
       return std::move(state.out);
     }
   }
-  ReplayState state(calls, machine, options, ReplayState::kLanes);
+  ReplayState state(calls, machine, options);
   ReplayStepped(state).run();
   state.finish();
   return std::move(state.out);
@@ -87,9 +81,9 @@ Replayed replay(const Algorithm& algorithm, const Shape& shape, const Machine& m
 
 std::uint64_t replay_memory(std::span<const ReplayedCall> calls) {
   const std::uint64_t each =
-      runs_ahead(calls) ? ReplayState::bytes_of_member(calls, 1) + ReplayAhead::kBytesOfMember
-                        : ReplayState::bytes_of_member(calls, ReplayState::kLanes) +
-                              ReplayStepped::kBytesOfMember + calls.size() * ReplayStepped::kBytesOfCall;
+      ReplayState::bytes_of_member(calls) +
+      (runs_ahead(calls) ? ReplayAhead::kBytesOfMember
+                         : ReplayStepped::kBytesOfMember + calls.size() * ReplayStepped::kBytesOfCall);
   return each * calls.front().shape.ranks;
 }
 

@@ -3,6 +3,7 @@
 #include "coll/model/loggp.hpp"
 #include "coll/schedule/schedule.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,6 +18,11 @@ class Links {
   virtual ~Links() = default;
   /// A replay begins: all links are free.
   virtual void begin() = 0;
+  /// So many messages are announced before they are asked for, at most.
+  static constexpr std::size_t kAnnounced = 16;
+  /// Announces messages that `arrival` will be asked for, in the same order, so that what is known of their links can be
+  /// fetched from memory meanwhile.
+  virtual void announce(Rank from, Rank to);
   /// When the head of a message reaches the port of `to`. At least `entered` + the latency of `link`, which is that
   /// between the two ranks. If a link on the way is slower than a port, the head is late by so much that the last byte is right.
   virtual Picoseconds arrival(Picoseconds entered, Rank from, Rank to, std::uint64_t bytes,

@@ -11,7 +11,7 @@ void ReplayStepped::go_on(Rank rank, Picoseconds now) {
   Looking& looking = looking_[rank];
   if (std::exchange(looking.posting, false)) {
     if (looking.computing != 0) {
-      looking.calls[std::exchange(looking.computing, 0)].begun = true;
+      calls_of(rank)[std::exchange(looking.computing, 0)].begun = true;
       looking.lane = kBeginLook;
     } else if (!end_post(rank, looking, now)) {
       return;
@@ -35,10 +35,9 @@ void ReplayStepped::go_on(Rank rank, Picoseconds now) {
 bool ReplayStepped::begin_look(Rank rank, Looking& looking, Picoseconds now) {
   looking.moved = false;
   while (!looking.due.empty()) {
-    const Looking::Due due = looking.due.front();
-    looking.due.erase(looking.due.begin());
-    --looking.calls[due.call].own;
-    if (due.done != kNoCounter) state_.counter(rank, due.call, due.done).add(1, now);
+    const Due due = looking.due.take_first();
+    --calls_of(rank)[due.call].own;
+    if (due.done != kNoCounter) raise_own(rank, due.call, due.done, now);
     if (due.pieces >= 0 && !follow(rank, looking, due.pieces, due.call, now)) return false;
   }
   looking.lane = 0;
@@ -48,20 +47,24 @@ bool ReplayStepped::begin_look(Rank rank, Looking& looking, Picoseconds now) {
 /// Executes steps.
 bool ReplayStepped::look(Rank rank, Looking& looking, Picoseconds now) {
   for (; looking.lane < state_.lanes_of; ++looking.lane) {
-    const std::uint32_t call = looking.lane / ReplayState::kLanes;
-    if (!looking.calls[call].begun) continue;
+    const std::uint32_t call = state_.call_of(looking.lane);
+    OfCall& of_call = calls_of(rank)[call];
+    if (!of_call.begun) continue;
     Lane& lane = state_.lane(rank, looking.lane);
-    while (!lane.ended) {
+    while (!lane.ended && !lane.blocked) {
       if (!state_.load(rank, looking.lane, lane)) {
         lane.ended = true;
         state_.out.members[rank].drained = now;
-        tell(lane, looking.calls[call]);
+        tell(lane, of_call);
         break;
       }
       const Brief& step = lane.step;
       if (step.wait_for != kNoCounter) {
         const ReplayState::CounterState& waited = state_.counter(rank, call, step.wait_for);
-        if (waited.value < step.wait_until) break;
+        if (waited.value < step.wait_until) {
+          lane.blocked = true;
+          break;
+        }
         if (waited.ready > now) {
           push({.time = waited.ready, .rank = rank, .kind = Kind::wake});
           break;
@@ -75,7 +78,7 @@ bool ReplayStepped::look(Rank rank, Looking& looking, Picoseconds now) {
   return true;
 }
 
-void ReplayStepped::tell(Lane& lane, Looking::OfCall& call) noexcept {
+void ReplayStepped::tell(Lane& lane, OfCall& call) noexcept {
   if (!std::exchange(lane.told, true)) --call.untold;
 }
 
@@ -88,7 +91,7 @@ bool ReplayStepped::execute(Rank rank, Looking& looking, Lane& lane, Picoseconds
       looking.piece = 0;
       return begin_post(rank, looking, step, now) && end_post(rank, looking, now);
     case Step::Kind::native: state_.fail("a step leaves the operation to the conduit"); return false;
-    case Step::Kind::tell: tell(lane, looking.calls[looking.call]); break;
+    case Step::Kind::tell: tell(lane, calls_of(rank)[looking.call]); break;
     case Step::Kind::copy:
     case Step::Kind::reduce:
       if (!work_here(rank, looking, step, now)) return false;
@@ -113,7 +116,7 @@ bool ReplayStepped::work_here(Rank rank, Looking& looking, const Brief& step, Pi
 
 void ReplayStepped::over_at_once(Rank rank, Looking& looking, Lane& lane, Picoseconds now) {
   if (lane.step.done != kNoCounter) {
-    state_.counter(rank, looking.call, lane.step.done).add(1, now);
+    raise_own(rank, looking.call, lane.step.done, now);
     looking.raised = true;
   }
   ReplayState::pass(lane);
@@ -121,14 +124,15 @@ void ReplayStepped::over_at_once(Rank rank, Looking& looking, Lane& lane, Picose
 
 /// Looks which calls have ended, and begins the next. False: the processor computes first.
 bool ReplayStepped::end_calls(Rank rank, Looking& looking, Picoseconds now) {
-  for (std::uint32_t i = 0; i < looking.calls.size(); ++i) {
-    Looking::OfCall& call = looking.calls[i];
+  const std::span<OfCall> calls = calls_of(rank);
+  for (std::uint32_t i = 0; i < calls.size(); ++i) {
+    OfCall& call = calls[i];
     if (!call.begun || call.ended || call.untold != 0 || call.own != 0) continue;
     call.ended = true;
     if (--looking.unfinished == 0) state_.out.members[rank].ended = now;
-    if (state_.options.in_flight || i + 1 == looking.calls.size()) continue;
+    if (state_.options.in_flight || i + 1 == calls.size()) continue;
     if (state_.options.compute == 0) {
-      looking.calls[i + 1].begun = true;
+      calls[i + 1].begun = true;
       looking.moved = true;
       continue;
     }

@@ -50,7 +50,7 @@ bool ReplayStepped::end_post(Rank rank, Looking& looking, Picoseconds now) {
     over_at_once(rank, looking, lane, now);
     return true;
   }
-  ++looking.calls[call].own;
+  ++calls_of(rank)[call].own;
   if (step.kind == Step::Kind::get) {
     state_.ports.hand_over(rank, now, 0,
                            {.bytes = step.all_bytes(),
@@ -83,7 +83,7 @@ void ReplayStepped::hand_over_piece(Rank rank, Looking& looking, const Brief& st
   const auto call = static_cast<std::uint8_t>(looking.call);
   if (looking.piece == 0) {
     looking.pieces.push_back({step.runs, step, call});
-    ++looking.calls[call].own;
+    ++calls_of(rank)[call].own;
   }
   ReplayEvent piece{.bytes = step.bytes,
                     .rank = step.peer,

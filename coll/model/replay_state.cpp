@@ -1,21 +1,35 @@
 #include "coll/model/replay_state.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace aqueduct::coll {
 
+std::uint32_t ReplayState::lanes_of_call(std::span<const ReplayedCall> calls) noexcept {
+  std::uint32_t most = 1;
+  for (const ReplayedCall& call : calls) {
+    for (Rank rank = 0; rank < call.shape.ranks; ++rank)
+      most = std::max(most, call.algorithm->lanes(call.shape, rank));
+  }
+  return std::bit_ceil(most);
+}
+
 ReplayState::ReplayState(std::span<const ReplayedCall> calls_to_do, const Machine& on,
-                         const ReplayOptions& how, std::uint32_t lanes_of_call)
+                         const ReplayOptions& how)
     : calls(calls_to_do),
       machine(on),
       options(how),
       ranks(calls_to_do.front().shape.ranks),
-      lanes_of(lanes_of_call * static_cast<std::uint32_t>(calls_to_do.size())),
-      ports(on, how, ranks) {
+      lanes_each(lanes_of_call(calls_to_do)),
+      lanes_of(lanes_each * static_cast<std::uint32_t>(calls_to_do.size())),
+      ports(on, how, ranks),
+      lanes_shift_(static_cast<unsigned>(std::countr_zero(lanes_each))) {
   ports.begin();
   schedules_.reserve(calls.size());
   for (const ReplayedCall& call : calls) {
     schedules_.emplace_back(*call.algorithm, call.shape);
+    notes_.emplace_back(TeamSchedule::notes(*call.algorithm, call.shape));
+    schedules_.back().take_notes(notes_.back());
     first_counter_.push_back(counters_of_);
     counters_of_ += Schedule::needs(*call.algorithm, call.shape).counters;
   }
@@ -26,8 +40,8 @@ ReplayState::ReplayState(std::span<const ReplayedCall> calls_to_do, const Machin
   for (Rank rank = 0; rank < ranks; ++rank) {
     for (std::uint32_t i = 0; i < lanes_of; ++i) {
       Lane& one = lane(rank, i);
-      const TeamSchedule& schedule = schedules_[i / lanes_of_call];
-      const std::uint32_t number = i % lanes_of_call;
+      const TeamSchedule& schedule = schedules_[call_of(i)];
+      const std::uint32_t number = i & (lanes_each - 1);
       const bool exists = number < schedule.lanes(rank);
       if (exists) one.lengths = schedule.lengths(rank, number);
       one.told = one.ended = !exists;
@@ -36,11 +50,13 @@ ReplayState::ReplayState(std::span<const ReplayedCall> calls_to_do, const Machin
   }
 }
 
-std::uint64_t ReplayState::bytes_of_member(std::span<const ReplayedCall> calls, std::uint32_t lanes_of_call) {
+std::uint64_t ReplayState::bytes_of_member(std::span<const ReplayedCall> calls) {
+  const std::uint64_t lanes = lanes_of_call(calls);
   std::uint64_t bytes = sizeof(ReplayedMember) + Ports::kBytesOfMember + sizeof(Core);
   for (const ReplayedCall& call : calls) {
-    bytes += lanes_of_call * sizeof(Lane) +
-             Schedule::needs(*call.algorithm, call.shape).counters * sizeof(CounterState);
+    bytes += lanes * sizeof(Lane) +
+             Schedule::needs(*call.algorithm, call.shape).counters * sizeof(CounterState) +
+             TeamSchedule::notes(*call.algorithm, call.shape) / call.shape.ranks;
   }
   return bytes;
 }
@@ -87,8 +103,8 @@ void ReplayState::finish() {
     for (std::uint32_t i = 0; i < lanes_of; ++i) {
       const Lane& one = lane(rank, i);
       if (one.ended) continue;
-      return fail("member " + std::to_string(rank) + ", lane " + std::to_string(i % kLanes) + ", step " +
-                  std::to_string(one.next) + ": it waits for ever");
+      return fail("member " + std::to_string(rank) + ", lane " + std::to_string(i & (lanes_each - 1)) +
+                  ", step " + std::to_string(one.next) + ": it waits for ever");
     }
     first = std::min(first, out.members[rank].called);
     last = std::max(last, out.members[rank].ended);

@@ -20,14 +20,15 @@ inline constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
 /// What every way of replaying works on: the schedules, ports, counters and lanes of all members, and the result.
 class ReplayState {
  public:
-  static constexpr std::uint32_t kLanes = 4;
-
-  struct Lane {
+  /// In a line of a cache of its own.
+  struct alignas(64) Lane {
     TeamSchedule::Lengths lengths;
     std::uint32_t next = 0;
     bool loaded = false;
     bool told = false;
     bool ended = false;
+    bool blocked =
+        false;  ///< it waits for a counter that still lacks something: nobody need read the counter. Stepped replays
     Brief step;
   };
   struct CounterState {
@@ -40,18 +41,19 @@ class ReplayState {
     }
   };
 
-  /// `lanes_of_call`: how many lanes of each member and call there are, 1 or kLanes.
-  ReplayState(std::span<const ReplayedCall> calls, const Machine& machine, const ReplayOptions& options,
-              std::uint32_t lanes_of_call);
+  ReplayState(std::span<const ReplayedCall> calls, const Machine& machine, const ReplayOptions& options);
 
+  /// Room for so many lanes of each member and call: the most that any of them has, rounded up to a power of two.
+  static std::uint32_t lanes_of_call(std::span<const ReplayedCall> calls) noexcept;
   /// Bytes of memory for each member.
-  static std::uint64_t bytes_of_member(std::span<const ReplayedCall> calls, std::uint32_t lanes_of_call);
+  static std::uint64_t bytes_of_member(std::span<const ReplayedCall> calls);
 
   const std::span<const ReplayedCall> calls;
   const Machine& machine;
   const ReplayOptions& options;
   const Rank ranks;
-  const std::uint32_t lanes_of;  ///< of each member, of all calls
+  const std::uint32_t lanes_each;  ///< room for so many of each member and call: a power of two
+  const std::uint32_t lanes_of;    ///< of each member, of all calls
   Ports ports;
   Replayed out;
 
@@ -60,12 +62,15 @@ class ReplayState {
   CounterState& counter(Rank rank, std::uint32_t call, Counter number) noexcept {
     return counters_[std::size_t{rank} * counters_of_ + first_counter_[call] + number];
   }
-  /// What the arrival of a put at its target touches, for a cache.
-  std::array<const void*, 5> touched(const ReplayEvent& put, const void* more) const noexcept {
-    const auto* const lane = reinterpret_cast<const char*>(&lanes_[std::size_t{put.rank} * lanes_of]);
+  std::uint32_t call_of(std::uint32_t lane) const noexcept { return lane >> lanes_shift_; }
+  /// What the arrival of a put at its target touches, for a cache; and `more`.
+  template <class... More>
+  std::array<const void*, 4 + sizeof...(More)> touched(const ReplayEvent& put,
+                                                       const More*... more) const noexcept {
+    const Lane* const lane = &lanes_[std::size_t{put.rank} * lanes_of];
     const std::size_t first = put.kind == ReplayEvent::Kind::put ? first_counter_[put.call] + put.counter : 0;
-    return {ports.touched(put.rank), lane, lane + sizeof(Lane) - 1,
-            counters_.data() + std::size_t{put.rank} * counters_of_ + first, more};
+    return {ports.touched(put.rank), lane, lane + (lanes_of > 1 ? 1 : 0),
+            counters_.data() + std::size_t{put.rank} * counters_of_ + first, more...};
   }
   Picoseconds called(Rank rank) const noexcept { return options.calls.empty() ? 0 : options.calls[rank]; }
 
@@ -73,7 +78,8 @@ class ReplayState {
   bool load(Rank rank, std::uint32_t index, Lane& lane) const noexcept {
     if (lane.loaded) return true;
     if (lane.next == lane.lengths.all) return false;
-    lane.step = brief_of(schedules_[index / kLanes].step(rank, index % kLanes, lane.next, lane.lengths));
+    lane.step =
+        brief_of(schedules_[call_of(index)].step(rank, index & (lanes_each - 1), lane.next, lane.lengths));
     lane.loaded = true;
     return true;
   }
@@ -117,13 +123,15 @@ class ReplayState {
   };
   Picoseconds wait_for_core(Rank rank, Picoseconds ready, Picoseconds& length) noexcept;
 
-  bool too_much_ = false;                     ///< work has come near the limit of 64 bits (kMostTime)
-  std::vector<TeamSchedule> schedules_;       // [call]
-  std::vector<std::uint32_t> first_counter_;  // [call]
-  std::uint32_t counters_of_ = 0;             ///< of each member, of all calls
-  std::vector<Lane> lanes_;                   // [rank][call][lane]
-  std::vector<CounterState> counters_;        // [rank][call][counter]
-  std::vector<Core> cores_;                   // [host][core]; none: each rank has its own
+  const unsigned lanes_shift_;                   ///< log2 of lanes_each
+  bool too_much_ = false;                        ///< work has come near the limit of 64 bits (kMostTime)
+  std::vector<TeamSchedule> schedules_;          // [call]
+  std::vector<std::vector<std::int8_t>> notes_;  // [call] of the schedule
+  std::vector<std::uint32_t> first_counter_;     // [call]
+  std::uint32_t counters_of_ = 0;                ///< of each member, of all calls
+  std::vector<Lane> lanes_;                      // [rank][call][lane]
+  std::vector<CounterState> counters_;           // [rank][call][counter]
+  std::vector<Core> cores_;                      // [host][core]; none: each rank has its own
 };
 
 }  // namespace aqueduct::coll

@@ -22,7 +22,10 @@ void ReplayStepped::run() {
       std::vector<ReplayEvent> events = ports.heads().take();
       batches.deal(
           events, [&](std::span<ReplayEvent> of_rank) { do_together(of_rank); },
-          [&](const ReplayEvent& event) { return state_.touched(event, &looking_[event.rank]); });
+          [&](const ReplayEvent& event) {
+            return state_.touched(event, &looking_[event.rank], calls_of(event.rank).data(),
+                                  &state_.out.members[event.rank]);
+          });
       ports.heads().recycle(std::move(events));
     }
     ports.route(window);
@@ -32,10 +35,10 @@ void ReplayStepped::run() {
 void ReplayStepped::begin_calls(Rank rank) {
   Looking& looking = looking_[rank];
   const auto count = static_cast<std::uint32_t>(state_.calls.size());
-  looking.calls.resize(count);
   for (std::uint32_t call = 0; call < count; ++call) {
-    looking.calls[call].untold = state_.schedule(call).lanes(rank);
-    looking.calls[call].begun = call == 0 || state_.options.in_flight;
+    OfCall& of_call = calls_of(rank)[call];
+    of_call.untold = state_.schedule(call).lanes(rank);
+    of_call.begun = call == 0 || state_.options.in_flight;
   }
   looking.unfinished = count;
   push({.time = state_.called(rank), .rank = rank, .kind = Kind::wake});
@@ -112,9 +115,7 @@ void ReplayStepped::happen(const ReplayEvent& event) {
     case Kind::got:
       if (event.add == kGetInPieces) return piece_over(event);
       [[fallthrough]];
-    case Kind::over:
-      looking_[rank].due.push_back({event.counter, event.call, -1});
-      return wake(rank, event.time);
+    case Kind::over: looking_[rank].due.add({event.counter, event.call, -1}); return wake(rank, event.time);
     case Kind::wake: return wake(rank, event.time);
     case Kind::go_on: return go_on(rank, event.time);
   }
@@ -125,19 +126,33 @@ void ReplayStepped::piece_over(const ReplayEvent& event) {
   Looking& looking = looking_[event.rank];
   Looking::Pieces& pieces = looking.pieces[event.counter];
   if (--pieces.left != 0) return;
-  looking.due.push_back({pieces.step.done, pieces.call, event.counter});
+  looking.due.add({pieces.step.done, pieces.call, event.counter});
   wake(event.rank, event.time);
+}
+
+/// Adds to a counter; lanes that have all that they wait for are no longer blocked, and each(time) is called for them.
+template <class Each>
+void ReplayStepped::add(Rank rank, std::uint32_t call, Counter number, std::uint32_t amount, Picoseconds at,
+                        const Each& each) {
+  ReplayState::CounterState& counter = state_.counter(rank, call, number);
+  counter.add(amount, at);
+  for (std::uint32_t i = 0; i < state_.lanes_each; ++i) {
+    Lane& lane = state_.lane(rank, call * state_.lanes_each + i);
+    if (!lane.loaded || lane.step.wait_for != number || counter.value < lane.step.wait_until) continue;
+    lane.blocked = false;
+    each(counter.ready);
+  }
 }
 
 /// The head of a put or signal: its counter is raised when it is in place, and lanes that wait for that go on.
 void ReplayStepped::arrive(const ReplayEvent& put) {
-  ReplayState::CounterState& counter = state_.counter(put.rank, put.call, put.counter);
-  counter.add(put.add, state_.ports.take(put));
-  for (std::uint32_t i = 0; i < ReplayState::kLanes; ++i) {
-    const Lane& lane = state_.lane(put.rank, put.call * ReplayState::kLanes + i);
-    if (lane.loaded && lane.step.wait_for == put.counter && counter.value >= lane.step.wait_until)
-      push({.time = counter.ready, .rank = put.rank, .kind = Kind::wake});
-  }
+  add(put.rank, put.call, put.counter, put.add, state_.ports.take(put),
+      [&](Picoseconds ready) { push({.time = ready, .rank = put.rank, .kind = Kind::wake}); });
+}
+
+/// The member raises a counter of its own, in a look that goes on.
+void ReplayStepped::raise_own(Rank rank, std::uint32_t call, Counter number, Picoseconds now) {
+  add(rank, call, number, 1, now, [](Picoseconds) {});
 }
 
 /// Begins a look if the processor is idle.

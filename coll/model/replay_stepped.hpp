@@ -2,6 +2,7 @@
 
 #include "coll/model/replay_state.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,7 +12,8 @@ namespace aqueduct::coll {
 /// Replays whatever members do: each post, copy and reduction is an event, and looks are as conventions 7 to 11 of loggp.hpp say.
 class ReplayStepped {
  public:
-  explicit ReplayStepped(ReplayState& state) : state_(state), looking_(state.ranks) {}
+  explicit ReplayStepped(ReplayState& state)
+      : state_(state), looking_(state.ranks), calls_(state.ranks * state.calls.size()) {}
 
   void run();
 
@@ -21,8 +23,48 @@ class ReplayStepped {
   using Lane = ReplayState::Lane;
   using Kind = ReplayEvent::Kind;
 
-  /// What a member's processor is at.
-  struct Looking {
+  /// A put or get that is over, of which the member learns when its next look begins.
+  struct Due {
+    Counter done;
+    std::uint8_t call;
+    std::int32_t pieces;  ///< index of a put in pieces, or -1
+  };
+  /// Those of a member, in their order. Seldom more than two, so these have no memory of their own.
+  class Dues {
+   public:
+    bool empty() const noexcept { return count_ == 0; }
+    void add(const Due& due) {
+      if (count_ < few_.size())
+        few_[count_] = due;
+      else
+        more_.push_back(due);
+      ++count_;
+    }
+    Due take_first() {
+      const Due first = few_[0];
+      few_[0] = few_[1];
+      --count_;
+      if (!more_.empty()) {
+        few_[1] = more_.front();
+        more_.erase(more_.begin());
+      }
+      return first;
+    }
+
+   private:
+    std::uint32_t count_ = 0;
+    std::array<Due, 2> few_{};
+    std::vector<Due> more_;
+  };
+  /// A member's call.
+  struct OfCall {
+    std::uint32_t untold = 0;
+    std::uint32_t own = 0;  ///< puts and gets that are not over
+    bool begun = false;
+    bool ended = false;
+  };
+  /// What a member's processor is at. What each look needs is in the first line of a cache.
+  struct alignas(64) Looking {
     bool looking = false;
     bool moved = false;      ///< this look has executed a step
     bool raised = false;     ///< a step has raised an own counter at once
@@ -33,28 +75,18 @@ class ReplayStepped {
     std::uint32_t call = 0;       ///< whose step it executes
     std::uint32_t computing = 0;  ///< the call that begins after computing
     std::uint32_t unfinished = 0;
+    Dues due;
     Brief signal;  ///< the one that follows a put in pieces
-    /// A put or get that is over, of which the member learns when its next look begins.
-    struct Due {
-      Counter done;
-      std::uint8_t call;
-      std::int32_t pieces;  ///< index of a put in pieces, or -1
-    };
-    std::vector<Due> due;
     struct Pieces {
       std::uint32_t left;
       Brief step;
       std::uint8_t call;
     };
     std::vector<Pieces> pieces;
-    struct OfCall {
-      std::uint32_t untold = 0;
-      std::uint32_t own = 0;  ///< puts and gets that are not over
-      bool begun = false;
-      bool ended = false;
-    };
-    std::vector<OfCall> calls;
   };
+  std::span<OfCall> calls_of(Rank rank) noexcept {
+    return std::span(calls_).subspan(rank * state_.calls.size(), state_.calls.size());
+  }
   /// An event of the window and the ranks that are being done.
   struct Local {
     ReplayEvent event;
@@ -69,6 +101,10 @@ class ReplayStepped {
   void arrive(const ReplayEvent& put);
   void piece_over(const ReplayEvent& event);
   void wake(Rank rank, Picoseconds now);
+  template <class Each>
+  void add(Rank rank, std::uint32_t call, Counter number, std::uint32_t amount, Picoseconds at,
+           const Each& each);
+  void raise_own(Rank rank, std::uint32_t call, Counter number, Picoseconds now);
 
   // Looks: replay_looks.cpp. They return false if the processor is busy from then on.
   void go_on(Rank rank, Picoseconds now);
@@ -78,7 +114,7 @@ class ReplayStepped {
   bool work_here(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
   bool end_calls(Rank rank, Looking& looking, Picoseconds now);
   void over_at_once(Rank rank, Looking& looking, Lane& lane, Picoseconds now);
-  static void tell(Lane& lane, Looking::OfCall& call) noexcept;
+  static void tell(Lane& lane, OfCall& call) noexcept;
 
   // Posts: replay_posts.cpp. Likewise.
   bool begin_post(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
@@ -89,6 +125,7 @@ class ReplayStepped {
 
   ReplayState& state_;
   std::vector<Looking> looking_;  // [rank]
+  std::vector<OfCall> calls_;     // [rank][call]
   std::uint64_t window_ = 0;
   bool in_window_ = false;
   std::vector<Local> local_;  ///< a heap
@@ -96,7 +133,7 @@ class ReplayStepped {
 
  public:
   static constexpr std::uint64_t kBytesOfMember = sizeof(Looking);
-  static constexpr std::uint64_t kBytesOfCall = sizeof(Looking::OfCall);  ///< of each member
+  static constexpr std::uint64_t kBytesOfCall = sizeof(OfCall);  ///< of each member
 };
 
 }  // namespace aqueduct::coll

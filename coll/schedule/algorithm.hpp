@@ -3,6 +3,7 @@
 #include "coll/schedule/shape.hpp"
 #include "coll/schedule/step.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -50,6 +51,15 @@ enum class BoardMethod : std::uint8_t {
   stream
 };
 
+/// Another way to the same steps, for whoever follows all members of a large team: what `Algorithm::step` would compute
+/// anew in many steps is computed once, into *notes* of all members.
+struct Noted {
+  std::size_t (*size)(const Shape&) noexcept;  ///< how many notes there are
+  void (*write)(const Shape&, std::span<std::int8_t> notes) noexcept;
+  Step (*step)(const Shape&, std::span<const std::int8_t> notes, Rank position, std::uint32_t lane,
+               std::uint32_t index) noexcept;
+};
+
 /// An algorithm for one collective operation, as data.
 ///
 /// All functions are pure: the same arguments give the same answer on every member, and nothing is allocated. `step` is
@@ -84,6 +94,7 @@ struct Algorithm {
   std::uint32_t (*length)(const Shape&, Rank position, std::uint32_t lane) noexcept;
   Step (*step)(const Shape&, Rank position, std::uint32_t lane, std::uint32_t index) noexcept;
   Cost (*cost)(const Shape&) noexcept;
+  const Noted* noted = nullptr;  ///< null: its steps cost little as they are
 };
 
 }  // namespace aqueduct::coll

@@ -67,8 +67,18 @@ std::uint32_t TeamSchedule::own_length(Rank position, std::uint32_t lane) const 
   return announced_ ? announced_->length(position, lane) : algorithm_.length(shape_, position, lane);
 }
 Step TeamSchedule::own_step(Rank position, std::uint32_t lane, std::uint32_t index) const noexcept {
+  if (!notes_.empty()) return algorithm_.noted->step(shape_, notes_, position, lane, index);
   return announced_ ? announced_->step(position, lane, index)
                     : algorithm_.step(shape_, position, lane, index);
+}
+
+std::size_t TeamSchedule::notes(const Algorithm& algorithm, const Shape& shape) noexcept {
+  return algorithm.noted == nullptr || Announced::needed(algorithm, shape) ? 0 : algorithm.noted->size(shape);
+}
+void TeamSchedule::take_notes(std::span<std::int8_t> notes) noexcept {
+  if (notes.empty()) return;
+  algorithm_.noted->write(shape_, notes);
+  notes_ = notes;
 }
 
 // Lane 0: the pass before, a step that lets the other lanes begin, the algorithm's steps, a step that waits for the

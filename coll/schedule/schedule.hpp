@@ -4,8 +4,10 @@
 #include "coll/schedule/announced.hpp"
 #include "coll/schedule/passes.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace aqueduct::coll {
 
@@ -39,6 +41,11 @@ class TeamSchedule {
   Step step(Rank position, std::uint32_t lane, std::uint32_t index, const Lengths& of_lane) const noexcept;
   const Shape& shape() const noexcept { return shape_; }
 
+  /// How many notes (Noted) the algorithm has for all members; 0 if it has none.
+  static std::size_t notes(const Algorithm& algorithm, const Shape& shape) noexcept;
+  /// Writes them, and computes steps by them from then on. They must outlive this.
+  void take_notes(std::span<std::int8_t> notes) noexcept;
+
  private:
   std::uint32_t own_length(Rank position, std::uint32_t lane) const noexcept;
   Step own_step(Rank position, std::uint32_t lane, std::uint32_t index) const noexcept;
@@ -46,6 +53,7 @@ class TeamSchedule {
   const Algorithm& algorithm_;
   Shape shape_;
   std::optional<Announced> announced_;
+  std::span<const std::int8_t> notes_;
   Pass before_;
   Pass after_;
   Counter entered_;   ///< raised after the pass before, for the lanes other than 0

@@ -30,14 +30,23 @@ struct Idle {
 };
 Idle idle_of(const coll::Replayed& replayed) {
   Idle out;
+  const std::uint64_t members = std::max<std::size_t>(replayed.members.size(), 1);
+  // In whole picoseconds, as sums of fractions are a little more or less than they should be. Parts, as the sum of all
+  // may need more than 64 bits.
+  coll::Picoseconds mean = 0;
+  std::uint64_t rest = 0;
+  coll::Picoseconds most = 0;
   for (Rank rank = 0; rank < replayed.members.size(); ++rank) {
-    const double idle = microseconds(replayed.members[rank].idle());
-    out.mean_us += idle / static_cast<double>(replayed.members.size());
-    if (idle > out.most_us) {
-      out.most_us = idle;
+    const coll::Picoseconds idle = replayed.members[rank].idle();
+    mean += idle / members;
+    rest += idle % members;
+    if (idle > most) {
+      most = idle;
       out.rank = rank;
     }
   }
+  out.mean_us = microseconds(mean + (rest + members / 2) / members);
+  out.most_us = microseconds(most);
   return out;
 }
 

@@ -60,6 +60,17 @@ TEST(Aqsim, PrintsTheFieldsThatScriptsKnow) {
   EXPECT_GT(lines[0].at("wall_s").get<double>(), 0);
 }
 
+TEST(Aqsim, MeanIdleTimeOfMembersWhoAreAllAlikeIsThatOfEach) {
+  for (const Rank ranks : {7u, 11u, 13u, 100u}) {
+    Options options = options_of("barrier");
+    options.algorithm = "dissemination";
+    options.ranks = {ranks};
+    const auto lines = lines_of([&] { return run(options); });
+    EXPECT_GT(lines.at(0).at("idle_most_us").get<double>(), 0);
+    EXPECT_EQ(lines.at(0).at("idle_mean_us"), lines.at(0).at("idle_most_us")) << ranks << " ranks";
+  }
+}
+
 TEST(Aqsim, SimulatesAllThatCanDoIt) {
   Options options = options_of("broadcast");
   options.algorithm = "all";

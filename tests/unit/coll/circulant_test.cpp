@@ -1,4 +1,6 @@
+#include "coll/algorithms/algorithms.hpp"
 #include "coll/algorithms/circulant.hpp"
+#include "coll/schedule/schedule.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,6 +34,31 @@ TEST(Circulant, HasTheSkipsAndBlocksOfThePaperForSeventeen) {
   EXPECT_THAT(received(17, 8), ElementsAre(-4, -5, -2, 2, -1));
   EXPECT_THAT(received(17, 9), ElementsAre(-3, -4, -2, -5, 4));
   EXPECT_THAT(received(17, 16), ElementsAre(-5, -2, -3, -1, 1));
+}
+
+TEST(Circulant, NotesOfABroadcastGiveTheSameSteps) {
+  for (const Rank ranks : {1u, 2u, 3u, 5u, 16u, 17u, 33u, 100u}) {
+    for (const std::uint32_t segments : {1u, 3u, 8u, 20u}) {
+      Shape shape;
+      shape.operation = Operation::broadcast;
+      shape.ranks = ranks;
+      shape.root = ranks / 3;
+      shape.bytes = 20;
+      shape.parameters = {segments};
+      const TeamSchedule plain(kBroadcastCirculant, shape);
+      std::vector<std::int8_t> notes(TeamSchedule::notes(kBroadcastCirculant, shape));
+      EXPECT_EQ(notes.empty(), ranks == 1);
+      TeamSchedule noted(kBroadcastCirculant, shape);
+      noted.take_notes(notes);
+      for (Rank position = 0; position < ranks; ++position) {
+        const TeamSchedule::Lengths lengths = plain.lengths(position, 0);
+        for (std::uint32_t i = 0; i < lengths.all; ++i) {
+          ASSERT_EQ(noted.step(position, 0, i, lengths), plain.step(position, 0, i, lengths))
+              << ranks << " members, " << segments << " segments, position " << position << ", step " << i;
+        }
+      }
+    }
+  }
 }
 
 /// The paper's conditions: in `rounds` successive rounds a member receives as many different blocks, and sends nothing

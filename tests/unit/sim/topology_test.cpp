@@ -150,6 +150,34 @@ TEST(SharedLinks, CarryTheBytesOfTheirRoutes) {
   EXPECT_EQ(std::accumulate(links.bytes().begin(), links.bytes().end(), std::uint64_t{0}), hops * 100);
 }
 
+// Ways by chance go by the number of the message, and ranks of one host use no links: neither must depend on announcements.
+TEST(SharedLinks, AnnouncedMessagesArriveAsOthersDo) {
+  const auto tree = make_fat_tree({.ports = 4, .tiers = 3, .by_chance = true});
+  std::vector<Host> places(32);
+  for (Rank rank = 0; rank < places.size(); ++rank) places[rank] = rank / 2;
+  const LinkSpeed slow{.hop = 5, .femtoseconds_per_byte = 9000};
+  SharedLinks told(*tree, places, slow, slow, 7);
+  SharedLinks untold(*tree, places, slow, slow, 7);
+  told.begin();
+  untold.begin();
+  const auto from = [](std::size_t i) { return static_cast<Rank>(i * 5 % 32); };
+  const auto to = [](std::size_t i) { return static_cast<Rank>((i * 5 + 1 + i % 11) % 32); };
+  const coll::LogGP link{.latency = 50, .femtoseconds_per_byte = 1000};
+  constexpr std::size_t kMessages = 500;
+  std::size_t announced = 0;
+  for (std::size_t i = 0; i < kMessages; ++i) {
+    // Now and then none is announced: the window of a replay is over.
+    const std::size_t limit = i % 40 == 0 ? i : std::min(i + coll::Links::kAnnounced, (i / 40 + 1) * 40);
+    for (announced = std::max(announced, i); announced < std::min(limit, kMessages); ++announced)
+      told.announce(from(announced), to(announced));
+    ASSERT_EQ(told.arrival(i * 3, from(i), to(i), 100, link),
+              untold.arrival(i * 3, from(i), to(i), 100, link))
+        << "message " << i;
+  }
+  EXPECT_EQ(told.bytes(), untold.bytes());
+  EXPECT_EQ(told.hops(), untold.hops());
+}
+
 TEST(SharedLinks, WithoutATaskToShareChangeNothing) {
   // Links as fast as ports, and no hop: a crossbar is LogGP itself.
   const auto crossbar = make_crossbar(8);
