@@ -28,7 +28,7 @@ Result<TuningRun::Call> TuningRun::call_of(Collective operation, std::uint64_t b
   shape.ranks = team_.size();
   shape.element = reduces(operation) ? bytes_of_element(options_.type) : 1;
   shape.bytes = shape.pitch = bytes;
-  made.key = key_of(shape, engine_.kind());
+  made.key = engine_.key_for(shape);
   if (bytes > kMostMemory / team_.size() / 2) return ErrorCode::too_large;
   const auto prepare = [&](std::vector<std::byte>& memory, Rank blocks) {
     detail::CollBuffer buffer;

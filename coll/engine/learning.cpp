@@ -88,7 +88,7 @@ Learning::Key* TeamEngine::key_to_learn(const Request& request) {
       layer_.rules().is_forced(request.shape.operation) || layer_.rules().is_forced(Operation::all_reduce))
     return nullptr;
   const Shape asked = asked_of(request);
-  const TuningKey key = key_of(asked, kind());
+  const TuningKey key = key_of(asked, traits_);
   if (Learning::Key* const found = learning_->find(key)) return found;
   if (learning_->is_full()) return nullptr;
   return &learning_->add(key, field_of(key, asked));

@@ -134,6 +134,7 @@ class TeamEngine {
   std::vector<Timed> worth_measuring(const TuningKey& key, std::size_t most) const;
   NetworkModel usual_model() const;
   TeamKind kind() const noexcept { return kind_of(traits_); }
+  TuningKey key_for(const Shape& shape) const noexcept { return key_of(shape, traits_); }
   /// A setting names the algorithm.
   bool is_forced(Collective operation) const noexcept;
   /// The next calls and plans of the key are carried out so; `end_trial`: as before. By all members between the same two calls.

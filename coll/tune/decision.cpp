@@ -9,7 +9,14 @@ TeamKind kind_of(const TeamTraits& team) noexcept {
   return team.one_host ? TeamKind::host : TeamKind::network;
 }
 
-TuningKey key_of(const Shape& shape, TeamKind kind) noexcept {
+TuningKey key_of(const Shape& shape, const TeamTraits& team) noexcept {
+  const TeamKind kind = kind_of(team);
+  if (kind != TeamKind::network) return key_of(shape, kind);
+  // Without groups each member has a host of its own.
+  return key_of(shape, kind, team.groups != nullptr ? team.groups->count() : team.ranks);
+}
+
+TuningKey key_of(const Shape& shape, TeamKind kind, Rank hosts) noexcept {
   TuningKey key;
   key.operation = shape.operation;
   key.in = shape.in;
@@ -19,6 +26,7 @@ TuningKey key_of(const Shape& shape, TeamKind kind) noexcept {
   key.commutative = shape.commutative;
   key.kind = kind;
   key.ranks = shape.ranks;
+  key.hosts = hosts;
   key.element = reduces(shape.operation) ? shape.element : 1;
   key.size = size_class(shape.bytes);
   return key;

@@ -27,6 +27,7 @@ struct TuningKey {
   bool commutative = true;
   TeamKind kind = TeamKind::network;
   Rank ranks = 1;
+  Rank hosts = 0;  ///< of a team over a network; 0: not known, as in older files, or of another team
   std::uint32_t element = 1;  ///< of an operation that combines; otherwise 1
   std::uint32_t size = 0;     ///< size_class of a block
 
@@ -34,7 +35,8 @@ struct TuningKey {
 };
 
 TeamKind kind_of(const TeamTraits& team) noexcept;
-TuningKey key_of(const Shape& shape, TeamKind kind) noexcept;
+TuningKey key_of(const Shape& shape, TeamKind kind, Rank hosts = 0) noexcept;
+TuningKey key_of(const Shape& shape, const TeamTraits& team) noexcept;
 /// The shape by which a key is judged: of the least size of its class, with root 0.
 Shape judged_shape(const TuningKey& key) noexcept;
 

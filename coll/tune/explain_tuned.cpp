@@ -49,9 +49,9 @@ std::string TunedChooser::ranking_lines(const Answer& found, const Shape& shape)
   if (chosen.known == Known::measured) {
     text += fmt::format(", the median of {} calls", ranking.samples);
     const TuningKey& at = ranking.measured_at;
-    if (at != key_of(shape, at.kind))
-      text += fmt::format(", at the nearest measured size ({} bytes, {} members)", least_bytes_of(at.size),
-                          at.ranks);
+    if (at != key_of(shape, at.kind, at.hosts) || ranking.other_hosts)
+      text += fmt::format(", at the nearest measured size ({} bytes, {} members{})", least_bytes_of(at.size),
+                          at.ranks, at.hosts == 0 ? "" : fmt::format(" on {} hosts", at.hosts));
   } else {
     text += fmt::format(", for blocks of {} bytes", judged_shape(key_of(shape, TeamKind::host)).bytes);
   }

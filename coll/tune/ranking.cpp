@@ -147,6 +147,7 @@ Ranking rank(const TuningKey& key, const TuningTable& table, const TeamTraits& t
     if (decision->runner_up.algorithm != nullptr) out.all.push_back({decision->runner_up, Known::measured});
     out.samples = decision->samples;
     out.measured_at = decision->key;
+    out.other_hosts = decision->key.hosts != 0 && decision->key.hosts != key.hosts;
     return out;
   }
   // A model that was measured knows nothing of ranks that wait for a processor. A conduit in virtual time has none to wait for.

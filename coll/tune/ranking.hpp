@@ -26,6 +26,7 @@ struct Ranked {
 struct Ranking {
   std::vector<Ranked> all;
   std::uint32_t samples = 0;  ///< of the measured ones
+  bool other_hosts = false;   ///< it was measured on another number of hosts
   TuningKey measured_at;      ///< the key of the decision, if the first ones are measured
 };
 

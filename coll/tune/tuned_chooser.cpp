@@ -43,7 +43,7 @@ const Ranking& TunedChooser::ranking_of(const TuningKey& key, const TeamTraits& 
 
 TunedChooser::Answer TunedChooser::answer(const Shape& shape, const TeamTraits& team,
                                           const ScratchLayout& scratch) const {
-  const TuningKey key = key_of(shape, kind_of(team));
+  const TuningKey key = key_of(shape, team);
   if (trial_ && trial_->key == key) {
     const Timed& what = trial_->what;
     const Fit how = fit_or_cut(*what.algorithm, what.wanted, shape, team, scratch);

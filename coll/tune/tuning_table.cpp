@@ -16,7 +16,12 @@ constexpr std::uint64_t kMostDistance = 4;
 /// The logarithm of a number of members in half octaves, as sizes have it.
 std::int64_t half_octaves(Rank ranks) noexcept { return static_cast<std::int64_t>(size_class(ranks)); }
 
-/// Everything but the size, the members and the element.
+/// The logarithm of the members of a host, likewise.
+std::int64_t half_octaves_of_host(const TuningKey& key) noexcept {
+  return half_octaves(key.ranks) - half_octaves(key.hosts);
+}
+
+/// Everything but the size, the members, their hosts and the element.
 bool same_question(const TuningKey& a, const TuningKey& b) noexcept {
   return a.operation == b.operation && a.in == b.in && a.out == b.out && a.addresses == b.addresses &&
          a.order == b.order && a.commutative == b.commutative && a.kind == b.kind;
@@ -25,7 +30,10 @@ bool same_question(const TuningKey& a, const TuningKey& b) noexcept {
 std::uint64_t distance(const TuningKey& a, const TuningKey& b) noexcept {
   const auto sizes = std::llabs(static_cast<std::int64_t>(a.size) - static_cast<std::int64_t>(b.size));
   const auto ranks = std::llabs(half_octaves(a.ranks) - half_octaves(b.ranks));
-  return static_cast<std::uint64_t>(sizes + ranks);
+  // Twice as many hosts of as many members each count as twice as many members, and no more than that.
+  const auto of_host =
+      a.hosts == 0 || b.hosts == 0 ? 0 : std::llabs(half_octaves_of_host(a) - half_octaves_of_host(b));
+  return static_cast<std::uint64_t>(sizes + ranks + of_host);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class TuningTable {
   /// In the order of their keys.
   std::span<const Decision> decisions() const noexcept { return decisions_; }
   /// That of the key itself, or of the nearest one: of the same operation, modes and kind of team, where two classes of size
-  /// count as much as twice as many members, and no further than four classes. Null: there is none.
+  /// count as much as twice as many members, or as twice as many members on a host, and no further than four classes. Null: there is none.
   const Decision* find(const TuningKey& key) const noexcept;
 
   /// The table as words, and back. Empty: they are not those of a table.

@@ -9,7 +9,7 @@ namespace aqueduct::coll {
 
 namespace {
 
-constexpr std::uint64_t kForm = 0x74756e65'00000001;  // "tune", and the version of what follows
+constexpr std::uint64_t kForm = 0x74756e65'00000002;  // "tune", and the version of what follows
 
 /// A number for the algorithm, the same in all builds that have it.
 std::uint64_t number_of(const Algorithm* algorithm) noexcept {
@@ -66,6 +66,7 @@ class WordWriter {
          byte(key.order, 4) | byte(key.commutative, 5) | byte(key.kind, 6));
     pair(key.ranks, key.element);
     pair(key.size, one.samples);
+    word(key.hosts);
     timed(one.best);
     timed(one.runner_up);
   }
@@ -152,6 +153,7 @@ class WordReader {
     key.size = static_cast<std::uint32_t>(size);
     if (key.size >= kSizeClasses || key.element == 0 || key.ranks == 0) ok_ = false;
     one.samples = static_cast<std::uint32_t>(size >> 32);
+    key.hosts = static_cast<Rank>(word_up_to(key.ranks));
     one.best = timed(key.operation);
     one.runner_up = timed(key.operation);
     if (one.best.algorithm == nullptr) ok_ = false;

@@ -95,19 +95,27 @@ std::string cell_of(const Decision& one, Colours& colours) {
                      time_word(one.best.picoseconds));
 }
 
+/// Members, and on how many hosts they are; 0: not known.
+using Members = std::pair<Rank, Rank>;
+Members members_of(const Decision& one) { return {one.key.ranks, one.key.hosts}; }
+std::string members_word(const Members& members) {
+  return members.second == 0 ? fmt::format("{}", members.first)
+                             : fmt::format("{} on {} hosts", members.first, members.second);
+}
+
 std::string map_table(const std::vector<const Decision*>& decisions, Colours& colours) {
   std::set<std::uint32_t> sizes;
-  std::map<Rank, std::map<std::uint32_t, const Decision*>> rows;
+  std::map<Members, std::map<std::uint32_t, const Decision*>> rows;
   for (const Decision* const one : decisions) {
     sizes.insert(one->key.size);
-    rows[one->key.ranks][one->key.size] = one;
+    rows[members_of(*one)][one->key.size] = one;
   }
   std::string text = "<table class=\"map\"><tr><th>members</th>";
   for (const std::uint32_t size : sizes)
     text += fmt::format("<th>{}</th>", size_word(coll::least_bytes_of(size)));
   text += "</tr>\n";
-  for (const auto& [ranks, row] : rows) {
-    text += fmt::format("<tr><th>{}</th>", ranks);
+  for (const auto& [members, row] : rows) {
+    text += fmt::format("<tr><th>{}</th>", members_word(members));
     for (const std::uint32_t size : sizes) {
       const auto found = row.find(size);
       text += found != row.end() ? cell_of(*found->second, colours) : "<td></td>";
@@ -124,7 +132,7 @@ std::string curves(const std::string& title, const std::vector<const Decision*>&
     const auto bytes = static_cast<double>(coll::least_bytes_of(one->key.size));
     const auto add = [&](std::string_view what, const coll::Timed& timed) {
       if (timed.algorithm == nullptr || bytes <= 0 || timed.picoseconds == 0) return;
-      const std::string name = fmt::format("{}, P = {}", what, one->key.ranks);
+      const std::string name = fmt::format("{}, P = {}", what, members_word(members_of(*one)));
       sim::Series& line = lines[name];
       line.name = name;
       line.points.emplace_back(bytes, static_cast<double>(timed.picoseconds) / 1e6);

@@ -92,7 +92,7 @@ coll::Shape random_shape(Random& random, Rank ranks) {
 StudiedKey study_one(const sim::Network& network, const coll::TuningTable& table, const coll::Shape& shape) {
   const coll::TeamTraits team{.ranks = shape.ranks, .one_host = false, .mapped = false};
   const coll::ScratchLayout scratch = ample(shape.ranks);
-  const coll::TuningKey key = coll::key_of(shape, coll::TeamKind::network);
+  const coll::TuningKey key = coll::key_of(shape, team);
   const auto all = coll::candidates_of(key, team, scratch, false);
   StudiedKey out{
       network.name, shape.ranks, std::string(coll::operation_word(shape.operation)), shape.bytes, {}};

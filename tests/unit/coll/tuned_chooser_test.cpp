@@ -102,7 +102,7 @@ TEST_F(TunedChoice, ByAModelIsTheFastestOfAllCandidates) {
       chosen.shape = choice.shape;
       chosen.piece = choice.piece;
       const std::uint64_t best = time_of(*choice.algorithm, chosen);
-      const TuningKey key = key_of(shape, TeamKind::network);
+      const TuningKey key = key_of(shape, over_network(shape.ranks));
       const auto all = candidates_of(key, over_network(12), layout_for(12), false);
       ASSERT_GT(all.size(), 1u);
       for (const Timed& one : all) {
@@ -195,6 +195,21 @@ TEST_F(TunedChoice, FollowsAMeasurementAndThenTheRunnerUp) {
                     HasSubstr("halving would come first (measured: 7.000 us), but cannot do it")));
 }
 
+TEST_F(TunedChoice, SaysOnHowManyHostsItWasMeasured) {
+  const Shape shape = shape_to_choose(Operation::all_reduce, 16, 1024);
+  Decision one;
+  one.best = {&kAllReduceRing, {2, 0, 0}, 8'000'000};
+  one.samples = 40;
+  one.key = key_of(shape, TeamKind::network, 4);
+  const TunedChooser chooser(rules_, table_of(usual_, {one}));
+  // These members have a host each.
+  EXPECT_THAT(explain(chooser, shape),
+              HasSubstr("at the nearest measured size (1024 bytes, 16 members on 4 hosts)"));
+  one.key.hosts = 16;
+  EXPECT_THAT(explain(TunedChooser(rules_, table_of(usual_, {one})), shape),
+              AllOf(HasSubstr("measured: 8.000 us"), testing::Not(HasSubstr("nearest"))));
+}
+
 TEST_F(TunedChoice, ExplainsAModel) {
   const TunedChooser chooser(rules_, table_of(usual_));
   const std::string text = explain(chooser, shape_to_choose(Operation::all_reduce, 16, 65'536));
@@ -217,7 +232,7 @@ TEST_F(TunedChoice, TriesOutWhatItIsTold) {
   TunedChooser chooser(rules_, table_of(usual_));
   const Shape shape = shape_to_choose(Operation::broadcast, 8, 1024);
   const Choice usual = choose(chooser, shape);
-  chooser.try_out(key_of(shape, TeamKind::network), {&kBroadcastFlat, {4, 0, 0}, 0});
+  chooser.try_out(key_of(shape, over_network(shape.ranks)), {&kBroadcastFlat, {4, 0, 0}, 0});
   EXPECT_EQ(choose(chooser, shape).algorithm, &kBroadcastFlat);
   EXPECT_EQ(choose(chooser, shape).shape.parameters[0], 4u);
   EXPECT_EQ(

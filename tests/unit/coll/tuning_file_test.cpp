@@ -36,12 +36,14 @@ std::vector<Decision> some_decisions() {
   Decision one;
   one.key.operation = Operation::broadcast;
   one.key.ranks = 4;
+  one.key.hosts = 2;
   one.key.size = size_class(1024);
   one.best = {&kBroadcastKNomial, {8, 4, 0}, 9'000'000};
   one.samples = 40;
   Decision two = one;
   two.key.operation = Operation::all_reduce;
   two.key.kind = TeamKind::mapped;
+  two.key.hosts = 0;
   two.key.in = Sync::none;
   two.key.out = Sync::mine;
   two.key.addresses = Addresses::single;

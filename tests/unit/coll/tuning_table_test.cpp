@@ -71,6 +71,7 @@ TEST(TuningTable, TravelsAsWords) {
   two.key.commutative = false;
   two.key.kind = TeamKind::mapped;
   two.key.element = 16;
+  two.key.hosts = 8;
   two.runner_up = {&kAllReduceCirculant, {}, 2'000'000};
   const TuningTable table({network_of(100), network_of(2'000'000)},
                           std::vector{decision_of(8, 3, kBroadcastKNomial, {8, 1, 0}), two});
@@ -150,6 +151,30 @@ TEST(TuningTable, FindsTheNearestDecisionButNoFarOne) {
   other = decision_of(1024, 8, kAllReduceRing).key;
   other.kind = TeamKind::mapped;
   EXPECT_EQ(table.find(other), nullptr) << "another kind of team";
+}
+
+TEST(TuningTable, TellsTeamsByTheirHosts) {
+  const auto on_hosts = [](Rank ranks, Rank hosts, const Algorithm& algorithm) {
+    Decision one = decision_of(1024, ranks, algorithm);
+    one.key.hosts = hosts;
+    return one;
+  };
+  const TuningTable table({}, std::vector{on_hosts(16, 16, kAllReduceRing), on_hosts(16, 4, kAllReduceTree),
+                                          decision_of(1024, 64, kAllReduceHalving)});
+  const auto found = [&](Rank ranks, Rank hosts) -> const Algorithm* {
+    const Decision* const one = table.find(on_hosts(ranks, hosts, kAllReduceRing).key);
+    return one != nullptr ? one->best.algorithm : nullptr;
+  };
+  EXPECT_EQ(found(16, 16), &kAllReduceRing);
+  EXPECT_EQ(found(16, 4), &kAllReduceTree) << "as many members, on fewer hosts";
+  EXPECT_EQ(found(16, 3), &kAllReduceTree) << "nearer to 4 hosts than to 16";
+  EXPECT_EQ(found(32, 8), &kAllReduceTree) << "twice as many hosts like those";
+  EXPECT_EQ(found(8, 8), &kAllReduceRing);
+  EXPECT_EQ(found(64, 2), &kAllReduceHalving) << "an older file does not know its hosts: it serves any";
+  EXPECT_EQ(TuningTable({}, std::vector{on_hosts(16, 4, kAllReduceRing), on_hosts(16, 16, kAllReduceRing)})
+                .find(on_hosts(16, 1, kAllReduceRing).key)
+                ->key.hosts,
+            4u);
 }
 
 TEST(TuningTable, KeepsNoMoreThanItsMost) {
