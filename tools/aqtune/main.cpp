@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -20,6 +21,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -53,16 +57,26 @@ bool has_launcher() {
   throw BadInput(fmt::format("{}: {}", command.front(), std::strerror(errno)));
 }
 
-void print(const Tuned& one, Rank ranks, bool json) {
+std::string_view word_of(Sync sync) noexcept {
+  constexpr std::array<std::string_view, 3> kWords{"none", "mine", "all"};
+  return kWords[static_cast<std::size_t>(sync)];
+}
+
+void print(const Tuned& one, const Way& way, Rank ranks, bool json) {
+  const std::uint64_t element = combines(one.operation) ? bytes_of(way.type) : 1;
   const auto us = [](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1000; };
   if (json) {
     fmt::print(
         R"({{"operation": "{}", "ranks": {}, "bytes": {}, "algorithm": "{}", "median_us": {:.3f}, "runner_up": )"
-        R"("{}", "runner_up_us": {:.3f}, "samples": {}, "tried": {}, "decided": {}}})"
+        R"("{}", "runner_up_us": {:.3f}, "samples": {}, "tried": {}, "decided": {}, "in": "{}", "out": "{}", "element": {}}})"
         "\n",
         coll::operation_word(one.operation), ranks, one.bytes, one.algorithm, us(one.median), one.runner_up,
-        us(one.runner_up_median), one.samples, one.tried, one.decided);
+        us(one.runner_up_median), one.samples, one.tried, one.decided, word_of(way.sync.first),
+        word_of(way.sync.second), element);
   } else {
+    if (way.sync != std::pair{Sync::all, Sync::all})
+      fmt::print("sync {} to {}  ", word_of(way.sync.first), word_of(way.sync.second));
+    if (element == 4) fmt::print("elements of 4 bytes  ");
     fmt::print("{:<15}{:>10} B  {:<34}{:>11.2f} us   {}{}\n", coll::operation_word(one.operation), one.bytes,
                one.algorithm, us(one.median),
                one.runner_up.empty()
@@ -137,22 +151,38 @@ int tune_here(Job& job, const Options& options) {
   if (me.rank() == 0) check_page(options.report);
   if (me.ranks() == 1) throw BadInput("a team of one has nothing to tune: start at least two ranks");
   TuneOptions wanted;
-  wanted.time = std::chrono::nanoseconds(static_cast<std::int64_t>(options.seconds * 1e9));
   wanted.candidates = options.candidates;
   wanted.save = options.out;
-  const auto report = tune(me.world(), options.operations, options.bytes, wanted);
-  if (!report) {
-    if (me.rank() == 0) fmt::print(stderr, "aqtune: {}\n", report.status().text());
-    return report.status().exit_code();
+  const auto ways = ways_of(options);
+  std::size_t left_out = 0;
+  bool found = false;
+  bool unsaved = false;
+  for (const auto& [way, operations] : ways) {
+    // What a way leaves over is not for the others: members would have to agree on it.
+    wanted.time = std::chrono::nanoseconds(
+        static_cast<std::int64_t>(options.seconds * 1e9 / static_cast<double>(ways.size())));
+    wanted.calls.in = way.sync.first;
+    wanted.calls.out = way.sync.second;
+    wanted.type = way.type;
+    const auto report = tune(me.world(), operations, options.bytes, wanted);
+    if (!report) {
+      if (me.rank() == 0) fmt::print(stderr, "aqtune: {}\n", report.status().text());
+      return report.status().exit_code();
+    }
+    if (me.rank() != 0) continue;
+    for (const Tuned& one : report->found) print(one, way, me.ranks(), options.json);
+    left_out += report->left_out;
+    if (report->found.empty()) continue;
+    found = true;
+    unsaved |= !report->saved;
   }
   if (me.rank() != 0) return 0;
-  for (const Tuned& one : report->found) print(one, me.ranks(), options.json);
-  if (report->left_out != 0)
-    fmt::print(stderr, "aqtune: {} sizes were left out: more --seconds may help\n", report->left_out);
-  if (report->found.empty()) return 0;
+  if (left_out != 0)
+    fmt::print(stderr, "aqtune: {} sizes were left out: more --seconds may help\n", left_out);
+  if (!found) return 0;
   const std::string file =
       coll::tuning_file(options.out, {coll::machine_kind(), me.conduit_of(farthest(me))});
-  if (!report->saved) return 1;  // the log says why
+  if (unsaved) return 1;  // the log says why
   if (!options.json) fmt::print("written: {}\n", file);
   if (options.report.empty()) return 0;
   write_page(options.report, file);
@@ -222,10 +252,21 @@ static int run_tool(int argc, char** argv) {
       "  AQUEDUCT_COLL_TUNING=tuning/ aqrun -n 64 --hosts hosts.txt ./program");
   std::string operations = "all";
   std::string bytes = "8:1M";
+  std::string syncs = "all";
+  std::string types = "f64";
   double noise = 0;
   app.add_option("--ops", operations, "broadcast,all_reduce,… or all")->capture_default_str();
   app.add_option("--bytes", bytes, "of a block: powers of four from A to B, or a list with commas")
       ->type_name("A:B")
+      ->capture_default_str();
+  app.add_option(
+         "--sync", syncs,
+         "the modes of calls: none, mine or all, or two as BEGIN:END; more with commas, one search each")
+      ->type_name("MODES")
+      ->capture_default_str();
+  app.add_option("--types", types,
+                 "what reductions add up: f64, f32, i64, i32, u64, u32; one of 8 and one of 4 bytes")
+      ->type_name("LIST")
       ->capture_default_str();
   app.add_option("--ranks", options.ranks, "how many to start here, without a launcher (default: 2)")
       ->check(CLI::Range(2U, 256U));
@@ -288,7 +329,9 @@ static int run_tool(int argc, char** argv) {
           fmt::format("--report {}: the page is HTML, so its name ends in .html", options.report));
     options.operations = aqueduct::aqtune::read_operations(operations);
     options.bytes = aqueduct::aqtune::read_sizes(bytes);
-    aqueduct::aqtune::check_sizes(options.operations, options.bytes);
+    options.syncs = aqueduct::aqtune::read_syncs(syncs);
+    options.types = aqueduct::aqtune::read_types(types);
+    aqueduct::aqtune::check_sizes(options.operations, options.bytes, options.types);
     return aqueduct::aqtune::run(options, argc, argv);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "aqtune: {}\n", problem.what());

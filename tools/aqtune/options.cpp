@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -30,6 +32,28 @@ std::uint64_t read_size(std::string_view word) {
   const core::SettingValue value = core::read_setting(kInfo, word);
   if (!value.problem.empty()) throw BadInput(value.problem);
   return static_cast<std::uint64_t>(value.number);
+}
+
+struct TypeWord {
+  std::string_view word;
+  ElementType type;
+  std::uint64_t bytes;
+};
+constexpr std::array<TypeWord, 6> kTypes{{{"f64", ElementType::f64, 8},
+                                          {"f32", ElementType::f32, 4},
+                                          {"i64", ElementType::i64, 8},
+                                          {"i32", ElementType::i32, 4},
+                                          {"u64", ElementType::u64, 8},
+                                          {"u32", ElementType::u32, 4}}};
+
+Sync sync_named(std::string_view word, const std::string& text) {
+  if (word == "none") return Sync::none;
+  if (word == "mine") return Sync::mine;
+  if (word == "all") return Sync::all;
+  throw BadInput(
+      fmt::format("--sync {}: there is no mode '{}'; it may be none, mine or all, or two of them as "
+                  "BEGIN:END, and more with commas between them",
+                  text, word));
 }
 
 /// The words of a list with commas.
@@ -66,6 +90,62 @@ std::vector<Collective> read_operations(const std::string& text) {
   return out;
 }
 
+std::vector<std::pair<Sync, Sync>> read_syncs(const std::string& text) {
+  std::vector<std::pair<Sync, Sync>> out;
+  for (const std::string_view word : words_of(text)) {
+    const std::size_t colon = word.find(':');
+    const std::string_view end = colon == std::string_view::npos ? word : word.substr(colon + 1);
+    const std::pair modes{sync_named(word.substr(0, colon), text), sync_named(end, text)};
+    if (std::find(out.begin(), out.end(), modes) == out.end()) out.push_back(modes);
+  }
+  return out;
+}
+
+std::vector<ElementType> read_types(const std::string& text) {
+  std::vector<ElementType> out;
+  for (const std::string_view word : words_of(text)) {
+    const auto found =
+        std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeWord& one) { return one.word == word; });
+    if (found == kTypes.end())
+      throw BadInput(fmt::format("--types {}: '{}' is none of f64, f32, i64, i32, u64 and u32", text, word));
+    for (const ElementType other : out) {
+      if (bytes_of(other) == found->bytes)
+        throw BadInput(
+            fmt::format("--types {}: decisions hold for all elements of {} bytes; name one type of a size",
+                        text, found->bytes));
+    }
+    out.push_back(found->type);
+  }
+  return out;
+}
+
+bool combines(Collective operation) noexcept {
+  return operation == Collective::reduce || operation == Collective::all_reduce ||
+         operation == Collective::reduce_scatter || operation == Collective::scan ||
+         operation == Collective::exscan;
+}
+
+std::uint64_t bytes_of(ElementType type) noexcept {
+  for (const TypeWord& one : kTypes) {
+    if (one.type == type) return one.bytes;
+  }
+  return 1;
+}
+
+std::vector<std::pair<Way, std::vector<Collective>>> ways_of(const Options& options) {
+  std::vector<Collective> reductions;
+  std::copy_if(options.operations.begin(), options.operations.end(), std::back_inserter(reductions),
+               combines);
+  std::vector<std::pair<Way, std::vector<Collective>>> out;
+  for (const auto& sync : options.syncs) {
+    for (const ElementType type : options.types) {
+      const auto& operations = type == options.types.front() ? options.operations : reductions;
+      if (!operations.empty()) out.push_back({{sync, type}, operations});
+    }
+  }
+  return out;
+}
+
 std::vector<std::uint64_t> read_sizes(const std::string& text) {
   std::vector<std::uint64_t> out;
   const std::size_t colon = text.find(':');
@@ -81,18 +161,17 @@ std::vector<std::uint64_t> read_sizes(const std::string& text) {
   return out;
 }
 
-void check_sizes(const std::vector<Collective>& operations, const std::vector<std::uint64_t>& bytes) {
-  constexpr std::uint64_t kElement = sizeof(double);
+void check_sizes(const std::vector<Collective>& operations, const std::vector<std::uint64_t>& bytes,
+                 const std::vector<ElementType>& types) {
   for (const Collective one : operations) {
-    const bool combines = one == Collective::reduce || one == Collective::all_reduce ||
-                          one == Collective::reduce_scatter || one == Collective::scan ||
-                          one == Collective::exscan;
-    if (!combines) continue;
+    if (!combines(one)) continue;
     for (const std::uint64_t size : bytes) {
-      if (size % kElement != 0)
+      for (const ElementType type : types) {
+        if (size % bytes_of(type) == 0) continue;
         throw BadInput(
-            fmt::format("--bytes {}: {} adds numbers of {} bytes (f64), so its blocks are multiples of that",
-                        size, coll::operation_word(one), kElement));
+            fmt::format("--bytes {}: {} adds numbers of {} bytes, so its blocks are multiples of that", size,
+                        coll::operation_word(one), bytes_of(type)));
+      }
     }
   }
 }
