@@ -1,6 +1,7 @@
 #include <aqueduct/config.hpp>
 
 #include "coll/tune/coll_settings.hpp"
+#include "coll/tune/tree_setting.hpp"
 #include "conduits/builtin.hpp"
 #include "conduits/registry.hpp"
 #include "core/nearest_name.hpp"
@@ -107,6 +108,7 @@ class Catalog final : public detail::SettingCatalog {
     std::string problem;
     if (info.name == "conduit") problem = unknown_conduit(info, value);
     if (problem.empty()) problem = coll::algorithm_objection(info, value);
+    if (problem.empty()) problem = coll::tree_objection(info, value);
     return problem.empty() ? conduits_objection(info, value) : problem;
   }
 

@@ -4,6 +4,7 @@
 #include "coll/barriers.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/tune/coll_settings.hpp"
+#include "coll/tune/tree_setting.hpp"
 #include "coll/tune/tuning_settings.hpp"
 #include "core/core_settings.hpp"
 #include "rma/long.hpp"
@@ -55,8 +56,8 @@ std::span<const SettingInfo> settings_of() noexcept {
 
 template <class... L>
 std::vector<std::span<const SettingInfo>> tables_of(LayerList<L...>) {
-  return {job_settings(), core::core_settings(), settings_of<L>()..., coll::algorithm_settings(),
-          coll::tuning_settings()};
+  return {job_settings(),        core::core_settings(),  settings_of<L>()..., coll::algorithm_settings(),
+          coll::tree_settings(), coll::tuning_settings()};
 }
 
 }  // namespace

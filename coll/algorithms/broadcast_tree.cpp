@@ -71,4 +71,18 @@ Cost broadcast_tree_cost(const Shape& shape, const GroupsTree& tree, std::uint32
   return cost;
 }
 
+std::uint32_t broadcast_tree_length(const Shape& shape, const RootedTeamTree& tree, Rank position,
+                                    std::uint32_t segments) noexcept {
+  return broadcast_length_of(shape, tree, position, segments);
+}
+Step broadcast_tree_step(const Shape& shape, const RootedTeamTree& tree, Rank position, std::uint32_t index,
+                         std::uint32_t segments) noexcept {
+  return broadcast_step_of(shape, tree, position, index, segments);
+}
+Cost broadcast_tree_cost(const Shape& shape, const RootedTeamTree& tree, std::uint32_t segments) noexcept {
+  Cost cost = broadcast_cost_of(shape, tree.depth(), segments);
+  cost.depth_is_limit = true;  // the farthest member may be on the root's side of the tree
+  return cost;
+}
+
 }  // namespace aqueduct::coll

@@ -2,6 +2,7 @@
 
 #include "coll/algorithms/steps.hpp"
 #include "coll/schedule/groups_tree.hpp"
+#include "coll/schedule/team_tree.hpp"
 #include "coll/schedule/tree.hpp"
 
 namespace aqueduct::coll {
@@ -22,11 +23,16 @@ Step broadcast_tree_step(const Shape& shape, const Tree& tree, Rank position, st
                          std::uint32_t segments) noexcept;
 Cost broadcast_tree_cost(const Shape& shape, const Tree& tree, std::uint32_t segments) noexcept;
 
-// The same down a tree by hosts, whose root is the operation's.
+// The same down a tree by hosts or of the team, whose root is the operation's.
 std::uint32_t broadcast_tree_length(const Shape& shape, const GroupsTree& tree, Rank position,
                                     std::uint32_t segments) noexcept;
 Step broadcast_tree_step(const Shape& shape, const GroupsTree& tree, Rank position, std::uint32_t index,
                          std::uint32_t segments) noexcept;
 Cost broadcast_tree_cost(const Shape& shape, const GroupsTree& tree, std::uint32_t segments) noexcept;
+std::uint32_t broadcast_tree_length(const Shape& shape, const RootedTeamTree& tree, Rank position,
+                                    std::uint32_t segments) noexcept;
+Step broadcast_tree_step(const Shape& shape, const RootedTeamTree& tree, Rank position, std::uint32_t index,
+                         std::uint32_t segments) noexcept;
+Cost broadcast_tree_cost(const Shape& shape, const RootedTeamTree& tree, std::uint32_t segments) noexcept;
 
 }  // namespace aqueduct::coll

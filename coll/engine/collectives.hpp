@@ -9,6 +9,7 @@
 #include "coll/engine/user_operators.hpp"
 #include "coll/scratch/hidden_memory.hpp"
 #include "coll/tune/table.hpp"
+#include "coll/tune/tree_setting.hpp"
 #include "coll/tune/tuned_chooser.hpp"
 #include "core/busy.hpp"
 
@@ -129,6 +130,8 @@ class Collectives final : public core::Layer {
   Pool<BlocksCall>& blocks_calls() noexcept { return blocks_calls_; }
   SharedSenders& senders() noexcept { return senders_; }
   const TableChooser& rules() const noexcept { return rules_; }
+  /// AQUEDUCT_COLL_TREE.
+  const std::optional<TreeRecipe>& tree_recipe() const noexcept { return tree_recipe_; }
   /// What the job has agreed on when it started: new teams begin with it.
   const std::shared_ptr<const TuningTable>& tuning() const noexcept { return tuning_; }
   const std::shared_ptr<const TuningTable>& no_tuning() const noexcept { return no_tuning_; }
@@ -205,6 +208,7 @@ class Collectives final : public core::Layer {
   UserOperators user_operators_;
   SharedSenders senders_;
   TableChooser rules_;
+  std::optional<TreeRecipe> tree_recipe_;
   std::shared_ptr<const TuningTable> tuning_;
   std::shared_ptr<const TuningTable> no_tuning_ = std::make_shared<const TuningTable>();
   ChoiceCounts choices_;

@@ -130,14 +130,17 @@ std::uint32_t TeamEngine::hash_of(const Method& method) const {
       for (const std::uint32_t first : cut.first) hash = mixed_hash(hash, first);
     }
   }
+  if (method.algorithm->team_tree) {
+    for (Rank member = 0; member < ranks_; ++member) hash = mixed_hash(hash, traits_.tree->parent(member));
+  }
   return static_cast<std::uint32_t>(hash >> 32) | 1u;
 }
 
 /// The shape by which an algorithm is chosen.
 Shape TeamEngine::asked_of(const Request& request) const noexcept {
   Shape asked = request.shape;
-  // A schedule that goes by hosts is another one for each root.
-  if (shifts_with_root(asked) && traits_.groups == nullptr) asked.root = 0;
+  // A schedule that goes by hosts, or by the team's tree, is another one for each root.
+  if (shifts_with_root(asked) && traits_.groups == nullptr && traits_.tree == nullptr) asked.root = 0;
   if (request.combiner.wide_element != 0) {
     asked.bytes = asked.bytes / asked.element * request.combiner.wide_element;
     asked.pitch = asked.bytes;

@@ -110,8 +110,9 @@ void TeamEngine::move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
   scratch_missed_ = false;
   // Counted from now on: the last raise of the former scratch has arrived, and none of the new one can have.
   const ScratchLayout layout(sizes, ranks_);
-  scratch_.emplace(sizes, ranks_, position_, CounterWords(words.first(layout.counters())),
-                   layout.clears() ? layer_.senders().of_team(ranks_, traits_.groups) : nullptr);
+  scratch_.emplace(
+      sizes, ranks_, position_, CounterWords(words.first(layout.counters())),
+      layout.clears() ? layer_.senders().of_team(ranks_, traits_.groups, traits_.tree) : nullptr);
   prepare_barriers();
 }
 

@@ -54,11 +54,13 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
       agreement_(team.endpoint.rank) {
   if (!traits_.one_host) {
     groups_.emplace(ranks_, [&](Rank position) { return state_.host_of[team.members[position]]; });
-    if (groups_->are_of_use())
-      traits_.groups = &*groups_;
-    else
-      groups_.reset();
+    if (groups_->are_of_use()) traits_.groups = &*groups_;
   }
+  if (const auto& recipe = all.tree_recipe(); recipe && recipe->refusal(ranks_).empty()) {
+    tree_.emplace(recipe->tree(ranks_, groups_ ? &*groups_ : nullptr));
+    traits_.tree = &*tree_;
+  }
+  if (traits_.groups == nullptr) groups_.reset();
   if (state_.config.flag("coll_learn") && ranks_ > 1) learning_ = std::make_unique<Learning>();
   shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
   all_.kind = &core::kGroup;
@@ -71,8 +73,9 @@ void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
   chooser_.forget();
   if (scratch_ && scratch_->layout().sizes() == sizes) return;
   const ScratchLayout layout(sizes, ranks_);
-  scratch_.emplace(sizes, ranks_, position_, CounterWords::zeroed(words.first(layout.counters())),
-                   layout.clears() ? layer_.senders().of_team(ranks_, traits_.groups) : nullptr);
+  scratch_.emplace(
+      sizes, ranks_, position_, CounterWords::zeroed(words.first(layout.counters())),
+      layout.clears() ? layer_.senders().of_team(ranks_, traits_.groups, traits_.tree) : nullptr);
 }
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.

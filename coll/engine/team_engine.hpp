@@ -71,6 +71,7 @@ class TeamEngine {
   const MappedBoards* mapped_boards() const noexcept { return board_ ? &board_->access() : nullptr; }
   /// The members by hosts; null: no schedule goes by them.
   const Groups* groups() const noexcept { return traits_.groups; }
+  const TeamTree* tree() const noexcept { return traits_.tree; }
   /// Whether the members reach each other's memory by loads and stores: the same on all of them.
   bool shares_memory() const noexcept { return traits_.mapped && shares_memory_; }
   /// The team has a board, in front of its scratch. `all`: what the members have offered. May throw std::bad_alloc.
@@ -487,6 +488,7 @@ class TeamEngine {
       placement_;  ///< empty: the members are in one domain, or nothing is known
   mutable bool knows_placement_ = false;
   std::optional<Groups> groups_;  ///< the members by hosts, if that is of use
+  std::optional<TeamTree> tree_;  ///< AQUEDUCT_COLL_TREE
   TunedChooser chooser_;
   std::unique_ptr<Learning> learning_;
   bool trying_ = false;  ///< the call that begins is a trial: its method is for it alone

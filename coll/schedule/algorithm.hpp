@@ -78,6 +78,8 @@ struct Algorithm {
   bool direct = false;
   /// It goes by the groups of members that share a host (Shape::groups): a team without refuses it.
   bool hosts = false;
+  /// It goes by the tree of the team (Shape::team_tree): a team without refuses it. Only a setting chooses it.
+  bool team_tree = false;
   /// Members read from their peers: up to three messages for an edge. Only a setting chooses it.
   bool reads = false;
   /// It cuts a block into a part for each member.

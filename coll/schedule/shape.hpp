@@ -4,6 +4,7 @@
 
 #include "coll/schedule/groups.hpp"
 #include "coll/schedule/member_blocks.hpp"
+#include "coll/schedule/team_tree.hpp"
 
 #include <array>
 #include <cstddef>
@@ -45,6 +46,8 @@ struct Shape {
   BlocksView blocks{};
   /// The members by hosts, for an algorithm that goes by them (Algorithm::hosts); null for the others.
   GroupsView groups{};
+  /// The tree of the team, for an algorithm that goes by it (Algorithm::team_tree); null for the others.
+  TeamTreeView team_tree{};
   /// Members share processors, so what a signal costs them counts, and not how many rounds there are: see Pass.
   bool few_signals = false;
   // How a reduction combines, for a conduit that does so itself. In calls, said only if the team has such a conduit.
@@ -104,9 +107,10 @@ constexpr bool reduces(Operation operation) noexcept {
 }
 
 /// Whether the operation with another root is the same one, with all members shifted. A reduce in team order is not: its
-/// first member is member 0, whoever the root is. Nor is one that goes by hosts.
+/// first member is member 0, whoever the root is. Nor is one that goes by hosts, or by
+/// a tree of the team.
 constexpr bool shifts_with_root(const Shape& shape) noexcept {
-  if (shape.groups.of != nullptr) return false;
+  if (shape.groups.of != nullptr || shape.team_tree.of != nullptr) return false;
   return shape.operation != Operation::reduce || (shape.commutative && shape.order != Order::exact);
 }
 

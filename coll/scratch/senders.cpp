@@ -103,9 +103,12 @@ void Senders::read(const Algorithm& algorithm, const Shape& shape, std::span<Mem
   }
 }
 
-std::shared_ptr<Senders> SharedSenders::of_team(Rank ranks, const Groups* groups) {
+std::shared_ptr<Senders> SharedSenders::of_team(Rank ranks, const Groups* groups, const TeamTree* tree) {
   std::vector<Rank> key{ranks};
   for (Rank i = 0; groups != nullptr && i < ranks; ++i) key.push_back(groups->group_of(i));
+  // With a mark before them: a team with groups and no tree has a list as long.
+  if (tree != nullptr) key.push_back(kNoRank);
+  for (Rank i = 0; tree != nullptr && i < ranks; ++i) key.push_back(tree->parent(i));
   std::erase_if(by_team_, [](const auto& one) { return one.second.expired(); });
   std::weak_ptr<Senders>& kept = by_team_[std::move(key)];
   std::shared_ptr<Senders> senders = kept.lock();

@@ -89,14 +89,14 @@ class Senders {
   std::vector<Members> rows_;  ///< [entry][receiver]
 };
 
-/// The Senders of an endpoint's teams: one for all teams of a size whose members share hosts alike, as long as there is one.
+/// The Senders of an endpoint's teams: one for all teams of a size whose members share hosts alike and whose trees are alike, as long as there is one.
 class SharedSenders {
  public:
-  /// `groups`: null if no algorithm goes by hosts. May throw std::bad_alloc.
-  std::shared_ptr<Senders> of_team(Rank ranks, const Groups* groups);
+  /// `groups`, `tree`: null if no algorithm goes by hosts, or by a tree of the team. May throw std::bad_alloc.
+  std::shared_ptr<Senders> of_team(Rank ranks, const Groups* groups, const TeamTree* tree);
 
  private:
-  /// [the number of members, then the group of each if there are groups]
+  /// [the number of members, then the group of each if there are groups, and the parent of each if there is a tree]
   std::map<std::vector<Rank>, std::weak_ptr<Senders>> by_team_;
 };
 

@@ -35,7 +35,7 @@ Candidate Candidates::next() noexcept {
   for (const auto all = all_algorithms(); radix_ < kRadixesAfterTheTable.size(); ++radix_, algorithm_ = 0) {
     while (algorithm_ < all.size()) {
       const Algorithm& algorithm = *all[algorithm_++];
-      if (algorithm.operation == shape_.operation && !algorithm.reads)
+      if (algorithm.operation == shape_.operation && !algorithm.reads && !algorithm.team_tree)
         return {&algorithm, wanted_with_radix(algorithm, kRadixesAfterTheTable[radix_])};
     }
   }

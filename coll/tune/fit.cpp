@@ -30,18 +30,20 @@ std::uint64_t best_segments(const Algorithm& algorithm, Shape shape, std::size_t
   return static_cast<std::uint64_t>(std::sqrt((depth - 1) * static_cast<double>(bytes) / kBytesOfMessage));
 }
 
-/// Gives a piece its parameters, and the members by hosts to an algorithm that goes by them. Wanted values are taken as they are: Schedule::refusal checks them.
+/// Gives a piece its parameters, and the members by hosts, or the team's tree, to an algorithm that goes by them. Wanted values are taken as they are: Schedule::refusal checks them.
 Shape with_parameters(const Algorithm& algorithm, const WantedParameters& wanted, Shape shape,
                       const TeamTraits& team) noexcept {
   shape.parameters = {};
   shape.groups.of = algorithm.hosts ? team.groups : nullptr;
+  shape.team_tree.of = algorithm.team_tree ? team.tree : nullptr;
+  const bool misses_members =
+      (algorithm.hosts && team.groups == nullptr) || (algorithm.team_tree && team.tree == nullptr);
   shape.few_signals = team.few_signals();
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
     const Parameter& parameter = algorithm.parameters[i];
     std::uint32_t& value = shape.parameters[i];
     value = wanted[i] != 0 ? wanted[i] : parameter.usual;
-    if (wanted[i] != 0 || parameter.name != "segments" || (algorithm.hosts && team.groups == nullptr))
-      continue;
+    if (wanted[i] != 0 || parameter.name != "segments" || misses_members) continue;
     value = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(best_segments(algorithm, shape, i), parameter.least, parameter.most));
     // A team of many members may have counters for fewer.

@@ -55,7 +55,7 @@ std::vector<WantedParameters> grid_of(const Algorithm& algorithm, Rank ranks) {
 
 /// In mapped memory both ends of a copy through scratch work at the same time, so announcing outputs gains nothing there.
 bool is_worth_trying(const Algorithm& algorithm, const TuningKey& key) noexcept {
-  if (algorithm.reads) return false;
+  if (algorithm.reads || algorithm.team_tree) return false;
   return !(algorithm.direct && key.addresses == Addresses::local && key.kind == TeamKind::mapped);
 }
 

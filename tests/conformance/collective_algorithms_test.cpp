@@ -183,6 +183,10 @@ class ForcedCalls {
     coll::TeamEngine* const engine = coll::Collectives::engine_of(team.state());
     return engine != nullptr ? engine->groups() : nullptr;
   }
+  static const coll::TeamTree* tree_of(Team& team) {
+    coll::TeamEngine* const engine = coll::Collectives::engine_of(team.state());
+    return engine != nullptr ? engine->tree() : nullptr;
+  }
   /// Whether the algorithm itself cannot do it. What its scratch allows is another matter.
   bool cannot(const CollectiveCall& call, std::uint32_t element, bool commutative) const {
     if (team_.size() == 1) return false;  // no algorithm runs
@@ -196,6 +200,7 @@ class ForcedCalls {
     shape.addresses = known ? coll::Addresses::single : coll::Addresses::local;
     shape.ranks = team_.size();
     if (choice_.algorithm->hosts) shape.groups.of = groups_of(team_);
+    if (choice_.algorithm->team_tree) shape.team_tree.of = tree_of(team_);
     if (!coll::shifts_with_root(shape)) shape.root = call.root;
     shape.element = element;
     shape.bytes = shape.pitch = call.count * element;
@@ -364,6 +369,8 @@ void play_forced_job(Endpoint& me, const ForcedJob& job) {
     if (board && coll::Collectives::engine_of(me.world().state())->board().slots == 0) continue;
     // Those that go by hosts need hosts of several members. The team of all has them, if any team has; the radix may not fit.
     if (job.of(operation).algorithm->hosts) continue;
+    // Those that go by the team's tree need the setting.
+    if (job.of(operation).algorithm->team_tree) continue;
     EXPECT_TRUE(carried_out[static_cast<std::size_t>(operation)] > 0 || me.rank() + 2 < me.ranks())
         << job.of(operation).setting() << " has refused all";
   }
@@ -419,6 +426,27 @@ ForcedJob announcing_job() {
     if (algorithm->direct && operation < kForcedOperations) job.choices[operation] = {algorithm, {}};
   }
   return job;
+}
+
+/// All algorithms that go by a tree of the team.
+ForcedJob team_tree_job() {
+  ForcedJob job;
+  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+    if (algorithm->team_tree) job.choices[static_cast<std::size_t>(algorithm->operation)] = {algorithm, {}};
+  }
+  return job;
+}
+
+// On every fabric. The last tree has the odd members before the even ones, so that few subtrees are ranges of the team: on
+// smaller teams, for which it is not, the algorithms refuse.
+TEST_P(CollectiveAlgorithms, OnTreesOfTheTeamEqualTheModel) {
+  std::string order;
+  for (const Rank first : {1u, 0u}) {
+    for (Rank i = first; i < ranks(); i += 2) order += (order.empty() ? "" : ",") + std::to_string(i);
+  }
+  for (const std::string& tree : {std::string("2-nomial over 2-ary portion=3"),
+                                  std::string("chain over flat"), "fork:2x2 order=" + order})
+    run_jobs({team_tree_job()}, 1, 1, {{"coll_tree", tree}});
 }
 
 // On every fabric: how memory is reached is the conduit's matter.

@@ -128,12 +128,13 @@ inline std::vector<SimCall> calls_without_choice(Rank ranks, const std::vector<s
 /// - those of a board: they are carried out in memory that all members have mapped, where nothing is a message;
 /// - `native` ones: the conduit carries them out, and sim has none;
 /// - `hosts`: all ranks of the conduit are on one host, where it is refused. With pretended hosts it is compared for itself;
+/// - `team-tree`: it needs a tree of the team, with which it is compared for itself;
 /// - those of the operation barrier: programs' barriers are all-reduces of their members' votes, which are compared as
 ///   "barrier". The dissemination is that of the passes for Sync::all, which are compared with every other operation.
 inline std::set<std::string> all_names() {
   std::set<std::string> names{"barrier"};
   for (const Algorithm* one : all_algorithms()) {
-    if (one->operation != Collective::barrier && !one->hosts)
+    if (one->operation != Collective::barrier && !one->hosts && !one->team_tree)
       names.insert(std::string(operation_word(one->operation)) + " " + std::string(one->name));
   }
   return names;

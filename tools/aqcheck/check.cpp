@@ -53,6 +53,7 @@ std::string describe(const Case& checked) {
       kOrders[static_cast<std::size_t>(shape.order)], shape.commutative ? "" : ", not commutative",
       checked.in_place ? ", in place" : "", kReached[static_cast<std::size_t>(checked.reached)]);
   if (shape.few_signals) text += ", few signals";
+  if (checked.tree != nullptr) text += ", tree " + checked.tree_text;
   if (checked.groups != nullptr) {
     text += ", hosts of";
     for (Rank group = 0; group < checked.groups->count(); ++group)

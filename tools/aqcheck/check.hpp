@@ -31,6 +31,8 @@ struct Case {
   bool in_place = false;
   std::shared_ptr<const CaseBlocks> blocks = nullptr;    ///< null: all blocks are alike
   std::shared_ptr<const coll::Groups> groups = nullptr;  ///< of shape.groups
+  std::shared_ptr<const coll::TeamTree> tree = nullptr;  ///< of shape.team_tree
+  std::string tree_text = {};                            ///< what tree it is
   /// Whose outputs peers reach, where members announce them.
   enum class Reached : std::uint8_t { none, odd, all } reached = Reached::none;
 

@@ -1,11 +1,13 @@
 #include "tools/aqcheck/grid.hpp"
 
+#include "coll/schedule/tree_recipe.hpp"
 #include "tools/aqcheck/blocks.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -42,16 +44,16 @@ std::vector<std::uint32_t> values_of(const coll::Parameter& parameter, Rank rank
   return distinct(values);
 }
 
-/// A broadcast from root 0 stands for all, unless it goes by hosts. The other operations with a root have blocks, or an order, that begin with
+/// A broadcast from root 0 stands for all, unless its algorithm goes by hosts or by a tree of the team. The other operations with a root have blocks, or an order, that begin with
 /// member 0 whoever is the root: a few roots about the ends.
-std::vector<Rank> roots(Operation operation, bool hosts, const Grid& grid) {
+std::vector<Rank> roots(Operation operation, bool differs, const Grid& grid) {
   if (!coll::has_root(operation) || grid.light) return {0};
   std::vector<Rank> out{0};
   if (grid.all_roots) {
     for (Rank root = 1; root < grid.ranks; ++root) out.push_back(root);
     return out;
   }
-  if (operation == Operation::broadcast && !hosts) return out;
+  if (operation == Operation::broadcast && !differs) return out;
   out.push_back(grid.ranks / 2);
   if (grid.every_size) out.insert(out.end(), {1 % grid.ranks, grid.ranks - 1});
   return distinct(out);
@@ -149,6 +151,37 @@ std::vector<std::shared_ptr<const coll::Groups>> groups_of(Rank ranks, const Gri
   return out;
 }
 
+/// Trees of a team: one whose subtrees are ranges of the team, and one that begins elsewhere; members in an order of chance;
+/// a tree within portions and one over them; parents of chance; a mesh.
+std::vector<coll::TreeRecipe> recipes_of(Rank ranks, const Grid& grid) {
+  std::uint64_t state = ranks * 0x9e3779b97f4a7c15u + 7;
+  const auto below = [&](std::uint64_t limit) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<Rank>((state >> 33) % limit);
+  };
+  std::vector<Rank> order(ranks);
+  std::iota(order.begin(), order.end(), Rank{0});
+  for (Rank i = ranks; i > 1; --i) std::swap(order[i - 1], order[below(i)]);
+  coll::TreeRecipe parents;
+  parents.parents.assign(ranks, kNoRank);
+  for (Rank i = 1; i < ranks; ++i) parents.parents[order[i]] = order[below(i)];
+  std::vector<Rank> turned(order);
+  std::iota(turned.begin(), turned.end(), ranks / 2);
+  for (Rank& member : turned) member = member < ranks ? member : member - ranks;
+
+  std::vector<coll::TreeRecipe> out{coll::read_tree_recipe("2-nomial").recipe, parents};
+  if (!grid.every_size) return out;
+  out.push_back(coll::read_tree_recipe("4-ary").recipe);
+  out.back().order = turned;
+  out.push_back(coll::read_tree_recipe("3-nomial").recipe);
+  out.back().order = order;
+  out.push_back(coll::read_tree_recipe("3-ary over 2-nomial portion=3").recipe);
+  out.push_back(coll::read_tree_recipe("chain over flat portion=4").recipe);
+  out.back().order = order;
+  out.push_back(coll::read_tree_recipe("fork:3x2").recipe);
+  return out;
+}
+
 void for_each_case_with(Case made, const Grid& grid, const std::function<void(const Case&)>& visit) {
   const coll::Algorithm& algorithm = *made.algorithm;
   constexpr Sync kModes[] = {Sync::none, Sync::mine, Sync::all};
@@ -194,7 +227,7 @@ void for_each_case_with(Case made, const Grid& grid, const std::function<void(co
       shape.element = block.element;
       shape.bytes = block.count * block.element;
       shape.pitch = shape.bytes + block.gap * block.element;
-      for (const Rank root : roots(algorithm.operation, algorithm.hosts, grid)) {
+      for (const Rank root : roots(algorithm.operation, algorithm.hosts || algorithm.team_tree, grid)) {
         shape.root = root;
         for (const Order order : {Order::same_everywhere, Order::exact}) {
           if (order == Order::exact && !coll::reduces(algorithm.operation)) continue;
@@ -239,6 +272,15 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
                    const std::function<void(const Case&)>& visit) {
   Case made;
   made.algorithm = &algorithm;
+  if (algorithm.team_tree) {
+    for (const coll::TreeRecipe& recipe : recipes_of(grid.ranks, grid)) {
+      made.tree = std::make_shared<const coll::TeamTree>(recipe.tree(grid.ranks, nullptr));
+      made.tree_text = recipe.text();
+      made.shape.team_tree.of = made.tree.get();
+      for_each_case_with(made, grid, visit);
+    }
+    return;
+  }
   if (!algorithm.hosts) return for_each_case_with(made, grid, visit);
   for (const auto& groups : groups_of(grid.ranks, grid)) {
     made.groups = groups;

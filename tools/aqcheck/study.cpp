@@ -1,6 +1,7 @@
 #include "tools/aqcheck/study.hpp"
 
 #include "tools/aqcheck/study_hosts.hpp"
+#include "tools/aqcheck/study_team_tree.hpp"
 
 #include <fmt/format.h>
 
@@ -450,6 +451,13 @@ constexpr std::array kStudy{
     StudyEntry{
         Operation::all_reduce, "hosts-dissemination", all_reduce_in_three_dimensions,
         "the study takes powers of two; where all numbers are, nothing is given away and chains are shorter"},
+    StudyEntry{Operation::broadcast, "team-tree", broadcast_on_team_tree, kSame},
+    StudyEntry{
+        Operation::scatter, "team-tree", scatter_on_team_tree,
+        "of a tree whose subtrees are ranges of the team, one may begin before member 0 and end behind it: "
+        "two puts"},
+    StudyEntry{Operation::gather, "team-tree", blocks_on_team_tree, kSame},
+    StudyEntry{Operation::reduce, "team-tree", reduce_on_team_tree, kSame},
     StudyEntry{Operation::scatter_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::gather_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::all_gather_v, "slots", to_everybody, kSame},

@@ -36,6 +36,7 @@ static int run_tool(int argc, char** argv) {
   std::string sync;
   std::string noise;
   std::string hosts;
+  std::string tree;
   app.add_option("operation", options.operation, "broadcast, all_reduce, … or curves")->type_name("OP");
   app.add_option("--ranks", ranks, "members, or A:B for the powers of two times A up to B")
       ->type_name("P")
@@ -68,6 +69,9 @@ static int run_tool(int argc, char** argv) {
       ->default_str("all:all");
   app.add_flag("--single", options.single,
                "all members know all buffers, so that they may be accessed directly");
+  app.add_option("--tree", tree,
+                 "the tree of the algorithms team-tree, as AQUEDUCT_COLL_TREE, such as '2-nomial over 4-ary'")
+      ->type_name("TREE");
   app.add_option("--root", options.root, "the root")->capture_default_str();
   app.add_option("--element", options.element, "bytes of an element")
       ->check(CLI::Range(1U, 4096U))
@@ -118,6 +122,7 @@ static int run_tool(int argc, char** argv) {
       if (options.ranks.front() == 0) throw aqueduct::sim::BadInput("there is at least one rank");
     }
     if (!bytes.empty()) options.bytes = aqueduct::aqsim::read_range(bytes, "bytes", std::uint64_t{1} << 40);
+    if (!tree.empty()) aqueduct::aqsim::read_tree(tree, options);
     if (!sync.empty()) aqueduct::aqsim::read_sync(sync, options);
     if (!noise.empty()) aqueduct::aqsim::read_noise(noise, options);
     return aqueduct::aqsim::run(options);

@@ -1,6 +1,7 @@
 #include "tools/aqsim/options.hpp"
 
 #include "coll/tune/operation_word.hpp"
+#include "coll/tune/tree_setting.hpp"
 
 #include <fmt/format.h>
 
@@ -81,6 +82,12 @@ void read_noise(const std::string& text, Options& options) {
         "noise is PERIOD:LENGTH in microseconds, such as 1000:25, the length shorter; not '{}'", text));
   options.noise_period_us = period;
   options.noise_us = length;
+}
+
+void read_tree(const std::string& text, Options& options) {
+  coll::TreeRead read = coll::read_tree(text);
+  if (!read.problem.empty()) throw BadInput(fmt::format("--tree '{}': {}", text, read.problem));
+  options.tree = std::move(read.recipe);
 }
 
 coll::Operation read_operation(const std::string& word) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "coll/schedule/tree_recipe.hpp"
 #include "sim/simulate.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +17,11 @@ struct Options {
   std::vector<std::uint64_t> bytes{8};
   std::string algorithm = "auto";  ///< "all" for all that can do it
   std::string network = "ideal";
-  std::string profile;      ///< in place of a network
-  std::uint32_t cores = 0;  ///< of each host; 0: what the network says
-  Rank ranks_per_host = 0;  ///< 0: what the network says
-  sim::HostList hosts;      ///< not given: what ranks_per_host says
+  std::string profile;                   ///< in place of a network
+  std::uint32_t cores = 0;               ///< of each host; 0: what the network says
+  Rank ranks_per_host = 0;               ///< 0: what the network says
+  sim::HostList hosts;                   ///< not given: what ranks_per_host says
+  std::optional<coll::TreeRecipe> tree;  ///< of team-tree
   coll::Sync in = coll::Sync::all;
   coll::Sync out = coll::Sync::all;
   bool single = false;
@@ -46,6 +49,8 @@ std::vector<std::uint64_t> read_range(const std::string& text, const char* what,
 void read_hosts(const std::string& text, Options& options);
 /// The hosts that the options give so many ranks; none if the network says. Errors: BadInput.
 sim::HostList hosts_for(const Options& options, Rank ranks);
+/// As AQUEDUCT_COLL_TREE. Errors: BadInput.
+void read_tree(const std::string& text, Options& options);
 /// "all:none". Errors: BadInput.
 void read_sync(const std::string& text, Options& options);
 /// "1000:25": a stop of 25 us in every 1000. Errors: BadInput.

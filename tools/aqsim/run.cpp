@@ -40,10 +40,12 @@ Chosen with_parameters(const coll::Algorithm& algorithm, const std::optional<col
   const coll::Fit fit = wanted ? coll::fit_or_cut(algorithm, *wanted, shape, team, ample(shape.ranks))
                                : coll::fit_with_any(algorithm, shape, team, ample(shape.ranks));
   if (fit.refusal != nullptr) {
-    throw BadInput(fmt::format(
-        "{} {} of {} ranks and {} bytes: {}{}", coll::operation_word(shape.operation), algorithm.name,
-        shape.ranks, shape.bytes, fit.refusal,
-        algorithm.hosts && team.groups == nullptr ? "; --ranks-per-host N or --hosts LIST groups them" : ""));
+    throw BadInput(fmt::format("{} {} of {} ranks and {} bytes: {}{}", coll::operation_word(shape.operation),
+                               algorithm.name, shape.ranks, shape.bytes, fit.refusal,
+                               algorithm.hosts && team.groups == nullptr
+                                   ? "; --ranks-per-host N or --hosts LIST groups them"
+                               : algorithm.team_tree && team.tree == nullptr ? "; --tree gives one"
+                                                                             : ""));
   }
   return {&algorithm, fit.shape};
 }
@@ -127,7 +129,7 @@ int run(const Options& options) {
   Printer printer(options);
   for (const Rank ranks : options.ranks) {
     const sim::Network network = network_for(options, ranks);
-    const SimulatedTeam team(network.machine, ranks);
+    const SimulatedTeam team(network.machine, ranks, options.tree);
     for (const std::uint64_t bytes : moves ? options.bytes : std::vector<std::uint64_t>{0}) {
       coll::Shape shape;
       shape.operation = operation;

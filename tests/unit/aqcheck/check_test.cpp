@@ -31,8 +31,8 @@ TEST(Check, FindsEveryAlgorithmRightInTeamsOfUpToNine) {
 
 TEST(Check, OfRootZeroStandsForAllRoots) {
   for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
-    // Of one that goes by hosts all roots are checked.
-    if (algorithm->operation != Operation::broadcast || algorithm->hosts) continue;
+    // Of one that goes by hosts or by a tree of the team all roots are checked.
+    if (algorithm->operation != Operation::broadcast || algorithm->hosts || algorithm->team_tree) continue;
     for (const Rank ranks : {2u, 7u, 16u, 31u}) {
       for_each_case(*algorithm, {.ranks = ranks, .all_roots = true, .every_size = false},
                     [&](const Case& made) {

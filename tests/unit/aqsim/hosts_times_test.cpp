@@ -30,14 +30,14 @@ std::string file_of(const conduits::sim::SimOptions& options) {
 }
 
 /// Compares what the engine has chosen and taken with what aqsim makes of the same calls. `by_hosts` counts, for each operation,
-/// those that went by hosts.
+/// those that went by hosts or by a tree of the team.
 void compare_with_aqsim(const std::vector<sim_times::SimCall>& calls,
                         const std::vector<sim_times::Timed>& times, const Options& options,
                         const sim_times::Settings& named, const conduits::sim::SimOptions& costs,
                         std::map<std::string, int>& by_hosts) {
   const sim::Network network =
       sim::parse_network(file_of(costs), "sim", options.ranks[0], hosts_for(options, options.ranks[0]));
-  const SimulatedTeam team(network.machine, options.ranks[0]);
+  const SimulatedTeam team(network.machine, options.ranks[0], options.tree);
   for (std::size_t i = 0; i < times.size(); ++i) {
     const sim_times::Timed& one = times[i];
     if (one.replayed.empty()) continue;
@@ -53,6 +53,7 @@ void compare_with_aqsim(const std::vector<sim_times::SimCall>& calls,
     coll::Shape shape = made.shape;
     shape.parameters = {};
     shape.groups = {};
+    shape.team_tree = {};
     const std::vector<Chosen> chosen = choose(asked, shape, team.traits());
     if (chosen.size() != 1 || chosen[0].algorithm != made.algorithm || chosen[0].shape != made.shape) {
       ADD_FAILURE() << "the engine runs " << coll::name_of(*made.algorithm, made.shape) << ", aqsim "
@@ -71,7 +72,7 @@ void compare_with_aqsim(const std::vector<sim_times::SimCall>& calls,
     }
     // A program's barrier is an all-reduce of its members' votes.
     by_hosts[std::string(coll::operation_word(calls[i].call.operation))] +=
-        chosen[0].algorithm->hosts ? 1 : 0;
+        chosen[0].algorithm->hosts || chosen[0].algorithm->team_tree ? 1 : 0;
   }
 }
 
@@ -105,6 +106,31 @@ TEST(AqsimHosts, TakeTheTimesOfTheConduitSim) {
   for (const char* const operation : {"barrier", "broadcast", "all_gather", "reduce", "all_reduce", "scatter",
                                       "gather", "all_to_all", "reduce_scatter", "scan", "exscan"})
     EXPECT_GE(by_hosts[operation], 6) << operation << ": once for each list and way of choosing";
+}
+
+TEST(AqsimHosts, TakeTheTimesOfTheConduitSimOnTreesOfTheTeam) {
+  std::size_t turn = 0;
+  std::map<std::string, int> on_trees;
+  for (const std::string tree : {"2-ary over flat", "3-nomial order=3,1,0,4,2", "parents=2,0,-,1,1"}) {
+    SCOPED_TRACE(tree);
+    Options options;
+    read_hosts("2,3", options);
+    read_tree(tree, options);
+    sim_times::Settings named;
+    for (const char* const operation : {"broadcast", "scatter", "gather", "reduce"})
+      named.emplace_back(fmt::format("coll_{}", operation), "team-tree");
+    const auto calls = sim_times::calls_for(options.ranks[0], {1, 300}, named);
+    named.emplace_back("coll_tree", tree);
+    const conduits::sim::SimOptions costs = sim_times::networks()[turn++ % sim_times::networks().size()];
+    std::vector<sim_times::Timed> times;
+    {
+      sim_times::SimTimes jobs(options.ranks[0], costs, named, options.hosts.host_of());
+      times = jobs.make(calls, 300);
+    }
+    compare_with_aqsim(calls, times, options, named, costs, on_trees);
+  }
+  for (const char* const operation : {"broadcast", "scatter", "gather", "reduce"})
+    EXPECT_GE(on_trees[operation], 6) << operation << ": twice for each tree";
 }
 
 }  // namespace

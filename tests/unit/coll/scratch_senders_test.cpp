@@ -106,13 +106,13 @@ TEST(Senders, TicketsOutliveWhatTheyPointTo) {
 
 TEST(Senders, AreSharedByTeamsOfASize) {
   SharedSenders shared;
-  std::shared_ptr<Senders> first = shared.of_team(5, nullptr);
-  EXPECT_EQ(shared.of_team(5, nullptr), first);
-  EXPECT_NE(shared.of_team(6, nullptr), first);
+  std::shared_ptr<Senders> first = shared.of_team(5, nullptr, nullptr);
+  EXPECT_EQ(shared.of_team(5, nullptr, nullptr), first);
+  EXPECT_NE(shared.of_team(6, nullptr, nullptr), first);
   const std::weak_ptr<Senders> gone = first;
   first.reset();
   EXPECT_TRUE(gone.expired()) << "the last team of the size has ended";
-  EXPECT_NE(shared.of_team(5, nullptr), nullptr);
+  EXPECT_NE(shared.of_team(5, nullptr, nullptr), nullptr);
 }
 
 TEST(Senders, AreSharedByTeamsWhoseMembersShareHostsAlike) {
@@ -120,10 +120,21 @@ TEST(Senders, AreSharedByTeamsWhoseMembersShareHostsAlike) {
   const Groups others(4, [](Rank i) { return 7 - i / 2; });  // numbers of hosts are only names
   const Groups columns(4, [](Rank i) { return i % 2; });
   SharedSenders shared;
-  const auto first = shared.of_team(4, &rows);
-  EXPECT_EQ(shared.of_team(4, &others), first);
-  EXPECT_NE(shared.of_team(4, &columns), first);
-  EXPECT_NE(shared.of_team(4, nullptr), first);
+  const auto first = shared.of_team(4, &rows, nullptr);
+  EXPECT_EQ(shared.of_team(4, &others, nullptr), first);
+  EXPECT_NE(shared.of_team(4, &columns, nullptr), first);
+  EXPECT_NE(shared.of_team(4, nullptr, nullptr), first);
+}
+
+TEST(Senders, AreSharedByTeamsWhoseTreesAreAlike) {
+  const TeamTree chain(std::vector<Rank>{kNoRank, 0, 1, 2});
+  const TeamTree again(std::vector<Rank>{kNoRank, 0, 1, 2});
+  const TeamTree flat(std::vector<Rank>{kNoRank, 0, 0, 0});
+  SharedSenders shared;
+  const auto first = shared.of_team(4, nullptr, &chain);
+  EXPECT_EQ(shared.of_team(4, nullptr, &again), first);
+  EXPECT_NE(shared.of_team(4, nullptr, &flat), first);
+  EXPECT_NE(shared.of_team(4, nullptr, nullptr), first);
 }
 
 // Two teams of one size: what one of them has noted in its epoch says nothing about the other's.

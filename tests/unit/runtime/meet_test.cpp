@@ -108,6 +108,7 @@ std::string other_value(const SettingInfo& info) {
           if (algorithm->operation == coll::operation_of(forced)) return std::string(algorithm->name);
         }
       }
+      if (info.name == "coll_tree") return "flat";
       return info.name == "conduit" ? "smp" : "other";
     case SettingType::boolean: return info.default_value == "on" ? "off" : "on";
     case SettingType::duration: return std::to_string(info.least + 5) + "ns";
