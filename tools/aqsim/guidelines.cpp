@@ -68,7 +68,7 @@ Finding guideline_bytes() {
   std::size_t all = 0;
   for (const Algorithm* const algorithm : coll::all_algorithms()) {
     if (algorithm->operation == Operation::barrier || algorithm->operation > Operation::exscan) continue;
-    if (algorithm->hosts) continue;  // these ranks are not grouped
+    if (algorithm->hosts || algorithm->team_tree) continue;  // these ranks are not grouped, and have no tree
     double before = 0;
     for (std::uint64_t bytes = 64; bytes <= 65536; bytes *= 2) {
       const double us = time_of(*algorithm, 0, {.ranks = 16, .bytes = bytes});
