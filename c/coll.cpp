@@ -195,13 +195,20 @@ AQ_COLL_FORMS_OF(permute, (aq_buffer in, aq_buffer out, aq_block block, uint32_t
 #undef AQ_COLL_FORMS_OF
 #undef AQ_COLL_UNPACK
 
-aq_event aq_plan_start(aq_plan* plan) { return c::plain(c::whole_plan(plan)->start()); }
-aq_status aq_plan_run(aq_plan* plan) { return c::plain(c::whole_plan(plan)->run()); }
-aq_status aq_plan_end(aq_plan* plan) { return c::plain(c::whole_plan(plan)->end()); }
+aq_event aq_plan_start(aq_plan* plan) {
+  return c::plain(plan != nullptr ? c::whole_plan(plan)->start() : Event(ErrorCode::invalid_argument));
+}
+aq_status aq_plan_run(aq_plan* plan) {
+  return c::plain(plan != nullptr ? c::whole_plan(plan)->run() : ErrorCode::invalid_argument);
+}
+aq_status aq_plan_end(aq_plan* plan) {
+  return c::plain(plan != nullptr ? c::whole_plan(plan)->end() : ErrorCode::invalid_argument);
+}
 void aq_plan_destroy(aq_plan* plan) { delete c::whole_plan(plan); }
 
 aq_status aq_operator_add(aq_endpoint* ep, uint32_t number, const aq_operator* with) {
-  if (with->reserved != 0 || with->commutative > 1) return c::plain(ErrorCode::invalid_argument);
+  if (with == nullptr || with->reserved != 0 || with->commutative > 1)
+    return c::plain(ErrorCode::invalid_argument);
   return c::plain(add_operator(c::whole(ep), number,
                                {with->combine, with->context, with->element, with->commutative != 0}));
 }

@@ -43,6 +43,7 @@ aq_status aq_team_split(aq_team* team, int64_t colour, int64_t key, aq_team** ma
   return c::store_part(made, [&] { return c::whole_team(team).split(chosen, key); });
 }
 aq_status aq_team_create(aq_endpoint* ep, const uint32_t* ranks, size_t count, uint64_t tag, aq_team** made) {
+  if (ranks == nullptr && count != 0) return c::plain(ErrorCode::invalid_argument);
   return c::guarded([&] {
     return c::hand_over([&] { return Team::create(c::whole(ep), {ranks, count}, tag); }, made);
   });

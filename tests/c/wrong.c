@@ -207,8 +207,18 @@ static void check_rank_lists(void) {
   aq_rank_list_destroy(list);
 }
 
+// A plan that could not be bound, and no operator.
+static void check_no_plan(aq_endpoint* ep) {
+  aq_event start = aq_plan_start(NULL);
+  FAILS(AQ_INVALID_ARGUMENT, aq_wait(ep, &start));
+  FAILS(AQ_INVALID_ARGUMENT, aq_plan_run(NULL));
+  FAILS(AQ_INVALID_ARGUMENT, aq_plan_end(NULL));
+  FAILS(AQ_INVALID_ARGUMENT, aq_operator_add(ep, 1, NULL));
+}
+
 static void run(aq_endpoint* ep, void* context) {
   (void)context;
+  check_no_plan(ep);
   check_places(ep);
   check_null(ep);
   check_more_null(ep);
@@ -222,6 +232,7 @@ static void run(aq_endpoint* ep, void* context) {
   FAILS(AQ_INVALID_ARGUMENT,
         aq_team_split(aq_world(ep), -1, 0, &made));  // on every rank, so that nobody waits
   FAILS(AQ_INVALID_ARGUMENT, aq_team_create(ep, NULL, 0, 1, &made));
+  FAILS(AQ_INVALID_ARGUMENT, aq_team_create(ep, NULL, 2, 1, &made));
   FAILS(AQ_INVALID_ARGUMENT, aq_team_end(aq_world(ep)));
   OK(aq_barrier(ep));
 }

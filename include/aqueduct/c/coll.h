@@ -248,12 +248,12 @@ AQ_DEFINE_COLLECTIVE(permute, aq_buffer in, aq_buffer out, aq_block block, uint3
 
 #undef AQ_DEFINE_COLLECTIVE
 
-/// Begins the operation on the buffers' present contents. Errors: also AQ_INVALID_ARGUMENT (the last start is not over).
+/// Begins the operation on the buffers' present contents. Errors: also AQ_INVALID_ARGUMENT (the last start is not over; no plan).
 aq_event aq_plan_start(aq_plan* plan) AQ_MUST_USE;
 /// Begins it and waits.
 aq_status aq_plan_run(aq_plan* plan) AQ_MUST_USE;
 /// Gives back what the plan holds: a call in the team's order. `plan` must still be destroyed. Errors:
-/// AQ_INVALID_ARGUMENT (it is running, or has ended), AQ_CLOSED.
+/// AQ_INVALID_ARGUMENT (it is running, has ended, or is null), AQ_CLOSED.
 aq_status aq_plan_end(aq_plan* plan) AQ_MUST_USE;
 /// Frees a plan. One that was not ended keeps its scratch until the team ends. `plan` may be null.
 void aq_plan_destroy(aq_plan* plan);
