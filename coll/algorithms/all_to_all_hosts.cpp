@@ -158,6 +158,13 @@ struct ExchangeByHosts {
   std::uint32_t handing_out() const noexcept { return leads() ? (size - 1) * ranges() : 0; }
 };
 
+/// A leader counts a put of each other member of its host for every other host, by a counter of 16 bits.
+const char* all_to_all_hosts_refusal(const Shape& shape) noexcept {
+  const std::uint64_t most = shape.groups.of->most();
+  const std::uint64_t others = shape.groups.of->count() - 1;
+  return (most - 1) * others <= 0xffff ? nullptr : "a leader gets more than 65,535 messages of its host";
+}
+
 Needs all_to_all_hosts_needs(const Shape& shape) noexcept {
   if (shape.bytes == 0) return {};
   const Groups& groups = *shape.groups.of;
@@ -223,7 +230,7 @@ const Algorithm kAllToAllHosts{
     .operation = Operation::all_to_all,
     .parameters = {},
     .hosts = true,
-    .refusal = no_refusal,
+    .refusal = all_to_all_hosts_refusal,
     .needs = all_to_all_hosts_needs,
     .lanes = one_lane,
     .length = all_to_all_hosts_length,

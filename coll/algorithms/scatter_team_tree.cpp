@@ -24,9 +24,9 @@ Rank beyond_last(const TeamTreeBlocks& plan, Rank child) noexcept {
 /// Which of the root's children has such blocks, which is one at most; its number of children if none has.
 std::uint32_t split_child(const TeamTreeBlocks& plan) noexcept {
   const std::uint32_t children = plan.tree.children(plan.root);
-  std::uint32_t index = 0;
-  while (index < children && beyond_last(plan, plan.tree.child(plan.root, index)) == 0) ++index;
-  return index;
+  if (plan.root == 0) return children;
+  const std::uint32_t index = plan.tree.child_toward(0);  // place 0 is member 0's
+  return beyond_last(plan, plan.tree.child(plan.root, index)) != 0 ? index : children;
 }
 
 Needs scatter_team_tree_needs(const Shape& shape) noexcept {

@@ -34,7 +34,7 @@ Collectives::Collectives(EndpointState& state)
     : state_(state),
       offers_(state),
       rules_(forced_algorithms(state.config)),
-      tree_recipe_(tree_of_teams(state.config)),
+      tree_recipe_(tree_of_teams(state.config, state.log)),
       tuning_(agreed_tuning(state)),
       aborts_(state, heard, this),
       questions_(state, last_call, last_call_said, this),

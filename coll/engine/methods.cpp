@@ -130,8 +130,11 @@ std::uint32_t TeamEngine::hash_of(const Method& method) const {
       for (const std::uint32_t first : cut.first) hash = mixed_hash(hash, first);
     }
   }
-  if (method.algorithm->team_tree) {
-    for (Rank member = 0; member < ranks_; ++member) hash = mixed_hash(hash, traits_.tree->parent(member));
+  if (method.algorithm->team_tree) {  // the edges, and the order of those that have one parent
+    for (Rank member = 0; member < ranks_; ++member) {
+      hash = mixed_hash(hash, traits_.tree->parent(member));
+      hash = mixed_hash(hash, traits_.tree->place_of(member));
+    }
   }
   return static_cast<std::uint32_t>(hash >> 32) | 1u;
 }

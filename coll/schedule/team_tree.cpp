@@ -138,6 +138,14 @@ std::uint32_t RootedTeamTree::index_of(Rank member) const noexcept {
   return index;
 }
 
+std::uint32_t RootedTeamTree::child_toward(Rank member) const noexcept {
+  const bool is_below = behind(tree_.place_of(root_), tree_.place_of(member)) < tree_.subtree(root_);
+  if (!is_below) return 0;  // up the tree
+  const std::uint32_t index =
+      static_cast<std::uint32_t>(tree_.children(root_).size()) - 1 - slot_with(root_, member);
+  return root_ == tree_.root() ? index : index + 1;
+}
+
 Rank RootedTeamTree::subtree(Rank member) const noexcept {
   if (member == root_) return tree_.ranks();
   return leads_to_root(member) ? tree_.ranks() - tree_.subtree(parent(member)) : tree_.subtree(member);

@@ -9,8 +9,11 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr std::uint32_t kMostInClass = 65536;
+constexpr std::size_t kMostShown = 40;
 
-bool is_space(char letter) noexcept { return letter == ' ' || letter == '\t' || letter == '\n'; }
+bool is_space(char letter) noexcept {
+  return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
+}
 
 /// Takes the next word off the front; empty at the end.
 std::string_view take_word(std::string_view& rest) noexcept {
@@ -85,7 +88,17 @@ std::string wrong_order(const std::vector<Rank>& order) {
   return {};
 }
 
-constexpr const char* kClasses = "a tree is K-ary, K-nomial, flat, chain or fork:ROWxROWS";
+/// The beginning of a word, for the log and a terminal.
+std::string shown(std::string_view word) {
+  std::string text(word.substr(0, kMostShown));
+  for (char& letter : text) {
+    if (letter < ' ' || letter == 0x7f) letter = '?';
+  }
+  return word.size() > kMostShown ? text + "…" : text;
+}
+
+constexpr const char* kClasses =
+    "a tree is K-ary, K-nomial, flat, chain or fork:ROWxROWS, with numbers of at most 65536";
 
 std::string read_words(std::string_view rest, TreeRecipe& out) {
   std::string_view word = take_word(rest);
@@ -101,7 +114,7 @@ std::string read_words(std::string_view rest, TreeRecipe& out) {
       if (!read_class(take_word(rest), out.in_portions.emplace())) return kClasses;
     } else if (take_front(word, "portion=")) {
       out.portion = 0;
-      if (word != "hosts" && !read_number(word, 1, out.portion))
+      if (word != "hosts" && (!read_number(word, out.portion) || out.portion == 0))
         return "a portion is hosts or a whole number from 1 on";
     } else if (take_front(word, "order=")) {
       out.by_hosts = word == "hosts";
@@ -109,7 +122,7 @@ std::string read_words(std::string_view rest, TreeRecipe& out) {
       if (!out.by_hosts && !read_list(word, false, out.order))
         return "an order is hosts or whole numbers with commas between them";
     } else {
-      return fmt::format("\"{}\" is none of over, portion= and order=", word);
+      return fmt::format("\"{}\" is none of over, portion= and order=", shown(word));
     }
   }
   if (out.portion != 0 && !out.in_portions) return "portions want a second tree: CLASS over CLASS";

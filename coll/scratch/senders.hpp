@@ -30,7 +30,7 @@ using Members = std::uint64_t;
 /// messages that a few clears more are nothing beside them.
 ///
 /// The answers depend on the number of members, and for algorithms that go by hosts on which members share one. So all teams
-/// that are alike in both may share one object (SharedSenders), and no others: shapes are compared without their groups.
+/// that are alike in both, and have no tree of their own, may share one object (SharedSenders), and no others: shapes are compared without their groups.
 class Senders {
  public:
   static constexpr std::uint64_t kMostRead = 2048;

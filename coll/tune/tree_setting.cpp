@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 namespace aqueduct::coll {
 
@@ -18,6 +21,28 @@ constexpr std::array kTreeSettings{core::setting::same_on_all_ranks(core::settin
     "coll_tree", "AQUEDUCT_COLL_TREE", "none",
     "The tree of the algorithms team-tree: none; K-ary, K-nomial, flat, chain or fork:ROWxROWS; CLASS over "
     "CLASS, the second in portions (portion=N|hosts); order=hosts or a list; parents=LIST; or file=PATH."))};
+
+/// Chosen: a list of a million members is shorter.
+constexpr std::uintmax_t kMostInFile = std::uintmax_t{8} << 20;
+
+/// What is in a regular file. May throw std::bad_alloc.
+std::string read_file(const std::string& path, std::string& problem) {
+  std::error_code ignored;
+  std::ifstream file;
+  // Opening a pipe would wait for its writer, and a device may have no end.
+  if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);
+  const std::uintmax_t bytes = file.is_open() ? std::filesystem::file_size(path, ignored) : 0;
+  if (bytes > kMostInFile) {
+    problem = fmt::format("the file {} has {} bytes, and {} are the most that are read", core::quoted(path),
+                          bytes, kMostInFile);
+    return {};
+  }
+  std::ostringstream words;
+  words << file.rdbuf();
+  if (!file.is_open() || !words || bytes == 0)
+    problem = fmt::format("the file {} cannot be read, is empty, or is no regular file", core::quoted(path));
+  return words.str();
+}
 
 }  // namespace
 
@@ -30,14 +55,8 @@ TreeRead read_tree(std::string_view value) {
   constexpr std::string_view kFile = "file=";
   if (value.substr(0, kFile.size()) == kFile) {
     const std::string path(value.substr(kFile.size()));
-    std::ifstream file(path);
-    std::ostringstream words;
-    words << file.rdbuf();
-    if (!file) {
-      out.problem = fmt::format("the file {} cannot be read, or is empty", core::quoted(path));
-      return out;
-    }
-    text = words.str();
+    text = read_file(path, out.problem);
+    if (!out.problem.empty()) return out;
   }
   RecipeRead read = read_tree_recipe(text);
   out.problem = std::move(read.problem);
@@ -51,8 +70,11 @@ std::string tree_objection(const SettingInfo& info, std::string_view value) {
   return problem.empty() ? problem : fmt::format("{}={}: {}", info.environment, core::quoted(value), problem);
 }
 
-std::optional<TreeRecipe> tree_of_teams(const Config& config) {
-  return read_tree(config.text(kTreeSettings[0].name)).recipe;
+std::optional<TreeRecipe> tree_of_teams(const Config& config, core::Log& log) {
+  TreeRead read = read_tree(config.text(kTreeSettings[0].name));
+  if (!read.problem.empty())  // it was in order when the setting was read
+    log.error("{}: {}; teams of this rank have no tree", kTreeSettings[0].environment, read.problem);
+  return std::move(read.recipe);
 }
 
 }  // namespace aqueduct::coll

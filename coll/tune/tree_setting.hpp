@@ -3,6 +3,7 @@
 #include <aqueduct/config.hpp>
 
 #include "coll/schedule/tree_recipe.hpp"
+#include "core/log.hpp"
 
 #include <optional>
 #include <span>
@@ -26,7 +27,8 @@ TreeRead read_tree(std::string_view value);
 /// What is wrong with a value; empty if nothing is, or if `info` is another setting. For SettingCatalog::objection.
 std::string tree_objection(const SettingInfo& info, std::string_view value);
 
-/// What the setting asks for. A wrong value counts as `none`; no job starts with one.
-std::optional<TreeRecipe> tree_of_teams(const Config& config);
+/// What the setting asks for. No job starts with a wrong value; if its file has changed since, the log says so, and it counts
+/// as `none`.
+std::optional<TreeRecipe> tree_of_teams(const Config& config, core::Log& log);
 
 }  // namespace aqueduct::coll

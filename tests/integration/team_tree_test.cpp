@@ -34,5 +34,23 @@ TEST(TreeOfTheTeam, FromFilesThatDifferIsAMismatch) {
   EXPECT_THAT(other.err(), HasSubstr("mismatch"));
 }
 
+// The edges are the same, and what is sent over them is not: the order decides the places of blocks.
+TEST(TreeOfTheTeam, OrdersThatDifferAreAMismatch) {
+  const support::ScratchFolder folder;
+  for (const auto& [name, words] : {std::pair{"0", "flat order=0,1,2"}, std::pair{"1", "flat order=0,1,2"},
+                                    std::pair{"2", "flat order=0,2,1"}}) {
+    std::filesystem::create_directory(folder / name);
+    std::ofstream(folder / name / "tree") << words;
+  }
+  const std::string gathers =
+      "export AQUEDUCT_COLL_TREE=file=tree AQUEDUCT_COLL_GATHER=team-tree; exec " AQUEDUCT_BIN_DIR
+      "/aqperf coll-gather --bytes 8 --seconds 0.02";
+  AqrunJob same(shell({"-n", "3"}, "cd " + folder.path() + "/2; " + gathers));
+  EXPECT_EQ(same.status(), 0) << same.err();
+  AqrunJob other(shell({"-n", "3"}, "cd " + folder.path() + "/$p; " + gathers));
+  EXPECT_NE(other.status(), 0);
+  EXPECT_THAT(other.err(), HasSubstr("mismatch"));
+}
+
 }  // namespace
 }  // namespace aqueduct::integration

@@ -1,3 +1,4 @@
+#include "coll/algorithms/algorithms.hpp"
 #include "coll/schedule/groups.hpp"
 #include "coll/schedule/groups_tree.hpp"
 
@@ -33,6 +34,22 @@ TEST(Groups, StandInTheOrderOfTheirFirstMembers) {
   EXPECT_EQ(groups.leader_of(0), 0u);
   EXPECT_EQ(groups.leader_of(1), 1u);
   EXPECT_EQ(groups.leader_of(2), 3u);
+}
+
+TEST(Groups, AllToAllRefusesWhatItsCountersCannotCount) {
+  const auto refusal = [](Rank on_one, Rank others) {
+    const Groups groups{on_one + others,
+                        [&](Rank position) { return position < on_one ? 0 : position - on_one + 1; }};
+    Shape shape;
+    shape.operation = Operation::all_to_all;
+    shape.ranks = groups.ranks();
+    shape.bytes = 8;
+    shape.groups.of = &groups;
+    return std::string(kAllToAllHosts.refusal(shape) != nullptr ? "refuses" : "takes");
+  };
+  EXPECT_EQ(refusal(256, 257), "takes");  // 65,535 messages
+  EXPECT_EQ(refusal(257, 256), "refuses");
+  EXPECT_EQ(refusal(260, 260), "refuses");
 }
 
 TEST(Groups, AreOfNoUseOnOneHostOrWithEachOnItsOwn) {

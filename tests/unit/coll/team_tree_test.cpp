@@ -90,6 +90,10 @@ Rank walk(const TeamTree& stored, const RootedTeamTree& tree, Rank member, std::
     EXPECT_TRUE(stored.parent(child) == member || stored.parent(member) == child) << "an edge of its own";
     const Rank below = walk(stored, tree, child, depth + 1, seen, deepest);
     cover(tree.begin(child), below);
+    for (Rank j = 0; tree.is_root(member) && j < below; ++j) {
+      const Rank one = stored.member_at((tree.begin(child) + j) % stored.ranks());
+      EXPECT_EQ(tree.child_toward(one), i) << one;
+    }
     size += below;
   }
   EXPECT_EQ(size, tree.subtree(member));

@@ -162,6 +162,15 @@ TEST(TreeSetting, MayNameAFile) {
   EXPECT_EQ(tree_objection(info, "file=" + path), "");
   EXPECT_EQ(read_tree("file=" + path).recipe->text(), "parents=1,-,1");
   EXPECT_THAT(tree_objection(info, "file=" + path + ".not"), HasSubstr("cannot be read"));
+  EXPECT_THAT(tree_objection(info, "file=/dev/zero"), HasSubstr("no regular file"));
+  EXPECT_THAT(tree_objection(info, "file=/"), HasSubstr("no regular file"));
+  std::ofstream(path, std::ios::trunc) << "";
+  EXPECT_THAT(tree_objection(info, "file=" + path), HasSubstr("is empty"));
+  std::ofstream(path, std::ios::trunc) << "4-ary\r\nportion=hosts over\r\n2-ary\r\n";
+  EXPECT_EQ(tree_objection(info, "file=" + path), "");
+  std::ofstream(path, std::ios::trunc) << "flat " + std::string(100'000, 'x');
+  EXPECT_LT(tree_objection(info, "file=" + path).size(), 300u);
+  EXPECT_EQ(tree_objection(info, "flat over flat portion=100000"), "");
   EXPECT_EQ(tree_objection(info, "none"), "");
   EXPECT_FALSE(read_tree("none").recipe.has_value());
   EXPECT_THAT(tree_objection(info, "oak"), HasSubstr("AQUEDUCT_COLL_TREE=oak: a tree is K-ary"));
