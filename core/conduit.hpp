@@ -278,7 +278,7 @@ class NativeUpdates {
   virtual ~NativeUpdates() = default;
   /// Does `call`, for which takes() is true, on a word of the peer's segment. The word is aligned to its size.
   ///
-  /// Completion:  the word has changed.
+  /// Completion:  the word has changed, unless its segment has ended meanwhile: then the owner's log says so.
   /// Lifetime:    `call` only during the call.
   virtual Post update(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                       Token token) noexcept = 0;

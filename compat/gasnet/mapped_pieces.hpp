@@ -137,7 +137,8 @@ struct Merged {
          std::size_t dimensions) noexcept
       : to_strides(to), from_strides(from), bytes(element), count(counts), levels(dimensions) {
     while (levels != 0 && (*count == 1 || (is_next(*to_strides) && is_next(*from_strides)))) {
-      bytes *= *count;
+      // More bytes than there can be: the library refuses the call.
+      if (__builtin_mul_overflow(bytes, *count, &bytes)) bytes = SIZE_MAX;
       ++to_strides, ++from_strides, ++count, --levels;
     }
     while (levels != 0 && count[levels - 1] == 1) --levels;

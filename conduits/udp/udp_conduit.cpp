@@ -317,8 +317,9 @@ void UdpConduit::refused(Rank from, const char* call, std::uint32_t id, std::uin
                          std::size_t bytes) noexcept {
   log_.error(
       "udp: rank {} began a {} of {} bytes at offset {} of segment {} of rank {}, which has {} bytes there "
-      "now, and not all of it was done (of a put that rank is not told): no rank may use a segment that has "
-      "ended",
+      "now, and not all of it was done (of a put or an atomic that rank is not told): no rank may use a "
+      "segment "
+      "that has ended",
       from, call, bytes, offset, id, me_, segment(id).size());
 }
 

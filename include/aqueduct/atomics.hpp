@@ -303,9 +303,10 @@ constexpr bool has_by_one(AtomicOp op) noexcept {
 // Completion:  remote; `result`, if there is one, holds the old value.
 // Lifetime:    `result` until completion.
 // Errors:      misaligned, out_of_range, refused (immediate), peer_lost; in_handler if an instruction from here
-//              cannot do it.
+//              cannot do it. An atomic that meets a segment that has ended may complete without an error, as a put does.
 // Cost:        one instruction when the target is mapped here and processors do the job's atomics. Otherwise one
-//              operation of the network, if it supports every operation on every type, or a request and its reply.
+//              operation of the network, if it supports every operation on every type, or a request and its reply;
+//              over udp, without a result, a part of a packet.
 //              For networks that support only a few operations see AtomicDomain. If other ranks need my processor for
 //              their atomics on my memory (ranks of other hosts, attached memory), an atomic on my own memory also
 //              makes progress, at most once a microsecond.

@@ -13,7 +13,7 @@ extern int aqg_vis_notices;
 /// Copies one piece to or from a peer whose memory is mapped here, inline. 0: nothing has happened, the library shall do it.
 static inline int aqg_put_piece(gex_TM_t tm, gex_Rank_t rank, void* to, size_t to_bytes, const void* from,
                                 size_t from_bytes) {
-  if (aqg_vis_notices != 0 || to_bytes != from_bytes || from == NULL) return 0;
+  if (__atomic_load_n(&aqg_vis_notices, __ATOMIC_RELAXED) != 0 || to_bytes != from_bytes || from == NULL) return 0;
   void* const place = aqg_mapped(tm, rank, to, to_bytes);
   if (place == NULL) return 0;
   aqg_write_bytes(place, from, to_bytes);

@@ -7,7 +7,8 @@
 
 namespace aqueduct::conduits::udp {
 
-/// Whether a short message that follows another one, still in flight, waits to share a packet with those after it.
+/// Whether a short message waits to share a packet with those after it: if another one is in flight, or if the program has
+/// posted several before it made progress, some times in a row, and so will probably do again.
 ///
 /// A program that posts a series of short messages, and then makes progress, loses nothing: all leave by then, in few
 /// packets. One that posts two, and then computes, would have the second leave only when it makes progress again, or by the
@@ -33,6 +34,16 @@ class BurstPatience {
     }
     held_at_ = 0;
   }
+  /// Whether the first message waits too, though nothing is in flight.
+  bool expects_more() const noexcept { return waits() && series_ == kSeries; }
+  /// The program posts a message.
+  void posted() noexcept { ++run_; }
+  /// It makes progress.
+  void progressed() noexcept {
+    if (run_ == 0) return;
+    series_ = run_ >= kLongRun ? std::min(series_ + 1, kSeries) : 0;
+    run_ = 0;
+  }
   /// A message has left at once that would have waited for others.
   void left_at_once() noexcept {
     if (hurried_ != 0) --hurried_;
@@ -45,9 +56,15 @@ class BurstPatience {
   static constexpr std::uint32_t kShortestSpell = 64;
   static constexpr std::uint32_t kLongestSpell = 4096;
 
+  // Chosen: with so many in a row, a packet less is worth more than the time until the program makes progress.
+  static constexpr std::uint32_t kLongRun = 8;
+  static constexpr std::uint32_t kSeries = 4;
+
   Time held_at_ = 0;  ///< 0: nothing waits
   std::uint32_t hurried_ = 0;
   std::uint32_t spell_ = kShortestSpell;
+  std::uint32_t run_ = 0;     ///< messages since the last progress
+  std::uint32_t series_ = 0;  ///< long runs in a row, up to kSeries
 };
 
 }  // namespace aqueduct::conduits::udp

@@ -116,14 +116,17 @@ class Connection {
   /// Whether waiting packets should leave at once. Messages usually come in series: only the first ones leave at once, because
   /// one system call, or one packet, then takes several of the others.
   bool idle() const noexcept {
-    const std::uint32_t alone = long_messages_count_ != 0                      ? 2
-                                : patience_.waits() && bulk_transfers_.empty() ? 1
-                                                                               : 4;
+    const std::uint32_t alone = long_messages_count_ != 0                        ? 2
+                                : !patience_.waits() || !bulk_transfers_.empty() ? 4
+                                : patience_.expects_more()                       ? 0
+                                                                                 : 1;
     return sent_packets_.packets_in_flight() < alone;
   }
   // What has become of a message that was posted, or of those that waited.
   bool holds() const noexcept { return patience_.holds(); }
   void held(Time now) noexcept { patience_.held(now); }
+  void posts() noexcept { patience_.posted(); }
+  void progresses() noexcept { patience_.progressed(); }
   void leaves_at_once() noexcept {
     if (sent_packets_.packets_in_flight() != 0) patience_.left_at_once();
   }

@@ -282,7 +282,7 @@ bool Connection::apply(const Update& update) noexcept {
   const bool inside = offset <= segment.size() && bytes <= segment.size() - offset;
   std::byte* const at = inside ? segment.data() + offset : nullptr;
   if (at == nullptr || reinterpret_cast<std::uintptr_t>(at) % bytes != 0) {
-    refuse("word update", update.frame.segment, offset, bytes);
+    refuse("word's atomic", update.frame.segment, offset, bytes);
     return false;
   }
   core::apply_atomic(call.op, call.type, call.operand, 0, at);

@@ -128,7 +128,7 @@ inline bool FrameReader::cut_bytes(bool bulk, std::size_t bytes, std::span<const
   return true;
 }
 
-// Here, because a packet holds many short puts.
+// In the header, so that it is inlined: a packet holds many short puts.
 inline bool FrameReader::read(Put& put) noexcept {
   if (!cut(put.frame)) return false;
   const std::uint8_t flags = put.frame.flags;

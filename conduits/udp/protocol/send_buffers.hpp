@@ -17,14 +17,14 @@ inline constexpr std::size_t kHeadroom = sizeof(PacketHeader) + sizeof(AckFrame)
 static_assert(kHeadroom % 64 == 0);
 inline constexpr std::size_t kHeadroomRanges = 8;
 
-/// One packet of small frames to one peer: short messages, short puts, get requests.
+/// One packet of small frames to one peer: short messages, short puts, updates of words, get requests.
 struct Bundle {
   static constexpr std::size_t kBytes = 1920;
   static constexpr std::size_t kMostTokens = 72;
 
   Bundle* next = nullptr;
   std::uint16_t used = 0;    ///< bytes of frames
-  std::uint16_t tokens = 0;  ///< puts that complete when this packet is acknowledged
+  std::uint16_t tokens = 0;  ///< puts and updates that complete when this packet is acknowledged
   std::uint8_t flags = 0;    ///< flags of the packet's header
   std::array<core::Token, kMostTokens> token;
   alignas(64) std::byte memory[kHeadroom + kBytes];

@@ -119,6 +119,7 @@ void Transport::flush(Time now, Connection& connection) noexcept {
 }
 
 void Transport::posted(Connection& connection) noexcept {
+  if (!in_progress_) connection.posts();
   if (!in_progress_ && !blocked_ && (connection.idle() || connection.full_load())) {
     const Time now = read_clock();
     connection.leaves_at_once();
@@ -140,6 +141,7 @@ void Transport::serve_dirty(Time now) noexcept {
   }
   for (std::size_t i = 0; i < dirty_.size(); ++i) {
     dirty_[i]->dirty = false;
+    dirty_[i]->progresses();
     flush(now, *dirty_[i]);
     if (blocked_) {  // the others stay in the list
       dirty_[i]->dirty = true;

@@ -45,5 +45,27 @@ TEST(UdpBurstPatience, EndsForLongerEachTimeThatAMessageHasWaitedTooLong) {
   EXPECT_EQ(spell(patience), 64) << "the program had changed its ways";
 }
 
+/// The program posts so many messages and then makes progress.
+void post(BurstPatience& patience, int messages) {
+  for (int i = 0; i < messages; ++i) patience.posted();
+  patience.progressed();
+}
+
+TEST(UdpBurstPatience, HoldsTheFirstMessageAfterSeveralLongSeriesInARow) {
+  BurstPatience patience;
+  for (int time = 0; time < 4; ++time) {
+    EXPECT_FALSE(patience.expects_more()) << time;
+    post(patience, 8);
+    patience.progressed();  // progress without messages between them changes nothing
+  }
+  EXPECT_TRUE(patience.expects_more());
+  hold(patience, kSecond, kMillisecond);
+  EXPECT_FALSE(patience.expects_more()) << "one has waited for too long";
+  EXPECT_EQ(spell(patience), 64);
+  EXPECT_TRUE(patience.expects_more());
+  post(patience, 7);
+  EXPECT_FALSE(patience.expects_more()) << "a short series ends it";
+}
+
 }  // namespace
 }  // namespace aqueduct::conduits::udp

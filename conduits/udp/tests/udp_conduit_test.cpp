@@ -94,7 +94,7 @@ TEST(UdpConduit, SaysThatAnUpdateMetNoWordThere) {
   ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).completions.size() == 1; }));
   EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte one) { return one == std::byte{0}; }));
   EXPECT_THAT(party.take_said(),
-              HasSubstr("rank 0 began a word update of 8 bytes at offset 12 of segment 3 of rank 1"));
+              HasSubstr("rank 0 began a word's atomic of 8 bytes at offset 12 of segment 3 of rank 1"));
 }
 
 // Much of a long put may have been written already, so the message must not claim that nothing was.
