@@ -43,7 +43,7 @@ class ReplayState {
 
   ReplayState(std::span<const ReplayedCall> calls, const Machine& machine, const ReplayOptions& options);
 
-  /// Room for so many lanes of each member and call: the most that any of them has, rounded up to a power of two.
+  /// Lanes for which each member has room in each call: the most that any of them has, rounded up to a power of two.
   static std::uint32_t lanes_of_call(std::span<const ReplayedCall> calls) noexcept;
   /// Bytes of memory for each member.
   static std::uint64_t bytes_of_member(std::span<const ReplayedCall> calls);
@@ -52,7 +52,7 @@ class ReplayState {
   const Machine& machine;
   const ReplayOptions& options;
   const Rank ranks;
-  const std::uint32_t lanes_each;  ///< room for so many of each member and call: a power of two
+  const std::uint32_t lanes_each;  ///< lanes for which a member has room in a call: a power of two
   const std::uint32_t lanes_of;    ///< of each member, of all calls
   Ports ports;
   Replayed out;

@@ -51,7 +51,7 @@ enum class BoardMethod : std::uint8_t {
   stream
 };
 
-/// Another way to the same steps, for whoever follows all members of a large team: what `Algorithm::step` would compute
+/// Another way to the same steps, for a caller that follows all members of a large team: what `Algorithm::step` would compute
 /// anew in many steps is computed once, into *notes* of all members.
 struct Noted {
   std::size_t (*size)(const Shape&) noexcept;  ///< how many notes there are

@@ -44,7 +44,7 @@ struct TreeRecipe {
 
   /// The words that it was read from, in the order above; equal recipes have equal words.
   std::string text() const;
-  /// Why a team of so many members has no such tree; empty if it has.
+  /// Why a team with this number of members has no such tree; empty if it has one.
   std::string refusal(Rank ranks) const;
   /// `hosts`: null, all members are on one. May throw std::bad_alloc. Requires: no refusal.
   TeamTree tree(Rank ranks, const Groups* hosts) const;

@@ -88,7 +88,7 @@ std::string wrong_order(const std::vector<Rank>& order) {
   return {};
 }
 
-/// The beginning of a word, for the log and a terminal.
+/// The first letters of a word, without what a terminal would obey: it may come from any file.
 std::string shown(std::string_view word) {
   std::string text(word.substr(0, kMostShown));
   for (char& letter : text) {

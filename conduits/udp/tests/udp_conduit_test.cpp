@@ -92,6 +92,7 @@ TEST(UdpConduit, SaysThatAnUpdateMetNoWordThere) {
   const detail::AtomicCall add{.op = AtomicOp::add, .type = AtomicType::u64, .operand = 5};
   ASSERT_EQ(party.conduit(0).updates()->update(1, key, 12, add, 1).kind, Kind::posted);  // not aligned
   ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).completions.size() == 1; }));
+  EXPECT_TRUE(party.inbox(0).completions[0].status) << "the initiator is not told";
   EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte one) { return one == std::byte{0}; }));
   EXPECT_THAT(party.take_said(),
               HasSubstr("rank 0 began a word's atomic of 8 bytes at offset 12 of segment 3 of rank 1"));
