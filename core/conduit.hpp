@@ -133,6 +133,9 @@ struct Properties {
   bool reports_lost_peers = false;     ///< calls Inbox::lost without help of the launcher
   /// Not of lists of pieces. Say beside the value why it is so.
   WholeWords whole_words = WholeWords::none;
+  /// The processors of both ends move the bytes of native puts, through the system's sockets. Teams of which a member has
+  /// such a conduit copy blocks rather than ask a peer where they shall go (coll/tune/rules.cpp).
+  bool through_sockets = false;
   bool copies = true;  ///< send never answers `posted`, and the payload is free at return
 };
 

@@ -116,6 +116,7 @@ struct EndpointState {
   core::WholeWords network_words = core::WholeWords::puts_and_gets;
   /// The most bytes of one native put or get that every rank of the job can do on each of its conduits.
   std::uint64_t least_transfer = ~std::uint64_t{0};
+  bool through_sockets = false;  ///< a conduit of a rank of the job has Properties::through_sockets
   /// What rank 0 has told all ranks about tuning, as words; null: nothing. The same on all of them (coll/tune).
   std::shared_ptr<const std::vector<std::uint64_t>> tuning;
   /// [rank] whether its host has more of the job's ranks than processors. The same on all ranks.

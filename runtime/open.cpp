@@ -119,6 +119,10 @@ void tell_limits(const EndpointState& state, BlobWriter& out) {
       least = std::min(least, most);
   }
   out.number(least);
+  const bool sockets = std::ranges::any_of(
+      std::array{state.near.get(), state.far.get()},
+      [](core::Conduit* conduit) { return conduit != nullptr && conduit->properties().through_sockets; });
+  out.number(sockets ? 1 : 0);
   // Ranks in virtual time wait for no processor, and their times are the same on all machines.
   out.number(!state.own_time && state.neighbours.size() > processors_of_host() ? 1 : 0);
   out.number(state.near != nullptr ? 1 : 0);
@@ -245,6 +249,7 @@ struct GatheredData {
   Reached near;
   Reached far;
   std::uint64_t least_transfer = ~std::uint64_t{0};          ///< of all ranks
+  bool through_sockets = false;                              ///< of any rank
   std::vector<bool> crowded;                                 ///< [rank] its host
   std::vector<bool> has_near;                                ///< [rank]
   std::vector<std::uint64_t> near_collectives;               ///< [rank]
@@ -269,6 +274,7 @@ Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData&
       gathered.near.read(in);
       gathered.far.read(in);
       gathered.least_transfer = std::min(gathered.least_transfer, in.number());
+      gathered.through_sockets |= in.number() != 0;
       gathered.crowded.push_back(in.number() != 0);
       gathered.has_near.push_back(in.number() != 0);
       gathered.near_collectives.push_back(in.number());
@@ -347,6 +353,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gat
   set_atomics(state, gathered.far.atomics);
   state.network_words = gathered.far.words;
   state.least_transfer = gathered.least_transfer;
+  state.through_sockets = gathered.through_sockets;
   state.tuning = gathered.tuning;
   state.crowded = gathered.crowded;
   state.near_serves_host =

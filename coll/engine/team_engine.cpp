@@ -34,6 +34,7 @@ TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept
   }
   traits.block = traits.one_host ? team.size() : block_of(state, team);
   traits.mapped = traits.one_host && state.near_serves_host;
+  traits.sockets = !traits.mapped && state.through_sockets;
   for (Rank i = 0; i < team.size() && !state.crowded.empty(); ++i)
     traits.crowded = traits.crowded || state.crowded[team.members[i]];
   return traits;

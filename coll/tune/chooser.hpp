@@ -28,6 +28,8 @@ struct TeamTraits {
   Rank ranks = 1;
   bool one_host = true;  ///< all members share a host
   bool mapped = true;    ///< and reach each other's memory without a network
+  bool sockets =
+      false;  ///< and not mapped: processors move the bytes, at least those of one of the job's ranks
   /// The most bytes of one put or get that each conduit of each rank of the job can do.
   std::uint64_t most_transfer = ~std::uint64_t{0};
   /// The collective operations of its conduit; null: all members do without. Its answers are the same on all members.

@@ -79,6 +79,7 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
   // Providers are not asked for an order (fi_tx_attr::msg_order): many would become slower or refuse.
   properties_.put_before_send = properties_.put_before_put = properties_.send_before_send = false;
   properties_.reports_lost_peers = true;
+  properties_.through_sockets = !provider.quirks->hardware;
   // libfabric promises nothing per word, and over sockets the system copies arriving bytes into the segment: a word that
   // lies in two segments of TCP comes in two parts.
   properties_.whole_words = core::WholeWords::none;

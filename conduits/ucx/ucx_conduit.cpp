@@ -57,6 +57,7 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
   properties_.max_packet = max_packet_of(process);
   properties_.max_transfer = kMostTransfer;
   properties_.max_inject = kMostInject;
+  properties_.through_sockets = !context.has_hardware();
   // Puts of words are messages of this conduit, which stores the word at its owner (Rma::put). UCX promises nothing for
   // its gets, which it does by its own messages over some networks.
   properties_.whole_words = core::WholeWords::puts;

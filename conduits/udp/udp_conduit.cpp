@@ -61,6 +61,7 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   // Datagrams are delivered as they arrive, so no order is kept.
   properties_.put_before_send = properties_.put_before_put = properties_.send_before_send = false;
   properties_.reports_lost_peers = true;
+  properties_.through_sockets = true;
   // This library stores and loads a word at its owner, by copy_bytes (protocol/connection_receive.cpp).
   properties_.whole_words = core::WholeWords::puts_and_gets;
   Common& common = transport_.common();

@@ -8,6 +8,7 @@
 #include "coll/tune/tuned_chooser.hpp"
 #include "core/hidden_layout.hpp"
 #include "core/settings.hpp"
+#include "tools/aqinfo/facts.hpp"
 #include "tools/aqinfo/machine.hpp"
 #include "tools/aqinfo/tuning.hpp"
 
@@ -95,6 +96,7 @@ ChoiceCase case_of(const coll::Chooser& chooser, const Config& config, const Col
   const coll::TeamTraits team{.ranks = question.ranks,
                               .one_host = one_host,
                               .mapped = mapped,
+                              .sockets = !mapped && question.sockets,
                               .board = memory.board,
                               .crowded = crowded};
   const coll::ScratchLayout scratch(memory.scratch, question.ranks);
@@ -153,6 +155,7 @@ std::uint32_t processors_of(const CollectivesQuestion& question) {
 std::vector<CollectiveFacts> gather_collectives(const Config& config, const CollectivesQuestion& asked) {
   CollectivesQuestion question = asked;
   question.processors = processors_of(asked);
+  question.sockets = goes_through_sockets(config);
   const coll::TableChooser rules(coll::forced_algorithms(config));
   const coll::TunedChooser chooser(rules, std::make_shared<const coll::TuningTable>(tuning_here(config)));
   std::vector<CollectiveFacts> all;

@@ -15,6 +15,7 @@ namespace aqueduct::aqinfo {
 struct CollectivesQuestion {
   Rank ranks = 16;
   std::uint32_t processors = 0;      ///< of each host; 0: those of this one
+  bool sockets = false;              ///< the network's bytes go through sockets; set by gather_collectives
   std::vector<std::uint64_t> bytes;  ///< of a block, rising; empty: 8 bytes to 64 MiB, the powers of two
 };
 

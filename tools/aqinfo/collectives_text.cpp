@@ -76,7 +76,8 @@ std::string collectives_as_text(const std::vector<CollectiveFacts>& facts,
              "Sizes are those of a block: what the root of a broadcast sends, what a member contributes, "
              "what one member has for another. The sums are of double, with Sync::all at both ends. Other "
              "element types, orders, modes and teams with less memory can lead to other choices. Of "
-             "several hosts, each has one member here. Barriers of smp on one host are those of the "
+             "several hosts, each has one member here, and the network is the one that this host would use. "
+             "Barriers of smp on one host are those of the "
              "conduit. Choices are by rules unless a line says that they are by the model of a network "
              "profile, or by measurement: those of conduit smp on one host, and of the conduit that "
              "AQUEDUCT_CONDUIT names.",

@@ -99,4 +99,14 @@ Facts gather(const Config& config) {
   return facts;
 }
 
+bool goes_through_sockets(const Config& config) {
+  const std::string far = choose(config, /*one_host=*/false).conduit;
+  for (const conduits::Available& conduit : conduits::all()) {
+    if (conduit.name != far) continue;
+    const ConduitFacts facts = look_at(conduit, config);
+    return facts.properties && facts.properties->through_sockets;
+  }
+  return false;
+}
+
 }  // namespace aqueduct::aqinfo

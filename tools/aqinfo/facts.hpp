@@ -59,5 +59,7 @@ struct Facts {
 
 /// Looks at the host and tries each conduit of this installation.
 Facts gather(const Config& config);
+/// Properties::through_sockets of the conduit that ranks of other hosts would be reached by; false if there is none.
+bool goes_through_sockets(const Config& config);
 
 }  // namespace aqueduct::aqinfo

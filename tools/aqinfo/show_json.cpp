@@ -51,6 +51,7 @@ Json json_of(const core::Properties& properties) {
       {"whole_word_puts", properties.whole_words >= core::WholeWords::puts},
       {"whole_word_gets", properties.whole_words >= core::WholeWords::puts_and_gets},
       {"copies", properties.copies},
+      {"through_sockets", properties.through_sockets},
   };
 }
 

@@ -63,10 +63,11 @@ void show(std::string& out, const core::Properties& properties) {
                    properties.max_inject));
   line(out, "properties",
        fmt::format("put before send: {} · put before put: {} · send before send: {} · concurrent posts: {} · "
-                   "reports lost peers: {} · send copies: {}",
+                   "reports lost peers: {} · send copies: {} · through sockets: {}",
                    ordered_text(properties), yes_or_no(properties.put_before_put),
                    yes_or_no(properties.send_before_send), yes_or_no(properties.concurrent_posts),
-                   yes_or_no(properties.reports_lost_peers), yes_or_no(properties.copies)));
+                   yes_or_no(properties.reports_lost_peers), yes_or_no(properties.copies),
+                   yes_or_no(properties.through_sockets)));
   if (properties.max_transfer != 0) line(out, "whole words", std::string(words_text(properties.whole_words)));
 }
 

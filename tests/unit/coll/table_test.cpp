@@ -34,6 +34,8 @@ Shape single(Shape shape) {
 
 TeamTraits network(Rank ranks) { return {.ranks = ranks, .one_host = false, .mapped = false}; }
 
+TeamTraits sockets_of_two() { return {.ranks = 2, .one_host = false, .mapped = false, .sockets = true}; }
+
 ScratchLayout usual_layout(Rank ranks) { return {ScratchSizes(), ranks}; }
 
 /// The name of the algorithm in the default scratch.
@@ -257,6 +259,29 @@ TEST(Table, WritesToOutputsThatAreAnnouncedOnlyIfBlocksAreLong) {
   EXPECT_NE(chosen(local, network(8)), "direct");
   EXPECT_EQ(chosen(shape_of(Operation::gather, 8, kMebi), network(8)), "direct");
   EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 2, kMebi), network(2)), "parts");
+}
+
+// Over sockets a copy costs less than an answer from a process that may sleep.
+TEST(Table, DoesNotAskForShortBlocksOverSockets) {
+  TeamTraits sockets = network(8);
+  sockets.sockets = true;
+  for (const Operation operation :
+       {Operation::scatter, Operation::gather, Operation::all_gather, Operation::all_to_all}) {
+    SCOPED_TRACE(static_cast<int>(operation));
+    const std::uint64_t least = 256 << 10;
+    Shape shape = shape_of(operation, 8, least);
+    shape.in = Sync::mine;
+    EXPECT_NE(chosen(shape, sockets), "direct") << "its owner would have to say where";
+    EXPECT_EQ(chosen(single(shape), sockets), "direct");
+    shape.bytes = shape.pitch = least - kElement;
+    EXPECT_NE(chosen(single(shape), sockets), "direct") << "its owner would have to say that it has called";
+    EXPECT_EQ(chosen(single(shape), network(8)), "direct");
+    shape.in = Sync::all;
+    EXPECT_EQ(chosen(single(shape), sockets), "direct") << "nobody has to say anything";
+  }
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 2, 16 << 10), sockets_of_two()), "multiplying:radix=2");
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 2, kMebi), sockets_of_two()), "circulant");
+  EXPECT_EQ(chosen(shape_of(Operation::all_gather, 2, kMebi), sockets_of_two()), "ring");
 }
 
 TEST(Table, KeepsTheOrderThatIsAskedFor) {

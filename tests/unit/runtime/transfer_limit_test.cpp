@@ -26,6 +26,7 @@ class LimitedConduit final : public core::Conduit {
   LimitedConduit(std::unique_ptr<core::Conduit> inner, std::size_t max_transfer)
       : inner_(std::move(inner)), properties_(inner_->properties()) {
     properties_.max_transfer = max_transfer;
+    properties_.through_sockets = max_transfer == kLeastOfAll;  // on one of the ranks
   }
 
   const core::Properties& properties() const noexcept override { return properties_; }
@@ -70,6 +71,7 @@ TEST(TransferLimits, TheLeastOfAllRanksIsKnownToAll) {
     ASSERT_TRUE(job);
     job->run_each([](Endpoint& ep) {
       EXPECT_EQ(ep.state().least_transfer, kLeastOfAll);
+      EXPECT_TRUE(ep.state().through_sockets);
       EXPECT_FALSE(ep.state().near_serves_host);
       // Pieces that follow from each rank's own limit would be a mismatch.
       for (const std::size_t count : {kLeastOfAll / 4, kLeastOfAll, 20 * kLeastOfAll}) {
