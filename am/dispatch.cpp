@@ -20,7 +20,10 @@ namespace aqueduct {
 namespace am {
 namespace {
 
-constexpr const char* kNoHandler = "no such handler is registered here";
+constexpr const char* kNoHandler =
+    "no such handler is registered here: register the same handlers in the same order on every rank, before "
+    "the first "
+    "message";
 
 }  // namespace
 
@@ -85,7 +88,9 @@ template <class Packet>
   if (static_cast<std::uint32_t>(entry.key) != wire_key(header.category, header.args_bytes) ||
       is_request(header.category) != incoming.is_request) [[unlikely]] {
     if (entry.key == 0) return kNoHandler;
-    return "the handler registered here under that number is of another category or argument size";
+    return "the handler registered here under that number is of another category or argument size: register "
+           "the same "
+           "handlers in the same order on every rank, before the first message";
   }
   PacketParts parts;
   if (const char* why = find_parts(state_, header, packet, parts)) [[unlikely]]

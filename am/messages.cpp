@@ -114,8 +114,9 @@ void Messages::reject(Rank from, Bytes packet, std::string_view why) noexcept {
     return;
   }
   state_.log.error(
-      "a message from rank {} for handler {} (category {}, {} bytes of arguments) was dropped: {}. Register "
-      "the same handlers in the same order on every rank, before the first message",
+      "a message from rank {} for handler {} (category {}, {} bytes of arguments) was dropped: {}. The "
+      "sender is "
+      "not told",
       from, header.handler, static_cast<int>(header.category), header.args_bytes, why);
 }
 

@@ -23,7 +23,7 @@ struct PacketParts {
   parts.args += sizeof target;
   const auto part = state.segments.check({state.rank, target.offset, target.segment}, target.bytes);
   if (!part || (!parts.payload.empty() && parts.payload.size() != target.bytes)) [[unlikely]] {
-    return "its target is outside the segment";
+    return "its target is outside the segment, or the segment has ended";
   }
   std::byte* place = state.segments[target.segment].mine.data() + target.offset;
   aqueduct::detail::copy_bytes(place, parts.payload.data(), parts.payload.size());

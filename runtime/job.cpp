@@ -289,19 +289,37 @@ Endpoint& Job::endpoint(std::size_t index) noexcept {
 
 void Job::run_each(const std::function<void(Endpoint&)>& body) {
   if (endpoints() == 1) return body(endpoint());
+  // No body begins before all threads are there: one that called a collective operation would wait for those that are not.
+  enum class Start { undecided, run, end };
+  std::atomic<Start> start{Start::undecided};
   std::vector<std::thread> threads;
   std::atomic<std::size_t> ended{0};
-  for (std::size_t i = 0; i < endpoints(); ++i) {
-    threads.emplace_back([&, i] {
-      body(endpoint(i));
-      ++ended;
-      // The other endpoints of this process may still need messages that this one passes on.
-      static_cast<void>(core::wait_until(
-          endpoint(i).state(), [&] { return ended == endpoints(); }, kNoRank,
-          [&] { return fmt::format("{} other threads of this process", endpoints() - ended); }, kNoLimit,
-          core::kMemoryNaps));
-    });
+  const auto decide = [&](Start decision) {
+    start = decision;
+    start.notify_all();
+  };
+  const auto run = [&](std::size_t i) {
+    start.wait(Start::undecided);
+    if (start == Start::end) return;
+    body(endpoint(i));
+    ++ended;
+    // The other endpoints of this process may still need messages that this one passes on.
+    static_cast<void>(core::wait_until(
+        endpoint(i).state(), [&] { return ended == endpoints(); }, kNoRank,
+        [&] { return fmt::format("{} other threads of this process", endpoints() - ended); }, kNoLimit,
+        core::kMemoryNaps));
+  };
+  try {
+    threads.reserve(endpoints());
+    for (std::size_t i = 0; i < endpoints(); ++i) threads.emplace_back(run, i);
+  } catch (...) {
+    impl_->log.error("Job::run_each: thread {} of {} cannot be started; none runs (`ulimit -u`, memory)",
+                     threads.size() + 1, endpoints());
+    decide(Start::end);
+    for (std::thread& thread : threads) thread.join();
+    throw;
   }
+  decide(Start::run);
   for (std::thread& thread : threads) thread.join();
 }
 

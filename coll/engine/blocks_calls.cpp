@@ -353,7 +353,7 @@ bool TeamEngine::choose_moving(CallRecord& operation, std::uint64_t longest) noe
     add_call(text, operation.call->request.description);
     state_.log.error("{} on a team of {} ranks: {}", text.view(), ranks_, choice.why);
     last.longest = 0;
-    end_blocks(operation, ErrorCode::invalid_argument);
+    end_blocks(operation, choice.no_memory ? ErrorCode::no_memory : ErrorCode::invalid_argument);
     return false;
   }
   Method& method = *operation.call->method;

@@ -58,7 +58,8 @@ struct Choice {
   /// The operation runs in pieces of this many bytes of each block; a multiple of the element. At least shape.bytes: in one.
   std::uint64_t piece = 0;
   std::string_view why;
-  bool no_memory = false;  ///< whether `algorithm` is null only because this process has no memory to choose
+  /// `algorithm` is null because something does not suffice: this process's memory to choose, or the team's scratch.
+  bool no_memory = false;
   ChosenBy by = ChosenBy::rules;
 };
 

@@ -42,6 +42,7 @@ Choice choose_by_table(const Shape& shape, const TeamTraits& team, const Scratch
     const Fit how = fit(*one.algorithm, one.wanted, shape, team, scratch);
     if (how.refusal == nullptr) return choice_of(*one.algorithm, how);
     none.why = "no algorithm can do it with the team's scratch; a larger AQUEDUCT_COLL_SCRATCH may help";
+    none.no_memory = true;
   }
   const Choice cut = choose_with_cut_elements(shape, team, scratch);
   return cut.algorithm != nullptr ? cut : none;

@@ -18,7 +18,7 @@ void LostPeers::forget(Rank peer) noexcept {
 
 void LostPeers::suspect(Rank peer, const char* why) noexcept {
   if (peers_[peer].gone || is_suspected(peer)) return;
-  log_.info("ofi: rank {}: the provider says of rank {}: {}; it is taken for lost", me_, peer, why);
+  log_.warn("ofi: rank {}: the provider says of rank {}: {}; it is taken for lost", me_, peer, why);
   suspected_.push_back(peer);
 }
 

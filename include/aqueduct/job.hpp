@@ -45,7 +45,10 @@ class Job {
   /// An endpoint of this process. Requires: index < endpoints().
   Endpoint& endpoint(std::size_t index = 0) noexcept;
 
-  /// Runs `body` once for each endpoint of this process, each on its own thread. Returns when all have returned.
+  /// Runs `body` once for each endpoint of this process, each on its own thread. Returns when all have returned. If a thread
+  /// cannot be started, no body runs.
+  ///
+  /// Throws std::system_error (a thread cannot be started) or std::bad_alloc, before any body has begun.
   void run_each(const std::function<void(Endpoint&)>& body);
 
   /// Ends the job: collective. Waits for all ranks, then closes everything.

@@ -45,7 +45,9 @@ int print_list(const Selection& selection) {
 
 /// Says that no conduit has this name; empty if one has, or if the name is a plug-in's file.
 std::string unknown_conduit(const std::string& name) {
-  if (name.empty() || conduits::is_path(name) || conduits::find(name) != nullptr) return {};
+  if (conduits::is_path(name))
+    return fmt::format("--conduit {}: that is a file; use --plugin FILE", core::quoted(name));
+  if (name.empty() || conduits::find(name) != nullptr) return {};
   return fmt::format(
       "--conduit {}: there is no such conduit; this build has {}, and --plugin FILE takes others{}",
       core::quoted(name), conduits::names(), conduits::nearest(name).hint());

@@ -58,6 +58,15 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+TEST(Aqconform, RefusesAFileWhereAConduitIsNamed) {
+  const KitRun outcome = run_aqconform({"--conduit=/etc/passwd"}, std::chrono::seconds(20));
+  ASSERT_TRUE(outcome.in_time && WIFEXITED(outcome.status)) << outcome.output;
+  EXPECT_EQ(WEXITSTATUS(outcome.status), 2) << outcome.output;
+  EXPECT_NE(outcome.output.find("aqconform: --conduit /etc/passwd: that is a file; use --plugin FILE"),
+            std::string::npos)
+      << outcome.output;
+}
+
 TEST(Aqconform, SaysWhichConduitsThereAreToANameThatNoneHas) {
   for (const char* what : {"--list", "--gtest_filter=*Short*"}) {
     const KitRun outcome = run_aqconform({"--conduit=upd", what}, std::chrono::seconds(20));

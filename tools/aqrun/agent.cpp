@@ -151,7 +151,7 @@ void Agent::serve() {
   }
   drained_ = cleared_ && !more;  // no process is left that writes, so everything written has been read
   relay_input();
-  children_.take_signals([this](pid_t pid, int status) { ended(pid, status); },
+  children_.take_signals(/*first=*/0, [this](pid_t pid, int status) { ended(pid, status); },
                          [this](int signal) { asked_ = signal; });
 }
 

@@ -19,6 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
+constexpr auto kWaitForFirst =
+    200ms;                      // chosen: between the end of a process's channel and its own lie milliseconds
 constexpr auto kPatience = 2s;  // chosen: killed processes are reaped within milliseconds
 
 /// Signals taken by signalfd: those that end aqrun or report a child, except
@@ -55,7 +57,17 @@ pid_t Children::start(Start start) {
   return pid;
 }
 
-void Children::take_signals(const std::function<void(pid_t, int)>& ended,
+/// Whether the child ends within kWaitForFirst; `status` is how.
+bool Children::wait_for(pid_t child, int& status) {
+  const auto until = Clock::now() + kWaitForFirst;
+  while (::waitpid(child, &status, WNOHANG) != child) {
+    if (Clock::now() > until) return false;
+    ::poll(nullptr, 0, 1);
+  }
+  return true;
+}
+
+void Children::take_signals(pid_t first, const std::function<void(pid_t, int)>& ended,
                             const std::function<void(int)>& asked) {
   signalfd_siginfo signal{};
   while (::read(signals_, &signal, sizeof signal) == sizeof signal) {
@@ -67,6 +79,13 @@ void Children::take_signals(const std::function<void(pid_t, int)>& ended,
     std::vector<std::pair<pid_t, int>> gone;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       if (std::erase(running_, pid) > 0) gone.emplace_back(pid, status);
+    }
+    if (!gone.empty() && std::erase(running_, first) > 0) {
+      if (wait_for(first, status)) {
+        gone.emplace(gone.begin(), first, status);
+      } else {
+        running_.push_back(first);
+      }
     }
     // The first one gives the job its status. One that was killed: others may have exited because it is gone.
     std::stable_partition(gone.begin(), gone.end(), [](const auto& one) { return WIFSIGNALED(one.second); });

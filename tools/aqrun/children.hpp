@@ -27,8 +27,10 @@ class Children {
 
   /// Like spawn(), in the group and with the signal mask that this process started with.
   pid_t start(Start start);
-  /// Calls `ended` for each child that has ended, and `asked` for each signal that asks this process to end.
-  void take_signals(const std::function<void(pid_t, int wait_status)>& ended,
+  /// Calls `ended` for each child that has ended, and `asked` for each signal that asks this process to end. If one has ended,
+  /// waits up to kWaitForFirst for the child `first`, of which the others know that it ends, and tells of it before those that
+  /// were not killed. 0: there is no such child.
+  void take_signals(pid_t first, const std::function<void(pid_t, int wait_status)>& ended,
                     const std::function<void(int signal)>& asked);
   /// Sends a signal to the whole group, and to children that are not in it.
   void signal_all(int signal) noexcept;
@@ -36,6 +38,8 @@ class Children {
   void leave_nothing(std::uint64_t job);
 
  private:
+  static bool wait_for(pid_t child, int& status);
+
   Leader& leader_;
   sigset_t old_mask_;
   int signals_ = -1;

@@ -110,8 +110,12 @@ void Supervisor::wait_and_serve() {
   errors_.serve();
   input_.serve();
   if (remote_) remote_->serve();
-  children_.take_signals([this](pid_t pid, int status) { reaped(pid, status); },
-                         [this](int signal) { interrupted(signal); });
+  // The others hear of it when its channel closes, and may end before it has: so its memory is unmapped after that.
+  const auto& lost = server_.first_lost();
+  const pid_t first = !remote_ && lost && processes_[*lost].running ? processes_[*lost].pid : 0;
+  children_.take_signals(
+      first, [this](pid_t pid, int status) { reaped(pid, status); },
+      [this](int signal) { interrupted(signal); });
   check_deadlines();
   check_outputs();
 }

@@ -1,7 +1,17 @@
 #include <aqueduct/job.hpp>
 
+#include "tests/support/forked.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+#include <new>
+#include <system_error>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace aqueduct {
 namespace {
@@ -15,6 +25,45 @@ TEST(InProcess, OfMoreRanksThanAProcessMayHoldIsRefusedAtOnce) {
         testing::HasSubstr(std::to_string(ranks) + " ranks: a process may hold 1 to 1024; start several"));
   }
 }
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // these need addresses without end
+// Bodies would wait for those whose threads are not there.
+TEST(InProcess, RunsNoBodyIfAThreadCannotBeStarted) {
+  const auto check = [] {
+    Config config;
+    if (!config.set("conduit", "smp") || !config.set("log", "off")) return 1;
+    auto job = Job::in_process(8, config);
+    if (!job) return 2;
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit limit{};
+    if (pages == 0 || ::getrlimit(RLIMIT_AS, &limit) != 0) return 3;
+    const rlimit before = limit;
+    // Room for some stacks of 8 MiB, and not for eight.
+    limit.rlim_cur = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + (std::uint64_t{30} << 20);
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) return 4;
+    std::atomic<int> bodies{0};
+    bool thrown = false;
+    const auto body = [&](Endpoint& ep) {
+      ++bodies;
+      static_cast<void>(ep.barrier());
+    };
+    try {
+      job->run_each(body);
+    } catch (const std::system_error&) {
+      thrown = true;
+    } catch (const std::bad_alloc&) {
+      thrown = true;
+    }
+    if (!thrown || bodies != 0) return 5;
+    if (::setrlimit(RLIMIT_AS, &before) != 0) return 6;
+    job->run_each(body);
+    if (bodies != 8) return 7;
+    return job->finish().ok() ? 0 : 8;
+  };
+  EXPECT_EQ(support::in_a_child(check), 0);
+}
+#endif
 
 }  // namespace
 }  // namespace aqueduct
