@@ -1,10 +1,12 @@
 #include "coll/barriers.hpp"
 
 #include "coll/engine/collectives.hpp"
+#include "core/memory_probe.hpp"
 #include "core/wait.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -25,6 +27,9 @@ std::uint32_t calls_of(TeamState& team) noexcept {
 // earlier than this rank (one for each peer), and teams that this rank has ended alone. Chosen: at most 60 MiB in a job
 // of 4096 ranks, as a bound against a peer that invents teams.
 constexpr std::uint64_t kMostStrange = 65536;
+
+// Chosen: programs that free memory again do so sooner.
+constexpr std::chrono::seconds kNoMemoryLimit{5};
 
 }  // namespace
 
@@ -337,6 +342,7 @@ void Barriers::step(BarrierState& barrier) noexcept {
       const auto post = state_.messages->try_request(to, AmCategory::short_request, kArrive,
                                                      {&arrival, sizeof arrival, 0}, nullptr, {}, 0);
       if (post.kind == core::Post::Kind::retry) {
+        if (barrier.queued_since == core::Clock::time_point{}) barrier.queued_since = state_.clock.now();
         if (!barrier.queued) {
           barrier.queued = true;
           ++queued_;
@@ -344,6 +350,7 @@ void Barriers::step(BarrierState& barrier) noexcept {
         }
         return;
       }
+      barrier.queued_since = {};
       ++barrier.to_send;
     }
     if (barrier.round >= barrier.rounds) return;
@@ -353,6 +360,22 @@ void Barriers::step(BarrierState& barrier) noexcept {
     if (heard.phase == barrier.phase) barrier.vote.merge(heard.vote);
     ++barrier.round;
   }
+}
+
+Rank Barriers::unreachable() noexcept {
+  for (auto& [id, barrier] : barriers_) {
+    if (!barrier.queued || barrier.team == nullptr) continue;
+    const auto lasted = state_.clock.now() - barrier.queued_since;
+    if (lasted < kNoMemoryLimit || core::gets_memory()) continue;
+    const TeamState& team = *barrier.team;
+    const Rank to = team.members[(team.index + (std::uint64_t{1} << barrier.to_send)) % team.size()];
+    if (state_.lost[to]) continue;
+    state_.log.error(
+        "a barrier's message to rank {} has found no room for {:.1f} s, and {}: the rank is taken for lost",
+        to, std::chrono::duration<double>(lasted).count(), core::kNoMemory);
+    return to;
+  }
+  return kNoRank;
 }
 
 void Barriers::advance() noexcept {

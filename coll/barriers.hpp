@@ -68,15 +68,16 @@ struct BarrierState {
   /// The last exchange of the team of which this rank knows that it was given up (Exchanges::give_up), and why. 0: none.
   std::uint64_t given_up = 0;
   Status why_given_up;
-  bool left = false;             ///< it is the last one that this rank has begun
-  bool under_way = false;        ///< `phase` has begun and has not ended
-  bool waiting = false;          ///< notified and not yet waited for
-  bool split_over = false;       ///< the notified phase has ended, with split_outcome
-  bool too_late = false;         ///< a member was lost before `phase` began
-  bool queued = false;           ///< an arrival to be sent has found no room
-  bool split_by_engine = false;  ///< the engine carries out, or has, the barrier of `notify`
-  bool split_flies = false;      ///< the engine carries out the barrier of `notify`: `split_op`
-  std::uint32_t flying = 0;      ///< barriers that the engine carries out
+  bool left = false;                       ///< it is the last one that this rank has begun
+  bool under_way = false;                  ///< `phase` has begun and has not ended
+  bool waiting = false;                    ///< notified and not yet waited for
+  bool split_over = false;                 ///< the notified phase has ended, with split_outcome
+  bool too_late = false;                   ///< a member was lost before `phase` began
+  bool queued = false;                     ///< an arrival to be sent has found no room
+  core::Clock::time_point queued_since{};  ///< when it first found none; unset: it was sent
+  bool split_by_engine = false;            ///< the engine carries out, or has, the barrier of `notify`
+  bool split_flies = false;                ///< the engine carries out the barrier of `notify`: `split_op`
+  std::uint32_t flying = 0;                ///< barriers that the engine carries out
   std::array<core::Op*, Team::kMostBarriers> flights{};  ///< their operations; null: unused
   /// The operation of `notify`; null in Job::finish. Not one of the endpoint's: a program that holds all of these can still use barriers.
   std::unique_ptr<core::Op> split_op;
@@ -114,6 +115,10 @@ class Barriers final : public core::Layer {
   /// Ends the barrier. Operations in flight end with `closed`. `together`: all members end it, and what a conduit's own
   /// barrier used may serve another team.
   void leave(TeamState& team, bool together = false) noexcept;
+  /// A rank that this one cannot tell any more that it has arrived: for some seconds there has been no room for the message,
+  /// and the system gives this process no memory. Reports it. kNoRank: there is none.
+  /// Without this a barrier would wait for ever, since conduits try again where a network library has no memory.
+  Rank unreachable() noexcept;
   /// Waits until all members have called it. Returns ok if they agree on `well`, else mismatch; peer_lost. No memory is
   /// allocated, so that no other failure ends a team on some members only. Afterwards the barrier is used no more, but for `leave`.
   /// Requires: no phase is under way or notified.

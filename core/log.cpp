@@ -4,11 +4,15 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
+
+#include <unistd.h>
 
 namespace aqueduct::core {
 namespace {
@@ -50,6 +54,8 @@ struct Log::Impl {
   Sink sink;  // if set, gets every line instead of `logger`
   std::mutex turn;
   std::unique_ptr<spdlog::logger> logger;  // made by the first line: most logs never write one
+
+  void write_without_memory(LogLevel level, fmt::string_view format, fmt::format_args args) noexcept;
 };
 
 Log::Log(const Config& config, Rank rank)
@@ -77,8 +83,33 @@ void Log::write(LogLevel level, fmt::string_view format, fmt::format_args args) 
     const std::string whose = impl_->rank == kNoRank ? "" : fmt::format("[rank {}] ", impl_->rank);
     const std::string_view word = kWords[static_cast<std::size_t>(level)];
     impl_->logger->log(to_spdlog(level), fmt::format("aqueduct: {}{}: {}", whose, word, text));
+  } catch (const std::bad_alloc&) {
+    impl_->write_without_memory(level, format, args);
   } catch (...) {
-    // There is no memory for a line of text. That must not end the program, and there is no other place to report it.
+    // That a line cannot be written must not end the program, and there is no other place to report it.
+  }
+}
+
+// The line may say that memory is missing, so it must not need any.
+void Log::Impl::write_without_memory(LogLevel level, fmt::string_view format,
+                                     fmt::format_args args) noexcept {
+  try {
+    std::array<char, 1024> line;
+    const auto text_of = [&](std::size_t begin) {
+      const auto written = fmt::vformat_to_n(line.data() + begin, line.size() - 1 - begin, format, args);
+      return std::min(begin + written.size, line.size() - 1);
+    };
+    const std::lock_guard lock(turn);
+    if (sink) return sink(level, {line.data(), text_of(0)});
+    const std::string_view word = kWords[static_cast<std::size_t>(level)];
+    const auto head =
+        rank == kNoRank ? fmt::format_to_n(line.data(), line.size(), "aqueduct: {}: ", word)
+                        : fmt::format_to_n(line.data(), line.size(), "aqueduct: [rank {}] {}: ", rank, word);
+    const std::size_t end = text_of(head.size);
+    line[end] = '\n';
+    static_cast<void>(::write(STDERR_FILENO, line.data(), end + 1));
+  } catch (...) {
+    // As above.
   }
 }
 

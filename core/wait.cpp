@@ -2,6 +2,7 @@
 
 #include "core/event_access.hpp"
 #include "core/joint_sleep.hpp"
+#include "core/memory_probe.hpp"
 
 #include <algorithm>
 #include <new>
@@ -53,6 +54,7 @@ void LongWait::report(Clock::time_point now) noexcept try {
     if (const auto more = state_.conduit(on_).state_of(on_); !more.empty()) text += ": " + more;
   }
   for (const BuiltLayer& built : state_.layers) built.layer->describe(text, on_);
+  if (!gets_memory()) text += fmt::format("; {}", kNoMemory);
   const auto in_flight = state_.ops.in_flight();
   text += fmt::format("; {} operation{} in flight", in_flight, in_flight == 1 ? "" : "s");
   for (const auto& [peer, count] : state_.ops.busiest()) text += fmt::format(", {} to rank {}", count, peer);

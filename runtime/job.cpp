@@ -40,6 +40,7 @@ void watch_losses(Job::Impl& job) {
           state.barriers->loss_news().confirm(rank);
         }
       }
+      if (const Rank rank = state.barriers->unreachable(); rank != kNoRank) state.peer_lost(rank);
       state.barriers->loss_news().pass_on();
     };
   }

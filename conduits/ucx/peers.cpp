@@ -1,5 +1,7 @@
 #include "conduits/ucx/peers.hpp"
 
+#include "core/memory_probe.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -60,11 +62,11 @@ core::Post Peers::connect(Peer& peer) noexcept {
   if (status == UCS_OK) return core::Post::done();
   peer.ep = nullptr;
   if (no_room(status)) return core::Post::retry();
-  log_.error(
-      "ucx: rank {} cannot reach rank {}: {}. Both need a transport in common: compare aqinfo, "
-      "AQUEDUCT_UCX_TRANSPORTS "
-      "and AQUEDUCT_UCX_DEVICES on the two hosts",
-      me_, peer.rank, ucp_.status_string(status));
+  log_.error("ucx: rank {} cannot reach rank {}: {}. {}", me_, peer.rank, ucp_.status_string(status),
+             core::gets_memory()
+                 ? "Both need a transport in common: compare aqinfo, AQUEDUCT_UCX_TRANSPORTS and "
+                   "AQUEDUCT_UCX_DEVICES on the two hosts"
+                 : core::kNoMemory);
   fail(peer, status);  // a second attempt would fail in the same way
   return core::Post::failed(ErrorCode::network_failed);
 }

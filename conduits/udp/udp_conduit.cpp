@@ -184,9 +184,17 @@ core::Post UdpConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   std::byte whole[kMostMessage];
   std::memcpy(whole, header.data(), header.size());
   if (!payload.empty()) std::memcpy(whole + header.size(), payload.data(), payload.size());
-  if (!make_room(1, DeferredEvents::aligned(header.size() + payload.size()), 0)) return core::Post::retry();
+  if (!make_room(1, DeferredEvents::aligned(header.size() + payload.size()), 0)) return no_room_for_self();
   deferred_.message(me_, {whole, header.size() + payload.size()});
   return core::Post::done();
+}
+
+core::Post UdpConduit::no_room_for_self() noexcept {
+  if (!deferred_.empty()) return core::Post::retry();  // the next poll makes room
+  self_shortage_.note();
+  return self_shortage_.lasts(transport_.read_clock(), 0, transport_.common().no_memory_limit())
+             ? core::Post::failed(ErrorCode::no_memory)
+             : core::Post::retry();
 }
 
 int UdpConduit::poll(core::Inbox& inbox) noexcept {
@@ -195,12 +203,8 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   inbox_ = &inbox;
   calls_ = 0;
   if (!deferred_.empty()) {
-    const std::optional<int> delivered = [&] {
-      const UnlockedForHandler unlocked(*this);
-      return deferred_.deliver(inbox);
-    }();
-    calls_ += delivered.value_or(0);
-    if (!delivered) inbox_ = nullptr;  // new events must not overtake deferred ones
+    const UnlockedForHandler unlocked(*this);
+    calls_ += deferred_.deliver(inbox);
   }
   // Packets that a lost peer sent earlier are handled first.
   const int datagrams = transport_.progress();
@@ -218,8 +222,11 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
 
 void UdpConduit::forget(Rank peer) noexcept {
   const Entry entry(*this);
-  const bool known = std::ranges::find(to_forget_, peer) != to_forget_.end();
-  if (peer != me_ && peer < ranks_ && !known) to_forget_.push_back(peer);
+  if (peer != me_ && peer < ranks_) forget_later(peer);
+}
+
+void UdpConduit::forget_later(Rank peer) noexcept {
+  if (std::ranges::find(to_forget_, peer) == to_forget_.end()) to_forget_.push_back(peer);
 }
 
 std::string UdpConduit::state_of(Rank peer) const {
@@ -341,6 +348,16 @@ void UdpConduit::attempts_exhausted(Rank peer) noexcept {
       "rank {} at {}: one packet has been sent 65536 times and has not got there: taken for lost. Packets of "
       "its length may not fit the path; AQUEDUCT_UDP_PACKET=1200 fits all paths",
       peer, address_of(peer));
+}
+
+void UdpConduit::no_memory(Rank peer) noexcept {
+  log_.error(
+      "udp: for {:.1f} s (half of AQUEDUCT_UDP_TIMEOUT) rank {} has had no memory for what goes to or comes "
+      "from "
+      "rank {}, which it takes for lost: raise the limit (ulimit -v, setrlimit, the control group's), or "
+      "start fewer "
+      "ranks on each host",
+      static_cast<double>(transport_.common().no_memory_limit()) / 1e9, me_, peer);
 }
 
 std::string UdpConduit::address_of(Rank peer) const noexcept try {

@@ -102,6 +102,7 @@ class UdpConduit final : public core::Conduit,
   void silent(Rank peer) noexcept override;
   void black_hole(Rank peer) noexcept override;
   void attempts_exhausted(Rank peer) noexcept override;
+  void no_memory(Rank peer) noexcept override;
   /// For the log; empty if there is no memory for it.
   std::string address_of(Rank peer) const noexcept;
 
@@ -109,6 +110,9 @@ class UdpConduit final : public core::Conduit,
   bool make_room(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
     return deferred_.reserve(messages + signals + outstanding_ + ranks_, signals, bytes);
   }
+  void forget_later(Rank peer) noexcept;
+  /// What a post to the own rank returns that finds no memory: this rank cannot be taken for lost, so it fails in the end.
+  core::Post no_room_for_self() noexcept;
   template <class PostIt>
   core::Post post(Rank peer, const PostIt& post_it) noexcept;
   template <class PostIt>
@@ -138,6 +142,7 @@ class UdpConduit final : public core::Conduit,
   DeferredEvents deferred_;
   core::Aside aside_ = nullptr;      // serves messages while the owner is away
   core::AsideAnswers answers_;       // answers of aside_ that are not sent yet
+  MemoryShortage self_shortage_;     // of memory for posts to the own rank
   std::size_t outstanding_ = 0;      // operations whose completion may have to be deferred
   std::vector<Rank> to_forget_;      // has room for every peer
   int forgetting_ = 0;               // polls since then in which something arrived
@@ -213,9 +218,14 @@ core::Post UdpConduit::post_inside(Rank peer, const PostIt& post_it) noexcept {
   if (connection == nullptr) {
     if (transport_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);
     if (!transport_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
-    return core::Post::retry();  // no memory now; there may be some later
+    // No memory now; there may be some later. If not, the next poll reports the peer as lost.
+    if (transport_.lacks_memory(peer)) forget_later(peer);
+    return core::Post::retry();
   }
-  if (!make_room(1, 0, 0)) return core::Post::retry();
+  if (!make_room(1, 0, 0)) [[unlikely]] {
+    connection->short_of_memory();
+    return core::Post::retry();
+  }
   const core::Post post = post_it(*connection);
   if (post.kind == core::Post::Kind::posted) ++outstanding_;
   if (post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted)

@@ -109,7 +109,7 @@ core::Post UdpConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   if (!Key::of(key).holds(offset, from.size())) return beyond("put", peer, key, offset, from.size());
   if (peer == me_) {
     const Entry entry(*this);
-    if (!make_room(0, 0, 1)) return core::Post::retry();
+    if (!make_room(0, 0, 1)) return no_room_for_self();
     const core::Post post = put_to_self(key, offset, from);
     if (post.kind == core::Post::Kind::done) deferred_.signalled(me_, what);
     return post;

@@ -5,6 +5,7 @@
 #include "conduits/udp/protocol/burst_patience.hpp"
 #include "conduits/udp/protocol/decode.hpp"
 #include "conduits/udp/protocol/gso_batch.hpp"
+#include "conduits/udp/protocol/memory_shortage.hpp"
 #include "conduits/udp/protocol/received_packets.hpp"
 #include "conduits/udp/protocol/rtt.hpp"
 #include "conduits/udp/protocol/seal.hpp"
@@ -54,6 +55,9 @@ struct Common {
   Time ack_delay = 500 * kMicrosecond;
   Time heartbeat = kSecond;
   Time timeout = 5 * kSecond;
+  /// How long there may be no memory for what goes to or comes from a peer. Chosen: less than the timeout. A peer whose packets
+  /// are dropped hears nothing, and takes this endpoint for lost after that; only this endpoint can say why.
+  Time no_memory_limit() const noexcept { return timeout / 2; }
   /// Advertised window: bytes that each peer may have in flight to this endpoint.
   std::uint32_t window = 65'536;
 
@@ -141,6 +145,7 @@ class Connection {
     /// In that time no packet above the base MTU arrived, but several, and at least half, of the shorter ones.
     black_hole,
     attempts_exhausted,  ///< a packet has been sent 65536 times
+    no_memory,  ///< for Common::no_memory_limit this endpoint had no memory for anything to or from the peer
   };
   /// Runs the timers. If the answer is not `alive`, the caller must end the connection.
   Liveness tick(Time now) noexcept;
@@ -152,7 +157,10 @@ class Connection {
   void discount_pause(Time now, Time gap) noexcept {
     heard_at_ = std::min(heard_at_ + gap, now);
     if (suspected()) black_hole_since_ = std::min(black_hole_since_ + gap, now);
+    shortage_.discount_pause(now, gap);
   }
+  /// The endpoint has had no memory for something to or from the peer.
+  void short_of_memory() noexcept { shortage_.note(); }
   /// The system refused a datagram of `bytes` as too long.
   void too_long(Time now, std::size_t bytes) noexcept { mtu_.black_hole(now, bytes); }
 
@@ -222,6 +230,12 @@ class Connection {
 
   std::size_t trailer() const noexcept { return common_.security == Security::full ? Seal::kTrailer : 0; }
 
+  /// Notes it if a pool had no object because there is no memory for more.
+  template <class T>
+  void note_shortage(const Pool<T>& pool) noexcept {
+    if (pool.lacks_memory()) shortage_.note();
+  }
+
   // post
   std::byte* room(std::size_t bytes, bool with_token) noexcept;
   void close_bundle() noexcept;
@@ -232,6 +246,14 @@ class Connection {
 
   // send
   bool may_send(Time now, std::size_t bytes) noexcept;
+  /// Whether one more packet can be remembered until it is acknowledged.
+  bool may_remember() noexcept {
+    if (sent_packets_.full()) return false;
+    if (sent_packets_.reserve()) [[likely]]
+      return true;
+    shortage_.note();
+    return false;
+  }
   void advance_pacing(Time now, std::size_t bytes) noexcept;
   SentPacket new_packet(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept;
   bool fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
@@ -302,6 +324,7 @@ class Connection {
   std::uint64_t out_verification_tag_ = 0;  // with Security::none: a constant in place of the tag
   std::uint64_t in_verification_tag_ = 0;
   ConnectionCounters counters_;
+  MemoryShortage shortage_;
 
   // Waiting to leave.
   Bundle* open_ = nullptr;

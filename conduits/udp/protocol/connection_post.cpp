@@ -43,7 +43,10 @@ std::byte* Connection::room(std::size_t bytes, bool with_token) noexcept {
   if (open_ == nullptr) {
     if (bundles_used_ >= kMostBundles) return nullptr;
     open_ = common_.bundles.take();
-    if (open_ == nullptr) return nullptr;
+    if (open_ == nullptr) {
+      note_shortage(common_.bundles);
+      return nullptr;
+    }
     open_->used = open_->tokens = 0;
     open_->flags = 0;
     ++bundles_used_;
@@ -61,7 +64,10 @@ LongMessage* Connection::take_buffer(std::uint32_t bytes) noexcept {
   // Half of the endpoint's pool is kept for messages that arrive.
   if (common_.long_messages.in_use() >= Common::kMostLongMessages / 2) return nullptr;
   LongMessage* const buffer = common_.long_messages.take();
-  if (buffer == nullptr) return nullptr;
+  if (buffer == nullptr) {
+    note_shortage(common_.long_messages);
+    return nullptr;
+  }
   ++long_messages_used_;
   long_message_bytes_used_ += bytes;
   buffer->bytes = bytes;
@@ -102,7 +108,10 @@ core::Post Connection::send(core::Bytes header, core::Bytes payload) noexcept {
 
 bool Connection::queue_bulk(const BulkTransfer& what) noexcept {
   BulkTransfer* bulk = common_.bulk_transfers.take();
-  if (bulk == nullptr) return false;
+  if (bulk == nullptr) {
+    note_shortage(common_.bulk_transfers);
+    return false;
+  }
   BulkTransfer* const next = bulk->next;
   *bulk = what;
   bulk->next = next;
@@ -145,7 +154,10 @@ core::Post Connection::put_announced(std::uint32_t segment, std::uint64_t offset
   bulk.token = token;
   bulk.from = from.data();
   if (source == Source::copied) {
-    if (!common_.bulk_transfers.ready(1)) return core::Post::retry();
+    if (!common_.bulk_transfers.ready(1)) {
+      note_shortage(common_.bulk_transfers);
+      return core::Post::retry();
+    }
     bulk.copy = take_buffer(bytes);
     if (bulk.copy == nullptr) return core::Post::retry();
     std::memcpy(bulk.copy->message(), from.data(), bytes);
@@ -170,6 +182,7 @@ bool Connection::grow_gets() noexcept try {
   }
   return true;
 } catch (const std::bad_alloc&) {
+  shortage_.note();
   return false;
 }
 

@@ -55,10 +55,17 @@ bool Connection::replayed(std::uint64_t number) noexcept {
 // Whether there is room for everything that the packet brings. Without room it does not count as arrived.
 bool Connection::has_room(const Packet& packet, const Needs& needs) noexcept {
   if (needs.in_pieces && !has_room_for_pieces(packet)) return false;
-  if (needs.gets != 0 &&
-      (bulk_transfers_used_ + needs.gets > 2 * kMostGets || !common_.bulk_transfers.ready(needs.gets)))
-    return false;
-  return common_.upper.ready(needs.messages, needs.message_bytes, needs.signals);
+  if (needs.gets != 0) {
+    if (bulk_transfers_used_ + needs.gets > 2 * kMostGets) return false;
+    if (!common_.bulk_transfers.ready(needs.gets)) {
+      note_shortage(common_.bulk_transfers);
+      return false;
+    }
+  }
+  if (common_.upper.ready(needs.messages, needs.message_bytes, needs.signals)) [[likely]]
+    return true;
+  shortage_.note();
+  return false;
 }
 
 // Only the first piece of a message, or of a put with a signal, takes room. Otherwise those that have begun could not finish.
@@ -69,8 +76,11 @@ bool Connection::has_room_for_pieces(const Packet& packet) noexcept {
       const bool begun = std::any_of(reassemblies_.begin(), reassemblies_.end(), [&](const Reassembly& one) {
         return one.id == fragment->frame.message;
       });
-      if (!begun && (reassemblies_.size() >= kMostLongMessages || !common_.long_messages.ready(1)))
+      if (!begun && reassemblies_.size() >= kMostLongMessages) return false;
+      if (!begun && !common_.long_messages.ready(1)) {
+        note_shortage(common_.long_messages);
         return false;
+      }
     }
     if (const auto* put = std::get_if<Put>(&*frame)) {
       if ((put->frame.flags & kSignal) == 0 || put->signal.total == put->frame.bytes) continue;

@@ -52,7 +52,7 @@ bool Connection::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
     filled = true;
   } else if (sent_packets_.lost() != 0) {
     filled = fill_lost(now, batch, may_fragment);
-  } else if (waiting() && !sent_packets_.full() && sent_packets_.reserve()) {
+  } else if (waiting() && may_remember()) {
     const bool long_waits = !long_messages_.empty() || !bulk_transfers_.empty();
     if ((!ready_.empty() && !(long_waits && shorts_in_row_ >= kMostShortsInRow)) || !long_waits) {
       filled = fill_bundle(now, batch);
@@ -232,7 +232,7 @@ bool Connection::requests_ack(std::size_t& since_request, std::size_t most) noex
 // Bundles of equal length, as a series of equal messages makes them, leave in one system call.
 bool Connection::fill_bundle(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
-  while ((!ready_.empty() || open_ != nullptr) && !sent_packets_.full() && sent_packets_.reserve()) {
+  while ((!ready_.empty() || open_ != nullptr) && may_remember()) {
     Bundle* bundle = ready_.empty() ? open_ : ready_.front();
     // While there are gaps to report, acknowledgements differ in length, so bundles cannot share a batch.
     const std::size_t ack = echo_at_ != 0 ? sizeof(AckFrame) : 0;
@@ -291,7 +291,7 @@ bool Connection::fill_long_message(Time now, GsoBatch& batch) noexcept {
   // senders may send to that peer at once.
   const std::size_t longest =
       std::min<std::uint64_t>(mtu_.size(), std::max<std::uint64_t>(peer_window_, kBaseMtu));
-  while (!long_messages_.empty() && !sent_packets_.full() && sent_packets_.reserve()) {
+  while (!long_messages_.empty() && may_remember()) {
     LongMessage& long_message = *long_messages_.front();
     const std::size_t bytes = long_message_bytes(long_message);
     if (long_message.next_offset != 0 || bytes > longest) break;
@@ -310,7 +310,7 @@ bool Connection::fill_long_message(Time now, GsoBatch& batch) noexcept {
   LongMessage& long_message = *long_messages_.front();
   const std::size_t head = sizeof(PacketHeader) + sizeof(FragmentFrame);
   const std::size_t most = (longest - head - trailer()) & ~std::size_t{7};
-  while (long_message.next_offset < long_message.bytes && !sent_packets_.full() && sent_packets_.reserve()) {
+  while (long_message.next_offset < long_message.bytes && may_remember()) {
     const std::size_t bytes = std::min<std::size_t>(most, long_message.bytes - long_message.next_offset);
     const std::size_t whole = head + bytes + trailer();
     if (!batch.fits(whole, common_.burst, common_.most_batch_packets) || !may_send(now, whole)) break;
@@ -375,7 +375,7 @@ std::size_t Connection::longest_bulk() const noexcept {
 
 bool Connection::fill_bulk(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
-  while (!bulk_transfers_.empty() && !sent_packets_.full() && sent_packets_.reserve()) {
+  while (!bulk_transfers_.empty() && may_remember()) {
     BulkTransfer& bulk = *bulk_transfers_.front();
     const std::size_t head = bulk_head(bulk) + trailer();
     const std::size_t most = (longest_bulk() - head) & ~std::size_t{7};

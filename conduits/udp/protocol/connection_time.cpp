@@ -79,6 +79,9 @@ Connection::Liveness Connection::tick(Time now) noexcept {
   if (attempts_exhausted_) return Liveness::attempts_exhausted;
   if (now - heard_at_ >= common_.timeout) return Liveness::silent;
   if (in_black_hole(now)) return Liveness::black_hole;
+  if (shortage_.lasts(now, sent_packets_.oldest() + received_.next() + received_.end(),
+                      common_.no_memory_limit())) [[unlikely]]
+    return Liveness::no_memory;
   if (now >= recheck_) {
     const Time window = std::max(rtt_.least() / reordering_, kLeastReordering);
     const std::uint64_t lost = sent_packets_.find_lost(now, rtt_.smoothed(), window, recheck_);
@@ -133,18 +136,25 @@ void Connection::suspect_black_hole(Time now, const SentPacket& lost) noexcept {
 
 std::string Connection::text(Time now) const {
   const auto us = [](Time time) { return static_cast<double>(time) / 1e3; };
-  return fmt::format(
-      "sent {} packets ({} bytes), received {} ({} bytes), retransmitted {}, duplicate {}, out of order {}, "
-      "rejected {}, "
-      "probes {}, timeouts {}; in flight {} packets ({} bytes), lost {}, round trip {:.0f} us (least {:.0f}, "
-      "varies {:.0f}), "
-      "window {} bytes, peer's {}, rate {:.0f} MB/s ({}), packet size {}, heard {:.1f} ms ago",
-      counters_.sent, counters_.sent_bytes, counters_.received, counters_.received_bytes,
-      counters_.retransmitted, counters_.duplicate, counters_.out_of_order, counters_.rejected,
-      counters_.probes, counters_.timeouts, sent_packets_.packets_in_flight(),
-      sent_packets_.bytes_in_flight(), sent_packets_.lost(), us(rtt_.smoothed()), us(rtt_.least()),
-      us(rtt_.variation()), congestion_.window(), peer_window_, congestion_.bandwidth() / 1e6,
-      congestion_.phase(), mtu_.size(), static_cast<double>(now - heard_at_) / 1e6);
+  const std::string shortage =
+      shortage_.failures() == 0
+          ? std::string()
+          : fmt::format("for lack of memory {} allocations have failed; ", shortage_.failures());
+  return shortage +
+         fmt::format(
+             "sent {} packets ({} bytes), received {} ({} bytes), retransmitted {}, duplicate {}, out of "
+             "order {}, "
+             "rejected {}, "
+             "probes {}, timeouts {}; in flight {} packets ({} bytes), lost {}, round trip {:.0f} us (least "
+             "{:.0f}, "
+             "varies {:.0f}), "
+             "window {} bytes, peer's {}, rate {:.0f} MB/s ({}), packet size {}, heard {:.1f} ms ago",
+             counters_.sent, counters_.sent_bytes, counters_.received, counters_.received_bytes,
+             counters_.retransmitted, counters_.duplicate, counters_.out_of_order, counters_.rejected,
+             counters_.probes, counters_.timeouts, sent_packets_.packets_in_flight(),
+             sent_packets_.bytes_in_flight(), sent_packets_.lost(), us(rtt_.smoothed()), us(rtt_.least()),
+             us(rtt_.variation()), congestion_.window(), peer_window_, congestion_.bandwidth() / 1e6,
+             congestion_.phase(), mtu_.size(), static_cast<double>(now - heard_at_) / 1e6);
 }
 
 }  // namespace aqueduct::conduits::udp

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -50,11 +49,10 @@ class DeferredEvents {
   }
   void lost(Rank peer) noexcept { now_.events.push_back({.kind = Kind::lost, .peer = peer}); }
 
-  /// Delivers all events; returns how many. Events that arrive during delivery wait for the next `deliver`. Empty:
-  /// there is no memory for those, so nothing was delivered, and later events must be deferred as well.
-  std::optional<int> deliver(core::Inbox& inbox) noexcept {
-    if (!keep_room()) return std::nullopt;
+  /// Delivers all events; returns how many. Events that arrive during delivery wait for the next `deliver`.
+  int deliver(core::Inbox& inbox) noexcept {
     std::swap(now_, delivering_);
+    is_delivering_ = true;
     signals_.clear();
     for (const Event& event : delivering_.events) {
       switch (event.kind) {
@@ -69,6 +67,9 @@ class DeferredEvents {
     const int calls = static_cast<int>(delivering_.events.size());
     delivering_.events.clear();
     delivering_.bytes.clear();
+    is_delivering_ = false;
+    take_if_larger(delivering_.events, grown_.events);
+    take_if_larger(delivering_.bytes, grown_.bytes);
     return calls;
   }
 
@@ -93,29 +94,34 @@ class DeferredEvents {
     return in.capacity() - in.size() >= more;
   }
   template <class T>
-  static void make_room(std::vector<T>& in, std::size_t more) {
-    if (!has_room(in, more)) in.reserve(std::max(2 * in.capacity(), in.size() + more));
+  static std::size_t enough(const std::vector<T>& in, std::size_t more) noexcept {
+    return has_room(in, more) ? in.capacity() : std::max(2 * in.capacity(), in.size() + more);
   }
+  /// Enlarges the buffers that `deliver` swaps, the other one first: room promised by `reserve` must exist after the swap too, and
+  /// `deliver` must not fail. While events are delivered, the other buffer cannot move, so a third one takes its place then.
   bool grow(std::size_t events, std::size_t signals, std::size_t bytes) noexcept try {
-    make_room(now_.events, events);
-    make_room(now_.bytes, bytes);
-    make_room(signals_, signals);
+    const std::size_t all_events = enough(now_.events, events);
+    const std::size_t all_bytes = enough(now_.bytes, bytes);
+    Buffers& other = is_delivering_ ? grown_ : delivering_;
+    other.events.reserve(all_events);
+    other.bytes.reserve(all_bytes);
+    now_.events.reserve(all_events);
+    now_.bytes.reserve(all_bytes);
+    signals_.reserve(enough(signals_, signals));
     return true;
   } catch (const std::exception&) {
     return false;
   }
-
-  /// Gives the other buffer the same capacity, so that room promised by `reserve` exists after the swap too.
-  bool keep_room() noexcept try {
-    delivering_.events.reserve(now_.events.capacity());
-    delivering_.bytes.reserve(now_.bytes.capacity());
-    return true;
-  } catch (const std::exception&) {
-    return false;
+  template <class T>
+  static void take_if_larger(std::vector<T>& into, std::vector<T>& from) noexcept {
+    if (from.capacity() > into.capacity()) into.swap(from);
+    if (from.capacity() != 0) std::vector<T>().swap(from);
   }
 
   Buffers now_;
   Buffers delivering_;
+  Buffers grown_;  // larger ones for the next delivery, made during this one
+  bool is_delivering_ = false;
   std::vector<std::pair<SignalSlot, std::size_t>> signals_;  // sorted: counter, index of its event
 };
 

@@ -35,9 +35,12 @@ class Pool {
     --in_use_;
   }
   std::size_t in_use() const noexcept { return in_use_; }
+  /// Whether the pool has found no memory when it last had to grow.
+  bool lacks_memory() const noexcept { return lacks_memory_; }
 
  private:
   bool grow() noexcept try {
+    lacks_memory_ = false;
     if (made_ >= most_) return false;
     blocks_.push_back(std::make_unique_for_overwrite<T[]>(block_));
     made_ += block_;
@@ -48,6 +51,7 @@ class Pool {
     }
     return true;
   } catch (const std::bad_alloc&) {
+    lacks_memory_ = true;
     return false;
   }
 
@@ -55,6 +59,7 @@ class Pool {
   std::size_t block_;
   std::size_t made_ = 0;
   std::size_t in_use_ = 0;
+  bool lacks_memory_ = false;
   T* free_ = nullptr;
   std::vector<std::unique_ptr<T[]>> blocks_;
 };

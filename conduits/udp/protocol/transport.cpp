@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include <poll.h>
 
@@ -67,7 +68,14 @@ Connection* Transport::connection(Rank peer) noexcept try {
   shared_at_ = 0;  // one more peer shares the receive buffer
   return connections_[peer].get();
 } catch (const std::bad_alloc&) {
+  shortage_.note();
   return nullptr;
+}
+
+bool Transport::lacks_memory(Rank peer) noexcept {
+  if (!shortage_.lasts(read_clock(), active_.size(), common_.no_memory_limit())) return false;
+  if (!std::exchange(told_of_shortage_, true)) watcher_.no_memory(peer);
+  return true;
 }
 
 void Transport::set_budget(std::size_t bytes) noexcept {
@@ -166,6 +174,8 @@ void Transport::take(Time now, std::span<std::byte> datagram) noexcept {
   const bool first = connections_[from] == nullptr;
   Connection* connection = this->connection(from);
   if (connection == nullptr) {
+    // The peer is not taken for lost: anybody may have sent this. The peer hears nothing, and gives this rank up.
+    if (serves(from) && !gone_[from]) static_cast<void>(lacks_memory(from));
     ++unknown_senders_;
     return;
   }
@@ -189,6 +199,7 @@ int Transport::progress() noexcept {
   // If this endpoint itself was away, its peers were not silent: their packets wait in the receive buffer.
   if (now - last_progress_ > common_.timeout / 4) {
     for (Connection* connection : active_) connection->discount_pause(now, now - last_progress_);
+    shortage_.discount_pause(now, now - last_progress_);
   }
   last_progress_ = now;
   int datagrams = 0;
@@ -261,6 +272,7 @@ bool Transport::ended(Time now, Connection& connection) noexcept {
       break;
     case Connection::Liveness::black_hole: watcher_.black_hole(connection.peer()); break;
     case Connection::Liveness::attempts_exhausted: watcher_.attempts_exhausted(connection.peer()); break;
+    case Connection::Liveness::no_memory: watcher_.no_memory(connection.peer()); break;
   }
   forget(connection.peer());
   return true;
@@ -333,7 +345,12 @@ void Transport::finish_replies(SegmentId segment, const Meanwhile& meanwhile) no
 
 std::string Transport::text(Rank peer) const {
   if (peer >= connections_.size()) return {};
-  if (connections_[peer] == nullptr) return gone_[peer] ? "lost before any packet" : "no packet yet";
+  if (connections_[peer] == nullptr) {
+    if (gone_[peer]) return "lost before any packet";
+    if (shortage_.failures() == 0) return "no packet yet";
+    return fmt::format("no packet yet; for lack of memory {} attempts to make a connection have failed",
+                       shortage_.failures());
+  }
   std::string text = connections_[peer]->text(read_clock());
   if (unknown_senders_ != 0)
     text += fmt::format("; {} datagrams from unknown senders dropped", unknown_senders_);

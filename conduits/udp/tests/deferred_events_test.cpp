@@ -86,6 +86,35 @@ TEST(UdpDeferredEvents, TakesWhatItHasRoomForWithoutAskingForMemory) {
   }
 }
 
+// Nobody could report an event that is not delivered.
+TEST(UdpDeferredEvents, HandsOverWhatHasComeThoughThereIsNoMemoryLeft) {
+  DeferredEvents deferred;
+  Scribe scribe;
+  scribe.said.reserve(100);
+  ASSERT_TRUE(deferred.reserve(5));
+  for (unsigned i = 0; i < 5; ++i) deferred.completed(i, {});
+  ASSERT_TRUE(deferred.reserve(50));  // grows while events wait
+  {
+    const loop::NoMemory none;
+    EXPECT_EQ(deferred.deliver(scribe), 5);
+    for (unsigned i = 0; i < 50; ++i) deferred.completed(i, {});
+    EXPECT_EQ(deferred.deliver(scribe), 50);
+  }
+  // The same, if the room grows in the middle of a delivery.
+  ASSERT_TRUE(deferred.reserve(2, 0, 16));
+  deferred.message(1, {});
+  scribe.meanwhile = [&] { EXPECT_TRUE(deferred.reserve(90)); };
+  EXPECT_EQ(deferred.deliver(scribe), 1);
+  scribe.meanwhile = {};
+  scribe.said.clear();
+  const loop::NoMemory none;
+  for (int round = 0; round < 3; ++round) {
+    for (unsigned i = 0; i < 90; ++i) deferred.completed(i, {});
+    EXPECT_EQ(deferred.deliver(scribe), 90);
+    scribe.said.clear();
+  }
+}
+
 TEST(UdpDeferredEvents, RefusesWhatNoMachineHas) {
   DeferredEvents deferred;
   EXPECT_FALSE(deferred.reserve(0, 0, std::size_t{1} << 63));

@@ -1,6 +1,7 @@
 // What several connections share: the socket, its send buffer, the timers. In simulated time: a machine that takes the
 // processor away for a while changes nothing.
 
+#include "conduits/loop/tests/allocation_count.hpp"
 #include "conduits/udp/protocol/transport.hpp"
 
 #include <gtest/gtest.h>
@@ -94,6 +95,7 @@ class UdpTransport : public testing::Test, private UpperLayer, private Transport
   std::optional<Transport> transport_;
   int lost_ = 0;
   int silent_ = 0;
+  int no_memory_ = 0;
 
  private:
   bool ready(std::size_t, std::size_t, std::size_t) noexcept override { return true; }
@@ -106,6 +108,7 @@ class UdpTransport : public testing::Test, private UpperLayer, private Transport
   void silent(Rank) noexcept override { ++silent_; }
   void black_hole(Rank) noexcept override { ADD_FAILURE() << "nothing long was sent"; }
   void attempts_exhausted(Rank) noexcept override { ADD_FAILURE() << "nothing was sent so often"; }
+  void no_memory(Rank) noexcept override { ++no_memory_; }
 };
 
 TEST_F(UdpTransport, LosesASilentPeerAfterTheTimeout) {
@@ -188,6 +191,37 @@ TEST_F(UdpTransport, MessagesLeaveAtOnceOnceOneHasWaitedForAProgramThatComputed)
   EXPECT_EQ(carrier_->sent, first + 3);
   say_something();
   EXPECT_EQ(carrier_->sent, first + 3) << "four are in flight, and nobody has answered";
+}
+
+TEST_F(UdpTransport, TellsThatThereIsNoMemoryForAConnection) {
+  const Time began = clock_.now();
+  {
+    const loop::NoMemory none;
+    ASSERT_EQ(transport_->connection(1), nullptr);
+    while (!transport_->lacks_memory(1) && clock_.now() - began < kSecond) {
+      clock_.passes(kMillisecond);
+      ASSERT_EQ(transport_->connection(1), nullptr);
+    }
+    ASSERT_EQ(transport_->connection(1), nullptr);
+    EXPECT_TRUE(transport_->lacks_memory(1));
+  }
+  EXPECT_EQ(clock_.now() - began, 25 * kMillisecond);
+  EXPECT_EQ(no_memory_, 1) << "once";
+  EXPECT_NE(transport_->text(1).find("lack of memory"), std::string::npos) << transport_->text(1);
+  EXPECT_NE(transport_->connection(1), nullptr) << "there is memory again";
+}
+
+// Two short moments without memory are no long one.
+TEST_F(UdpTransport, ForgetsAShortageOfMemoryThatHasPassed) {
+  for (int i = 0; i < 10; ++i) {
+    {
+      const loop::NoMemory none;
+      ASSERT_EQ(transport_->connection(1), nullptr);
+      EXPECT_FALSE(transport_->lacks_memory(1));
+    }
+    clock_.passes(60 * kMillisecond);
+  }
+  EXPECT_EQ(no_memory_, 0);
 }
 
 TEST_F(UdpTransport, EndsAConnectionThatTheLauncherKnowsToBeGoneOnce) {
