@@ -97,11 +97,10 @@ void Output::serve() {
 }
 
 bool Output::read_from(int pipe) {
-  std::array<char, 65536> piece;
-  const auto got = ::read(pipe, piece.data(), piece.size());
+  const auto got = ::read(pipe, piece_.get(), kMostRead);
   if (got < 0) return errno == EAGAIN || errno == EINTR;
   if (got == 0) return false;
-  take(streams_[pipe], {piece.data(), static_cast<std::size_t>(got)});
+  take(streams_[pipe], {piece_.get(), static_cast<std::size_t>(got)});
   return true;
 }
 

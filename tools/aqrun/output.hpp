@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -67,6 +68,9 @@ class Output {
   int failure_ = 0;
   std::string pending_;
   std::size_t written_ = 0;                  // of pending_
+  // What one read takes at most: a pipe's content. Not on the stack, which may be small (ulimit -s).
+  static constexpr std::size_t kMostRead = 65536;
+  std::unique_ptr<char[]> piece_ = std::make_unique_for_overwrite<char[]>(kMostRead);
   std::unordered_map<int, Stream> streams_;  // by pipe; remote ones have negative numbers
   int remotes_ = 0;
 };

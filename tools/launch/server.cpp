@@ -116,7 +116,7 @@ void Server::process_ended(std::uint32_t i) {
 void Server::receive(std::uint32_t i) {
   Peer& peer = peers_[i];
   while (peer.ours >= 0) {
-    std::array<std::byte, 65536> piece;
+    std::array<std::byte, 16384> piece;  // on the stack, which may be small (ulimit -s)
     const auto got = ::recv(peer.ours, piece.data(), piece.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
