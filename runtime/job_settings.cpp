@@ -8,7 +8,6 @@ namespace aqueduct::runtime {
 namespace {
 
 using core::setting::choice;
-using core::setting::duration;
 using core::setting::number;
 using core::setting::same_on_all_ranks;
 using core::setting::text;
@@ -33,8 +32,10 @@ constexpr std::array kJobSettings{
          "The file of libpmix to use, should the launcher need its own; empty: libpmix.so.2, as the loader "
          "finds it."),
     text("bootstrap", "AQUEDUCT_BOOTSTRAP", "", "How to reach the launcher; the launcher sets it."),
-    duration("bootstrap_timeout", "AQUEDUCT_BOOTSTRAP_TIMEOUT", "s", "60s",
-             "How long to wait for the other processes at the start of a job."),
+    // Waits count in milliseconds; 0 of them would fail at once.
+    SettingInfo{"bootstrap_timeout", "AQUEDUCT_BOOTSTRAP_TIMEOUT", SettingType::duration, "s", "60s",
+                "How long to wait for the other processes at the start of a job.", 1'000'000,
+                7 * std::int64_t{86'400'000'000'000}},
     SettingInfo{
         "exit_timeout", "AQUEDUCT_EXIT_TIMEOUT", SettingType::duration, "s", "5s",
         "How long Job::leave may take in each process, for instance to flush output, before the process "

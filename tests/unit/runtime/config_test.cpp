@@ -135,6 +135,19 @@ TEST(Config, TimesCanBeAddedToAClock) {
   EXPECT_LT(config.nanoseconds("stall_warn"), 101 * kYear);
 }
 
+// 0 is no "without limit": every start would fail at once.
+TEST(Config, TheTimeoutOfAStartIsAMillisecondToAWeek) {
+  for (const char* good : {"1ms", "60", "604800s"}) {
+    EXPECT_TRUE(from({std::string("AQUEDUCT_BOOTSTRAP_TIMEOUT=") + good}).problems().empty()) << good;
+  }
+  for (const char* bad : {"0", "0s", "1ns", "999us", "604801s"}) {
+    const Config config = from({std::string("AQUEDUCT_BOOTSTRAP_TIMEOUT=") + bad});
+    ASSERT_EQ(config.problems().size(), 1u) << bad;
+    EXPECT_NE(config.problems()[0].text.find("from 1ms to 604800s"), std::string::npos)
+        << config.problems()[0].text;
+  }
+}
+
 TEST(Config, ReadsTheEnvironmentOfThisProcess) {
   ASSERT_EQ(setenv("AQUEDUCT_PREPARED", "31", 1), 0);
   const Config config = Config::from_environment();
