@@ -156,6 +156,13 @@ class LightRun {
         }
       }
     }
+    const auto full = std::find_if(counters_.begin(), counters_.end(),
+                                   [](const State& state) { return state.total > kMostArrivals; });
+    if (full != counters_.end()) {
+      const auto at = static_cast<std::size_t>(full - counters_.begin());
+      verdict_.problem = overflow_text(at / needs_.counters, at % needs_.counters, full->total);
+      return false;
+    }
     const auto unheard = std::find_if(counters_.begin(), counters_.end(),
                                       [](const State& state) { return state.total > 0 && !state.waited; });
     if (unheard == counters_.end()) return true;

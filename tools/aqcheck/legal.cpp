@@ -1,5 +1,7 @@
 #include "tools/aqcheck/legal.hpp"
 
+#include <fmt/format.h>
+
 namespace aqueduct::aqcheck {
 
 using coll::Space;
@@ -52,6 +54,12 @@ const char* illegal(const coll::Shape& shape, const coll::Needs& needs, Rank pos
     return "tells the peer nothing";
   if (step.kind == Step::Kind::get && step.raise != coll::kNoCounter) return "a get cannot tell the peer";
   return nullptr;
+}
+
+std::string overflow_text(std::uint64_t member, std::uint64_t counter, std::uint64_t total) {
+  return fmt::format(
+      "{} is added in all to counter {} of member {}, and a counter of the engine counts to {}", total,
+      counter, member, kMostArrivals);
 }
 
 }  // namespace aqueduct::aqcheck

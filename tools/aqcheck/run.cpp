@@ -169,6 +169,8 @@ bool Run::count_raises() {
     }
   }
   for (std::size_t i = 0; i < counters_.size(); ++i) {
+    if (counters_[i].total > kMostArrivals)
+      return fail(overflow_text(i / needs_.counters, i % needs_.counters, counters_[i].total));
     if (counters_[i].total > 0 && !counters_[i].waited)
       return fail(
           fmt::format("nobody at member {} waits for counter {}", i / needs_.counters, i % needs_.counters));

@@ -2,6 +2,7 @@
 #include "coll/algorithms/steps.hpp"
 #include "tools/aqcheck/check.hpp"
 #include "tools/aqcheck/grid.hpp"
+#include "tools/aqcheck/large.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -128,6 +129,33 @@ struct Inexact {
 TEST(Check, RefusesAWaitThatDoesNotSayWhichPutHasArrived) {
   EXPECT_THAT(problem_of<Inexact>(broadcast_of_four_bytes()),
               HasSubstr("waits for 1 on counter 0, to which 2"));
+}
+
+/// Adds 0xffff and `More` to a counter of member 1.
+template <int More>
+struct Counting {
+  static std::vector<Step> of(Rank position) {
+    constexpr std::uint32_t kAll = 0xffff + More;
+    if (position == 1) return {coll::wait_only(0, kAll)};
+    Step put = kPut;
+    put.add = 0xffff;
+    if (More == 0) return {put, kOwnCopy};
+    Step signal = coll::signal_to(1, 0);
+    signal.add = More;
+    return {put, signal, kOwnCopy};
+  }
+};
+// The simulator counts in 32 bits, and would take it.
+TEST(Check, RefusesMoreArrivalsThanACounterCounts) {
+  const Shape shape = broadcast_of_four_bytes();
+  EXPECT_EQ(problem_of<Counting<0>>(shape), "");
+  EXPECT_THAT(
+      problem_of<Counting<1>>(shape),
+      HasSubstr(
+          "65536 is added in all to counter 0 of member 1, and a counter of the engine counts to 65535"));
+  const coll::Algorithm algorithm = Two<Counting<1>>::made(shape.operation);
+  EXPECT_THAT(check_large({&algorithm, shape, false}).problem,
+              HasSubstr("65536 is added in all to counter 0"));
 }
 
 struct Deadlock {
