@@ -1,5 +1,7 @@
 #include "tools/aqcheck/mutations.hpp"
 
+#include "tools/aqcheck/early_signal.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -130,13 +132,27 @@ bool copies_instead_of_combining(const Shape&, Rank, Step& step, Step*) {
   step.kind = Step::Kind::copy;
   return true;
 }
+/// Whether the leader's signal to another leader may as well be sent before what it waits for, in a barrier by hosts.
+bool may_be_early(const Shape& shape, Rank position, const Step& step) {
+  if (shape.operation != coll::Operation::barrier || shape.groups.of == nullptr) return false;
+  const coll::Groups& groups = *shape.groups.of;
+  const Rank from = groups.group_of(position);
+  const coll::Dissemination leaders{groups.count(), shape.parameters[0]};
+  for (std::uint32_t i = 0; i < leaders.hops(); ++i) {
+    const coll::Dissemination::Hop hop = leaders.hop(i);
+    if (hop.number == 0 && groups.leader_of(leaders.peer(from, hop)) == step.peer)
+      return early_signal_is_harmless(leaders, from, hop.round);
+  }
+  return false;
+}
 // A step that only waits can as well wait at the next one.
-bool waits_a_step_too_late(const Shape& shape, Rank, Step& step, Step* next) {
+bool waits_a_step_too_late(const Shape& shape, Rank position, Step& step, Step* next) {
   if (next == nullptr || step.kind == Step::Kind::nothing) return false;
   if (!has_peer(step) && !moves(step)) return false;
   if (step.wait_for == coll::kNoCounter || next->wait_for != coll::kNoCounter) return false;
   next->wait_for = std::exchange(step.wait_for, coll::kNoCounter);
   next->wait_until = step.wait_until;
+  if (may_be_early(shape, position, step)) return false;
   // The last member of an exscan by hosts gives nothing and waits for its result: it need not know that all have called.
   const bool to_last = step.kind == Step::Kind::signal && step.peer + 1 == shape.ranks;
   return shape.operation != coll::Operation::exscan || shape.groups.of == nullptr || !to_last;
