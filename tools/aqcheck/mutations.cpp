@@ -1,5 +1,6 @@
 #include "tools/aqcheck/mutations.hpp"
 
+#include "coll/algorithms/algorithms.hpp"
 #include "tools/aqcheck/early_signal.hpp"
 
 #include <fmt/format.h>
@@ -132,27 +133,13 @@ bool copies_instead_of_combining(const Shape&, Rank, Step& step, Step*) {
   step.kind = Step::Kind::copy;
   return true;
 }
-/// Whether the leader's signal to another leader may as well be sent before what it waits for, in a barrier by hosts.
-bool may_be_early(const Shape& shape, Rank position, const Step& step) {
-  if (shape.operation != coll::Operation::barrier || shape.groups.of == nullptr) return false;
-  const coll::Groups& groups = *shape.groups.of;
-  const Rank from = groups.group_of(position);
-  const coll::Dissemination leaders{groups.count(), shape.parameters[0]};
-  for (std::uint32_t i = 0; i < leaders.hops(); ++i) {
-    const coll::Dissemination::Hop hop = leaders.hop(i);
-    if (hop.number == 0 && groups.leader_of(leaders.peer(from, hop)) == step.peer)
-      return early_signal_is_harmless(leaders, from, hop.round);
-  }
-  return false;
-}
 // A step that only waits can as well wait at the next one.
-bool waits_a_step_too_late(const Shape& shape, Rank position, Step& step, Step* next) {
+bool waits_a_step_too_late(const Shape& shape, Rank, Step& step, Step* next) {
   if (next == nullptr || step.kind == Step::Kind::nothing) return false;
   if (!has_peer(step) && !moves(step)) return false;
   if (step.wait_for == coll::kNoCounter || next->wait_for != coll::kNoCounter) return false;
   next->wait_for = std::exchange(step.wait_for, coll::kNoCounter);
   next->wait_until = step.wait_until;
-  if (may_be_early(shape, position, step)) return false;
   // The last member of an exscan by hosts gives nothing and waits for its result: it need not know that all have called.
   const bool to_last = step.kind == Step::Kind::signal && step.peer + 1 == shape.ranks;
   return shape.operation != coll::Operation::exscan || shape.groups.of == nullptr || !to_last;
@@ -195,6 +182,23 @@ bool does_nothing(const Case& checked, Rank position, const Step& step) noexcept
   return checked.in_place || (step.from.space == Space::landed && checked.is_reached(position));
 }
 
+/// Whether a signal of a barrier may as well be sent before what it waits for (early_signal.hpp).
+bool may_be_early(const Case& checked, Rank position, const Step& step) {
+  const bool by_hosts = checked.algorithm == &coll::kBarrierHosts;
+  if (!by_hosts && checked.algorithm != &coll::kBarrierDissemination) return false;
+  const coll::Groups* const groups = by_hosts ? &*checked.shape.groups.of : nullptr;
+  const coll::Dissemination among{by_hosts ? groups->count() : checked.shape.ranks,
+                                  checked.shape.parameters[0]};
+  const Rank number = by_hosts ? groups->group_of(position) : position;
+  for (std::uint32_t i = 0; i < among.hops(); ++i) {
+    const coll::Dissemination::Hop hop = among.hop(i);
+    const Rank to = among.peer(number, hop);
+    if (hop.number == 0 && (by_hosts ? groups->leader_of(to) : to) == step.peer)
+      return early_signal_is_harmless(among, number, hop.round);
+  }
+  return false;
+}
+
 }  // namespace
 
 Mutated mutate(const Case& checked) {
@@ -209,6 +213,7 @@ Mutated mutate(const Case& checked) {
           Step step = schedule.step(lane, at);
           Step next = at + 1 < length ? schedule.step(lane, at + 1) : Step{};
           if (!mutation.apply(checked.shape, position, step, at + 1 < length ? &next : nullptr)) continue;
+          if (mutation.apply == waits_a_step_too_late && may_be_early(checked, position, step)) continue;
           const auto change = [&](Rank of, std::uint32_t in, std::uint32_t index, Step& original) {
             if (of != position || in != lane) return;
             if (index == at) original = step;

@@ -14,47 +14,48 @@
 namespace aqueduct::aqcheck {
 namespace {
 
-/// Each signal of a leader that waits and has another one of the same round behind it, with that wait moved to the second.
+/// Each signal that waits and has another one of the same round behind it, with that wait moved to the second.
 /// Calls `each(whether the rule says harmless, whether the checker does, the case)`.
 template <class Each>
-void for_each_early_signal(Rank ranks, const Each& each) {
-  for_each_case(
-      coll::kBarrierHosts, {.ranks = ranks, .all_roots = false, .every_size = false}, [&](const Case& made) {
-        const coll::Groups& groups = *made.shape.groups.of;
-        const coll::Dissemination leaders{groups.count(), made.shape.parameters[0]};
-        for (Rank group = 0; group < groups.count(); ++group) {
-          const Rank leader = groups.leader_of(group);
-          const coll::Schedule schedule(*made.algorithm, made.shape_of(leader), leader);
-          for (std::uint32_t at = 0; at + 1 < leaders.hops(); ++at) {
-            const coll::Dissemination::Hop hop = leaders.hop(at);
-            coll::Step early = schedule.step(0, at);
-            coll::Step second = schedule.step(0, at + 1);
-            if (hop.number != 0 || leaders.hop(at + 1).number == 0 || early.wait_for == coll::kNoCounter)
-              continue;
-            second.wait_for = std::exchange(early.wait_for, coll::kNoCounter);
-            second.wait_until = early.wait_until;
-            const auto change = [&](Rank of, std::uint32_t, std::uint32_t index, coll::Step& step) {
-              if (of == leader && index == at) step = early;
-              if (of == leader && index == at + 1) step = second;
-            };
-            each(early_signal_is_harmless(leaders, group, hop.round), check(made, change).problem.empty(),
-                 made);
-          }
-        }
-      });
+void for_each_early_signal(const coll::Algorithm& algorithm, Rank ranks, const Each& each) {
+  const auto look = [&](const Case& made, const coll::Dissemination& among, Rank number, Rank position) {
+    const coll::Schedule schedule(*made.algorithm, made.shape_of(position), position);
+    for (std::uint32_t at = 0; at + 1 < among.hops(); ++at) {
+      const coll::Dissemination::Hop hop = among.hop(at);
+      coll::Step early = schedule.step(0, at);
+      coll::Step second = schedule.step(0, at + 1);
+      if (hop.number != 0 || among.hop(at + 1).number == 0 || early.wait_for == coll::kNoCounter) continue;
+      second.wait_for = std::exchange(early.wait_for, coll::kNoCounter);
+      second.wait_until = early.wait_until;
+      const auto change = [&](Rank of, std::uint32_t, std::uint32_t index, coll::Step& step) {
+        if (of == position && index == at) step = early;
+        if (of == position && index == at + 1) step = second;
+      };
+      each(early_signal_is_harmless(among, number, hop.round), check(made, change).problem.empty(), made);
+    }
+  };
+  const Grid grid{.ranks = ranks, .all_roots = false, .every_size = false};
+  for_each_case(algorithm, grid, [&](const Case& made) {
+    const coll::Groups* const groups = algorithm.hosts ? &*made.shape.groups.of : nullptr;
+    const coll::Dissemination among{groups != nullptr ? groups->count() : ranks, made.shape.parameters[0]};
+    for (Rank number = 0; number < among.ranks; ++number)
+      look(made, among, number, groups != nullptr ? groups->leader_of(number) : number);
+  });
 }
 
 TEST(EarlySignal, IsHarmlessIfAndOnlyIfTheCheckerFindsNothing) {
-  std::size_t harmless = 0;
-  std::size_t harmful = 0;
-  for (Rank ranks = 2; ranks <= 14; ++ranks) {
-    for_each_early_signal(ranks, [&](bool rule, bool checker, const Case& made) {
-      EXPECT_EQ(rule, checker) << describe(made);
-      ++(checker ? harmless : harmful);
-    });
+  for (const coll::Algorithm* const algorithm : {&coll::kBarrierHosts, &coll::kBarrierDissemination}) {
+    std::size_t harmless = 0;
+    std::size_t harmful = 0;
+    for (Rank ranks = 2; ranks <= 14; ++ranks) {
+      for_each_early_signal(*algorithm, ranks, [&](bool rule, bool checker, const Case& made) {
+        EXPECT_EQ(rule, checker) << describe(made);
+        ++(checker ? harmless : harmful);
+      });
+    }
+    EXPECT_GT(harmless, 0u) << algorithm->name;
+    EXPECT_GT(harmful, 0u) << algorithm->name;
   }
-  EXPECT_GT(harmless, 0u);
-  EXPECT_GT(harmful, 0u);
 }
 
 // Four hosts and radix 3: what goes from a leader to the next one also goes there by way of the one after that.
@@ -64,9 +65,13 @@ TEST(EarlySignal, OfRadixThreeHasASecondWayAmongFourHosts) {
   EXPECT_FALSE(early_signal_is_harmless({4, 2}, 0, 0));
 }
 
-TEST(EarlySignal, LeavesNoMistakeOfBarriersBySevenMembersUnexplained) {
-  for_each_case(coll::kBarrierHosts, {.ranks = 7, .all_roots = false, .every_size = false},
-                [](const Case& made) { EXPECT_THAT(mutate(made).survivors, testing::IsEmpty()); });
+TEST(EarlySignal, LeavesNoMistakeOfBarriersUnexplained) {
+  const auto all_are_found = [](const coll::Algorithm& algorithm, Rank ranks) {
+    for_each_case(algorithm, {.ranks = ranks, .all_roots = false, .every_size = false},
+                  [](const Case& made) { EXPECT_THAT(mutate(made).survivors, testing::IsEmpty()); });
+  };
+  all_are_found(coll::kBarrierHosts, 7);
+  all_are_found(coll::kBarrierDissemination, 10);
 }
 
 }  // namespace
