@@ -124,6 +124,23 @@ TEST_P(LostPeer, ASignalThatArrivedBeforeTheLossCounts) {
   });
 }
 
+// Where the victim's memory is mapped, the atomics alone never look for losses (docs/errors.md).
+TEST_P(LostPeer, EndsALoopOfAtomicsOnItsMemoryThatMakesProgress) {
+  run_with_a_death([](Endpoint& me) {
+    ASSERT_NO_FATAL_FAILURE(assemble(me));
+    if (me.rank() == kVictim) std::raise(SIGKILL);
+    const auto since = std::chrono::steady_clock::now();
+    Status status;
+    while (status.ok() && std::chrono::steady_clock::now() - since < std::chrono::seconds(20)) {
+      // As who tries to take a lock that the victim has.
+      status = compare_swap(me, GlobalPtr<std::uint64_t>{kVictim, 48'000}, 1, 2).status();
+      me.progress();
+    }
+    expect_lost_in_time(status, since);
+    ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
 struct Board {
   std::atomic<int> busy{0};
 };
