@@ -286,7 +286,7 @@ void Barriers::describe(std::string& text, Rank) const {
 
 // Runs inside a handler, so it must not throw.
 void Barriers::arrived(Rank from, const Arrival& arrival) noexcept {
-  BarrierState* const barrier = arrival.round < most_rounds_ ? heard_of(arrival.team) : nullptr;
+  BarrierState* const barrier = arrival.round < most_rounds_ ? heard_of(from, arrival.team) : nullptr;
   if (barrier == nullptr) {
     ++state_.statistics.rejected;
     return;
@@ -311,7 +311,7 @@ void Barriers::arrived(Rank from, const Arrival& arrival) noexcept {
 
 // The barrier of a team. If this rank has not made the team yet,
 // the arrivals are remembered. Null: there is no room for that.
-BarrierState* Barriers::heard_of(std::uint64_t team) noexcept try {
+BarrierState* Barriers::heard_of(Rank from, std::uint64_t team) noexcept try {
   if (const auto known = barriers_.find(team); known != barriers_.end()) return &known->second;
   if (strange_ == kMostStrange) return nullptr;
   std::vector<HeardArrival> heard(2 * most_rounds_);
@@ -320,6 +320,7 @@ BarrierState* Barriers::heard_of(std::uint64_t team) noexcept try {
   ++strange_;
   return &barrier;
 } catch (const std::bad_alloc&) {
+  forgotten_ = from;
   return nullptr;
 }
 
@@ -363,6 +364,16 @@ void Barriers::step(BarrierState& barrier) noexcept {
 }
 
 Rank Barriers::unreachable() noexcept {
+  if (const Rank from = std::exchange(forgotten_, kNoRank); from != kNoRank && !state_.lost[from]) {
+    state_.log.error(
+        "there is no memory to remember that rank {} has arrived at a barrier of a team that this rank has "
+        "not made "
+        "yet, and that barrier could not end: the rank is taken for lost (see ulimit -v, setrlimit and the "
+        "memory "
+        "control group)",
+        from);
+    return from;
+  }
   for (auto& [id, barrier] : barriers_) {
     if (!barrier.queued || barrier.team == nullptr) continue;
     const auto lasted = state_.clock.now() - barrier.queued_since;

@@ -115,8 +115,8 @@ class Barriers final : public core::Layer {
   /// Ends the barrier. Operations in flight end with `closed`. `together`: all members end it, and what a conduit's own
   /// barrier used may serve another team.
   void leave(TeamState& team, bool together = false) noexcept;
-  /// A rank that this one cannot tell any more that it has arrived: for some seconds there has been no room for the message,
-  /// and the system gives this process no memory. Reports it. kNoRank: there is none.
+  /// A rank whose barrier cannot end for lack of memory. Either this one cannot tell it any more that it has arrived: for some seconds there has been no room for the message,
+  /// and the system gives this process no memory. Or its arrival could not be remembered. Reports it. kNoRank: there is none.
   /// Without this a barrier would wait for ever, since conduits try again where a network library has no memory.
   Rank unreachable() noexcept;
   /// Waits until all members have called it. Returns ok if they agree on `well`, else mismatch; peer_lost. No memory is
@@ -166,7 +166,7 @@ class Barriers final : public core::Layer {
 
  private:
   void arrived(Rank from, const Arrival& arrival) noexcept;
-  BarrierState* heard_of(std::uint64_t team) noexcept;
+  BarrierState* heard_of(Rank from, std::uint64_t team) noexcept;
   Status fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
   static void land(BarrierState& barrier, const core::Op& op) noexcept;
   void let_go(BarrierState& barrier) noexcept;
@@ -191,6 +191,7 @@ class Barriers final : public core::Layer {
   std::vector<std::unique_ptr<core::Op>> gone_;
   std::uint32_t most_rounds_;  ///< of a team of all ranks
   std::uint64_t strange_ = 0;  ///< of these: without a Team on this rank
+  Rank forgotten_ = kNoRank;   // a rank whose arrival found no memory, until it is reported
   std::uint64_t queued_ = 0;   ///< of these: with an arrival to send
   std::uint64_t polled_ = 0;   ///< of these: with operations that no message ends
   core::Busy busy_;            ///< set while there are any of the last two kinds
