@@ -26,6 +26,7 @@ std::uint64_t free_memory() {
 std::vector<coll::ReplayedCall> calls_of(const Job& job, Rank ranks) {
   coll::ReplayedCall call{job.algorithm, job.shape};
   call.shape.ranks = ranks;
+  if (ranks == job.shape.ranks) call.blocks = job.blocks;
   return std::vector<coll::ReplayedCall>(job.times, call);
 }
 
@@ -44,6 +45,12 @@ void check_memory(const Job& job) {
 }
 
 }  // namespace
+
+void need_memory(std::uint64_t bytes, const std::string& what) {
+  const std::uint64_t limit = free_memory();
+  if (limit != 0 && bytes > limit)
+    throw BadInput(fmt::format("{} need {} MiB, but {} MiB are free", what, (bytes >> 20) + 1, limit >> 20));
+}
 
 const char* word_of(Method method) noexcept {
   switch (method) {
@@ -66,7 +73,7 @@ Outcome simulate(const Job& job, const Network& network) {
   const coll::Machine& machine = network.machine;
   const bool counts_hosts = machine.host > 1 && machine.hosts(job.shape.ranks) > 1;
   const bool plain = !network.topology && !counts_hosts && job.detours.period == 0 &&
-                     job.watcher == nullptr && job.times == 1;
+                     job.watcher == nullptr && job.times == 1 && job.blocks.empty();
   if (plain && !job.one_by_one) {
     if (std::optional<coll::Replayed> replayed =
             replay_symmetric(*job.algorithm, job.shape, machine, job.calls);

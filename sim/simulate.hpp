@@ -4,6 +4,7 @@
 #include "sim/network.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace aqueduct::sim {
 struct Job {
   const coll::Algorithm* algorithm = nullptr;
   coll::Shape shape;
+  std::span<const coll::MemberBlocks>
+      blocks;                            ///< of blocks that differ, each member's view; none: all are alike
   std::uint32_t times = 1;               ///< how many calls each member makes
   bool in_flight = false;                ///< all at once; otherwise one after the other
   coll::Picoseconds compute = 0;         ///< between two calls
@@ -44,6 +47,9 @@ struct Outcome {
 /// Simulates. Errors: BadInput, if the algorithm cannot do the shape, memory does not hold so many ranks (says how many
 /// would fit), or there are more messages than allowed.
 Outcome simulate(const Job& job, const Network& network);
+
+/// Errors: BadInput, if the machine has less free memory. `what`: who needs it, for the text.
+void need_memory(std::uint64_t bytes, const std::string& what);
 
 /// When each member calls, if the last is `most` later than the first: spread by chance.
 std::vector<coll::Picoseconds> late_calls(Rank ranks, coll::Picoseconds most, std::uint64_t seed);

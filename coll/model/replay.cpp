@@ -45,6 +45,8 @@ std::string refusal(std::span<const ReplayedCall> calls, const Machine& machine,
   for (const ReplayedCall& call : calls) {
     if (call.shape.ranks != ranks) return "all calls are of one team";
     if (const char* const why = Schedule::refusal(*call.algorithm, call.shape); why != nullptr) return why;
+    if (!call.blocks.empty() && call.blocks.size() != ranks)
+      return "there must be a view of the blocks for each member";
     if (call.algorithm->native) return "the conduit carries it out, so there are no messages to replay";
   }
   return {};

@@ -57,6 +57,7 @@ struct Detours {
 struct ReplayedCall {
   const Algorithm* algorithm = nullptr;
   Shape shape;
+  std::span<const MemberBlocks> blocks{};  ///< of blocks that differ, each member's view; none: all are alike
 };
 
 struct ReplayOptions {

@@ -30,6 +30,7 @@ ReplayState::ReplayState(std::span<const ReplayedCall> calls_to_do, const Machin
     schedules_.emplace_back(*call.algorithm, call.shape);
     notes_.emplace_back(TeamSchedule::notes(*call.algorithm, call.shape));
     schedules_.back().take_notes(notes_.back());
+    schedules_.back().take_blocks(call.blocks);
     first_counter_.push_back(counters_of_);
     counters_of_ += Schedule::needs(*call.algorithm, call.shape).counters;
   }

@@ -63,10 +63,18 @@ TeamSchedule::TeamSchedule(const Algorithm& algorithm, const Shape& shape) noexc
   finished_ = static_cast<Counter>(entered_ + 1);
 }
 
+Shape TeamSchedule::seen_by(Rank position) const noexcept {
+  Shape shape = shape_;
+  shape.blocks.of = &views_[position];
+  return shape;
+}
+
 std::uint32_t TeamSchedule::own_length(Rank position, std::uint32_t lane) const noexcept {
+  if (!views_.empty()) return algorithm_.length(seen_by(position), position, lane);
   return announced_ ? announced_->length(position, lane) : algorithm_.length(shape_, position, lane);
 }
 Step TeamSchedule::own_step(Rank position, std::uint32_t lane, std::uint32_t index) const noexcept {
+  if (!views_.empty()) return algorithm_.step(seen_by(position), position, lane, index);
   if (!notes_.empty()) return algorithm_.noted->step(shape_, notes_, position, lane, index);
   return announced_ ? announced_->step(position, lane, index)
                     : algorithm_.step(shape_, position, lane, index);

@@ -45,15 +45,19 @@ class TeamSchedule {
   static std::size_t notes(const Algorithm& algorithm, const Shape& shape) noexcept;
   /// Writes them, and computes steps by them from then on. They must outlive this.
   void take_notes(std::span<std::int8_t> notes) noexcept;
+  /// The members' views of blocks of different lengths, [member], in place of the one of the shape. They must outlive this.
+  void take_blocks(std::span<const MemberBlocks> views) noexcept { views_ = views; }
 
  private:
   std::uint32_t own_length(Rank position, std::uint32_t lane) const noexcept;
+  Shape seen_by(Rank position) const noexcept;
   Step own_step(Rank position, std::uint32_t lane, std::uint32_t index) const noexcept;
 
   const Algorithm& algorithm_;
   Shape shape_;
   std::optional<Announced> announced_;
   std::span<const std::int8_t> notes_;
+  std::span<const MemberBlocks> views_;
   Pass before_;
   Pass after_;
   Counter entered_;   ///< raised after the pass before, for the lanes other than 0

@@ -33,6 +33,7 @@ static int run_tool(int argc, char** argv) {
   bool networks = false;
   std::string ranks;
   std::string bytes;
+  std::string counts;
   std::string sync;
   std::string noise;
   std::string hosts;
@@ -42,6 +43,11 @@ static int run_tool(int argc, char** argv) {
       ->type_name("P")
       ->default_str("64");
   app.add_option("--bytes", bytes, "of a block, likewise")->type_name("A:B")->default_str("8");
+  app.add_option("--counts", counts,
+                 "of scatter_v, gather_v, all_gather_v, all_to_all_v: growing, chance or one (up to "
+                 "--bytes), bytes of "
+                 "each member's block such as 8,0,62x1K, or a file of such numbers")
+      ->type_name("RULE|LIST|FILE");
   app.add_option("--algorithm", options.algorithm,
                  "such as k-nomial:4; auto: the library's choice; all: each that can do it")
       ->type_name("NAME:PARAM")
@@ -115,6 +121,14 @@ static int run_tool(int argc, char** argv) {
       throw aqueduct::sim::BadInput("which operation? Such as: aqsim barrier --ranks 1024");
     if (options.operation == "curves") return aqueduct::aqsim::curves(options.json);
     if (!hosts.empty()) aqueduct::aqsim::read_hosts(hosts, options);
+    if (!counts.empty()) {
+      options.counts = aqueduct::aqsim::read_counts(counts);
+      if (options.counts.rule == aqueduct::aqsim::Counts::Rule::numbers) {
+        if (!bytes.empty())
+          throw aqueduct::sim::BadInput("the numbers of --counts are bytes: leave out --bytes");
+        if (hosts.empty()) options.ranks = {static_cast<aqueduct::Rank>(options.counts.numbers.size())};
+      }
+    }
     if (!ranks.empty()) {
       options.ranks.clear();
       for (const std::uint64_t value : aqueduct::aqsim::read_range(ranks, "ranks", 1U << 28))

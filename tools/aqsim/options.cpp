@@ -14,9 +14,7 @@ namespace aqueduct::aqsim {
 
 using sim::BadInput;
 
-namespace {
-
-std::optional<std::uint64_t> number(std::string_view text) {
+std::optional<std::uint64_t> read_number(std::string_view text) {
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
@@ -37,6 +35,8 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value << shift;
 }
 
+namespace {
+
 std::optional<coll::Sync> sync_of(std::string_view word) {
   if (word == "none") return coll::Sync::none;
   if (word == "mine") return coll::Sync::mine;
@@ -48,8 +48,9 @@ std::optional<coll::Sync> sync_of(std::string_view word) {
 
 std::vector<std::uint64_t> read_range(const std::string& text, const char* what, std::uint64_t most) {
   const std::size_t colon = text.find(':');
-  const auto first = number(std::string_view(text).substr(0, colon));
-  const auto last = colon == std::string::npos ? first : number(std::string_view(text).substr(colon + 1));
+  const auto first = read_number(std::string_view(text).substr(0, colon));
+  const auto last =
+      colon == std::string::npos ? first : read_number(std::string_view(text).substr(colon + 1));
   if (!first || !last || *last < *first || *last > most)
     throw BadInput(
         fmt::format("{} are given as A or A:B, such as 8:64K, the lower first and at most {}; not as '{}'",

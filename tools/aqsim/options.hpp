@@ -2,10 +2,12 @@
 
 #include "coll/schedule/tree_recipe.hpp"
 #include "sim/simulate.hpp"
+#include "tools/aqsim/counts.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace aqueduct::aqsim {
@@ -15,6 +17,7 @@ struct Options {
   std::string operation;  ///< "curves" for the table of the source's curves
   std::vector<Rank> ranks{64};
   std::vector<std::uint64_t> bytes{8};
+  Counts counts;                   ///< of blocks that differ; by a rule the longest has `bytes`
   std::string algorithm = "auto";  ///< "all" for all that can do it
   std::string network = "ideal";
   std::string profile;                   ///< in place of a network
@@ -43,6 +46,8 @@ struct Options {
   bool json = false;
 };
 
+/// "64K": units K, M, G, T. Nothing: it is no such number, or more than 64 bits hold.
+std::optional<std::uint64_t> read_number(std::string_view text);
 /// "A:B" as the powers of two times A up to B, or "A". Units K, M, G, T. Errors: BadInput.
 std::vector<std::uint64_t> read_range(const std::string& text, const char* what, std::uint64_t most);
 /// "8,8,3", or "64x8,3" for 64 hosts of 8 ranks and one of 3, into `hosts`. Errors: BadInput.

@@ -4,6 +4,7 @@
 #include "coll/tune/coll_settings.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
+#include "sim/member_counts.hpp"
 #include "sim/plot.hpp"
 #include "sim/trace.hpp"
 #include "tools/aqsim/printer.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
 #include <optional>
 
 namespace aqueduct::aqsim {
@@ -65,8 +67,16 @@ sim::Network network_for(const Options& options, Rank ranks) {
   return network;
 }
 
-sim::Outcome simulate_one(const Options& options, const Chosen& chosen, const sim::Network& network) {
+/// Blocks as --counts says; none: all are equally long.
+std::unique_ptr<const sim::MemberCounts> counts_for(const Options& options, const coll::Shape& shape) {
+  if (options.counts.rule == Counts::Rule::none) return nullptr;
+  return std::make_unique<sim::MemberCounts>(shape, lengths_for(options.counts, shape, options.seed));
+}
+
+sim::Outcome simulate_one(const Options& options, const Chosen& chosen, const sim::Network& network,
+                          const sim::MemberCounts* counts) {
   sim::Job job;
+  if (counts != nullptr) job.blocks = counts->views();
   job.algorithm = chosen.algorithm;
   job.shape = chosen.shape;
   job.times = options.times;
@@ -143,9 +153,11 @@ int run(const Options& options) {
         throw BadInput(fmt::format("--root {}: there are {} ranks", options.root, ranks));
       if (bytes % options.element != 0)
         throw BadInput(fmt::format("{} bytes are no whole number of elements of {}", bytes, options.element));
+      const std::unique_ptr<const sim::MemberCounts> counts = counts_for(options, shape);
+      if (counts) shape.bytes = shape.pitch = counts->longest();  // as the library chooses
       for (const Chosen& chosen : choose(options, shape, team.traits())) {
         try {
-          printer.row(chosen, network, simulate_one(options, chosen, network));
+          printer.row(chosen, network, simulate_one(options, chosen, network, counts.get()));
         } catch (const BadInput& problem) {
           if (options.algorithm != "all") throw;
           fmt::print(stderr, "aqsim: {}: {}\n", chosen.algorithm->name, problem.what());
