@@ -78,6 +78,7 @@ struct LogGP {
 
   /// n·G, rounded down to whole picoseconds; at most kMostTime.
   constexpr Picoseconds bytes_time(std::uint64_t bytes) const noexcept {
+    if (bytes == 0) return 0;
     const std::uint64_t rest = femtoseconds_per_byte % 1000;
     Picoseconds time = 0;
     if (__builtin_mul_overflow(bytes, femtoseconds_per_byte / 1000, &time) || time >= kMostTime)

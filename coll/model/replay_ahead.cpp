@@ -21,9 +21,7 @@ bool ReplayAhead::run() {
     if (ports.heads().first() == window) {
       std::vector<ReplayEvent> events = ports.heads().take();
       const auto arrive_all = [&](std::span<ReplayEvent> of_rank) {
-        const auto earlier = [](const ReplayEvent& a, const ReplayEvent& b) { return a.before(b); };
-        if (of_rank.size() > 1 && !std::is_sorted(of_rank.begin(), of_rank.end(), earlier))
-          std::stable_sort(of_rank.begin(), of_rank.end(), earlier);
+        sort_events(of_rank);
         for (const ReplayEvent& event : of_rank) arrive(event);
       };
       batches.deal(events, arrive_all,

@@ -3,7 +3,9 @@
 #include "coll/model/loggp.hpp"
 #include "coll/schedule/step.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace aqueduct::coll {
 
@@ -47,5 +49,12 @@ struct ReplayEvent {
   /// The bytes on the wire.
   std::uint64_t carried() const noexcept { return kind == Kind::request ? 0 : bytes; }
 };
+
+/// In their order, and of equals as they stand.
+inline void sort_events(std::span<ReplayEvent> events) {
+  const auto earlier = [](const ReplayEvent& a, const ReplayEvent& b) { return a.before(b); };
+  if (events.size() > 1 && !std::is_sorted(events.begin(), events.end(), earlier))
+    std::stable_sort(events.begin(), events.end(), earlier);
+}
 
 }  // namespace aqueduct::coll

@@ -70,6 +70,7 @@ bool ReplayStepped::look(Rank rank, Looking& looking, Picoseconds now) {
           break;
         }
       }
+      if (end_with_pass(rank, looking, lane, now)) return false;
       looking.moved = true;
       looking.call = call;
       if (!execute(rank, looking, lane, now)) return false;

@@ -8,6 +8,7 @@ namespace aqueduct::coll {
 
 /// The processor is busy with a post. True: it takes no time.
 bool ReplayStepped::begin_post(Rank rank, Looking& looking, const Brief& step, Picoseconds now) {
+  if (step.kind == Step::Kind::get && runs_ahead_) note_get();
   const std::uint64_t bytes = state_.in_pieces(step) ? step.bytes : step.all_bytes();
   const std::uint64_t sent = step.kind == Step::Kind::get ? 0 : bytes;
   const Picoseconds overhead = state_.ports.between(rank, step.peer, sent).overhead;

@@ -65,12 +65,13 @@ class ReplayState {
   std::uint32_t call_of(std::uint32_t lane) const noexcept { return lane >> lanes_shift_; }
   /// What the arrival of a put at its target touches, for a cache; and `more`.
   template <class... More>
-  std::array<const void*, 4 + sizeof...(More)> touched(const ReplayEvent& put,
+  std::array<const void*, 5 + sizeof...(More)> touched(const ReplayEvent& put,
                                                        const More*... more) const noexcept {
     const Lane* const lane = &lanes_[std::size_t{put.rank} * lanes_of];
     const std::size_t first = put.kind == ReplayEvent::Kind::put ? first_counter_[put.call] + put.counter : 0;
-    return {ports.touched(put.rank), lane, lane + (lanes_of > 1 ? 1 : 0),
-            counters_.data() + std::size_t{put.rank} * counters_of_ + first, more...};
+    const CounterState* const counter = counters_.data() + std::size_t{put.rank} * counters_of_ + first;
+    // The lane goes on to wait for the next counters.
+    return {ports.touched(put.rank), lane, lane + (lanes_of > 1 ? 1 : 0), counter, counter + 4, more...};
   }
   Picoseconds called(Rank rank) const noexcept { return options.calls.empty() ? 0 : options.calls[rank]; }
 
@@ -78,8 +79,7 @@ class ReplayState {
   bool load(Rank rank, std::uint32_t index, Lane& lane) const noexcept {
     if (lane.loaded) return true;
     if (lane.next == lane.lengths.all) return false;
-    lane.step =
-        brief_of(schedules_[call_of(index)].step(rank, index & (lanes_each - 1), lane.next, lane.lengths));
+    lane.step = read(rank, index, lane);
     lane.loaded = true;
     return true;
   }
@@ -116,6 +116,19 @@ class ReplayState {
   void finish();
 
  private:
+  Brief read(Rank rank, std::uint32_t index, const Lane& lane) const noexcept {
+    const TeamSchedule& schedule = schedules_[call_of(index)];
+    const std::uint32_t number = index & (lanes_each - 1);
+    if (number == 0) {
+      const std::uint32_t after = lane.lengths.all - lane.lengths.after;
+      if (lane.next >= after && schedule.after().is_plain())
+        return brief_of_round(schedule.after(), rank, lane.next - after);
+      if (lane.next < lane.lengths.before && schedule.before().is_plain())
+        return brief_of_round(schedule.before(), rank, lane.next);
+    }
+    return brief_of(schedule.step(rank, number, lane.next, lane.lengths));
+  }
+
   /// A processor that several ranks share (convention 12).
   struct Core {
     Picoseconds free = 0;

@@ -9,19 +9,23 @@
 
 namespace aqueduct::coll {
 
-void ReplayStepped::run() {
+bool ReplayStepped::run(bool ahead) {
+  runs_ahead_ = ahead && may_run_ahead();
   for (Rank rank = 0; rank < state_.ranks; ++rank) begin_calls(rank);
   Ports& ports = state_.ports;
   // Ranks that share processors are done together: what one does may keep another one waiting.
   RankBatches batches(state_.ranks, state_.machine.shares_cores() ? &state_.machine : nullptr);
-  while (state_.goes_on()) {
+  while (fits_ && state_.goes_on()) {
     const std::uint64_t window = ports.first_window();
-    if (window == Calendar<ReplayEvent>::kNone) return;
+    if (window == Calendar<ReplayEvent>::kNone) break;
     if (ports.heads().first() == window) {
       window_ = window;
       std::vector<ReplayEvent> events = ports.heads().take();
       batches.deal(
-          events, [&](std::span<ReplayEvent> of_rank) { do_together(of_rank); },
+          events,
+          [&](std::span<ReplayEvent> of_rank) {
+            if (!do_ahead(of_rank)) do_together(of_rank);
+          },
           [&](const ReplayEvent& event) {
             return state_.touched(event, &looking_[event.rank], calls_of(event.rank).data(),
                                   &state_.out.members[event.rank]);
@@ -30,6 +34,7 @@ void ReplayStepped::run() {
     }
     ports.route(window);
   }
+  return fits_;
 }
 
 void ReplayStepped::begin_calls(Rank rank) {
@@ -41,7 +46,7 @@ void ReplayStepped::begin_calls(Rank rank) {
     of_call.begun = call == 0 || state_.options.in_flight;
   }
   looking.unfinished = count;
-  push({.time = state_.called(rank), .rank = rank, .kind = Kind::wake});
+  if (!begin_with_pass(rank)) push({.time = state_.called(rank), .rank = rank, .kind = Kind::wake});
 }
 
 namespace {
@@ -146,6 +151,11 @@ void ReplayStepped::add(Rank rank, std::uint32_t call, Counter number, std::uint
 
 /// The head of a put or signal: its counter is raised when it is in place, and lanes that wait for that go on.
 void ReplayStepped::arrive(const ReplayEvent& put) {
+  if (Looking& looking = looking_[put.rank]; looking.ahead_until != 0) {
+    state_.counter(put.rank, put.call, put.counter).add(put.add, state_.ports.take(put));
+    if (state_.lane(put.rank, 0).step.wait_for == put.counter) go_ahead(put.rank, looking, 0);
+    return;
+  }
   add(put.rank, put.call, put.counter, put.add, state_.ports.take(put),
       [&](Picoseconds ready) { push({.time = ready, .rank = put.rank, .kind = Kind::wake}); });
 }

@@ -15,7 +15,8 @@ class ReplayStepped {
   explicit ReplayStepped(ReplayState& state)
       : state_(state), looking_(state.ranks), calls_(state.ranks * state.calls.size()) {}
 
-  void run();
+  /// `ahead`: members may run ahead in passes. False: they may not. Then the replay must begin once more.
+  bool run(bool ahead);
 
  private:
   static constexpr std::uint32_t kBeginLook = 0xffffffff;
@@ -75,6 +76,9 @@ class ReplayStepped {
     std::uint32_t call = 0;       ///< whose step it executes
     std::uint32_t computing = 0;  ///< the call that begins after computing
     std::uint32_t unfinished = 0;
+    std::uint32_t ahead_until =
+        0;  ///< the end of a pass in which the member runs ahead, in steps of lane 0; 0: it does not
+    Picoseconds ahead_now = 0;  ///< its time there
     Dues due;
     Brief signal;  ///< the one that follows a put in pieces
     struct Pieces {
@@ -123,6 +127,14 @@ class ReplayStepped {
   void hand_over_piece(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
   bool follow(Rank rank, Looking& looking, std::int32_t pieces, std::uint32_t call, Picoseconds now);
 
+  // Passes: replay_passes.cpp.
+  bool may_run_ahead() const noexcept;
+  void note_get() noexcept;
+  bool do_ahead(std::span<ReplayEvent> events);
+  bool begin_with_pass(Rank rank);
+  bool end_with_pass(Rank rank, Looking& looking, const Lane& lane, Picoseconds now);
+  void go_ahead(Rank rank, Looking& looking, Picoseconds now);
+
   ReplayState& state_;
   std::vector<Looking> looking_;  // [rank]
   std::vector<OfCall> calls_;     // [rank][call]
@@ -130,6 +142,9 @@ class ReplayStepped {
   bool in_window_ = false;
   std::vector<Local> local_;  ///< a heap
   std::uint64_t numbers_ = 0;
+  bool runs_ahead_ = false;  ///< whoever comes to a pass
+  bool ran_ahead_ = false;
+  bool fits_ = true;
 
  public:
   static constexpr std::uint64_t kBytesOfMember = sizeof(Looking);

@@ -33,6 +33,10 @@ struct Pass {
   std::uint32_t depth() const noexcept;
   /// It is for everybody, and goes by a tree: with few signals.
   bool has_root() const noexcept;
+  /// It is a dissemination among all members.
+  bool is_plain() const noexcept {
+    return kind == Kind::everybody && groups == nullptr && !few_signals && ranks > 1;
+  }
 };
 
 /// The position in a tree rooted at 0, for the member at `position` if `root` is the tree's root; and back.

@@ -40,6 +40,8 @@ class TeamSchedule {
   Lengths lengths(Rank position, std::uint32_t lane) const noexcept;
   Step step(Rank position, std::uint32_t lane, std::uint32_t index, const Lengths& of_lane) const noexcept;
   const Shape& shape() const noexcept { return shape_; }
+  const Pass& before() const noexcept { return before_; }
+  const Pass& after() const noexcept { return after_; }
 
   /// How many notes (Noted) the algorithm has for all members; 0 if it has none.
   static std::size_t notes(const Algorithm& algorithm, const Shape& shape) noexcept;

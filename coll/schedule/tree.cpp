@@ -14,8 +14,17 @@ struct Range {
 
 // K-ary: the range without its root is cut at multiples of `width`, counted from the root, so the first piece is
 // shorter by one.
+//
+// A descent divides at each level, so it divides by 32 bits.
 std::uint64_t width_of(const Range& range, std::uint32_t radix) noexcept {
-  return (range.count + radix - 1) / radix;
+  return static_cast<std::uint32_t>(range.count - 1) / radix + 1;
+}
+std::uint64_t piece_of(const Range& range, std::uint64_t width, std::uint64_t position) noexcept {
+  return static_cast<std::uint32_t>(position - range.first) / static_cast<std::uint32_t>(width);
+}
+Range cut(const Range& range, std::uint64_t width, std::uint64_t piece) noexcept {
+  const std::uint64_t begin = piece == 0 ? 1 : piece * width;
+  return {range.first + begin, std::min(range.count, (piece + 1) * width) - begin};
 }
 std::uint32_t k_ary_children(const Range& range, std::uint32_t radix) noexcept {
   if (range.count == 1) return 0;
@@ -26,15 +35,12 @@ std::uint32_t k_ary_children(const Range& range, std::uint32_t radix) noexcept {
 /// The child range with the number `slot` in rising order of positions.
 Range k_ary_child(const Range& range, std::uint32_t radix, std::uint64_t slot) noexcept {
   const std::uint64_t width = width_of(range, radix);
-  const std::uint64_t piece = width == 1 ? slot + 1 : slot;
-  const std::uint64_t begin = piece == 0 ? 1 : piece * width;
-  const std::uint64_t end = std::min(range.count, (piece + 1) * width);
-  return {range.first + begin, end - begin};
+  return cut(range, width, width == 1 ? slot + 1 : slot);
 }
 /// The slot of the child range that contains `position`, which is in the range but not its root.
 std::uint64_t k_ary_slot(const Range& range, std::uint32_t radix, std::uint64_t position) noexcept {
   const std::uint64_t width = width_of(range, radix);
-  const std::uint64_t piece = (position - range.first) / width;
+  const std::uint64_t piece = piece_of(range, width, position);
   return width == 1 ? piece - 1 : piece;
 }
 /// Descends from the whole tree to the range of `position`. `parent` becomes the range above it.
@@ -43,7 +49,8 @@ Range k_ary_range(const Tree& tree, std::uint64_t position, Range& parent) noexc
   parent = range;
   while (range.first != position) {
     parent = range;
-    range = k_ary_child(range, tree.radix, k_ary_slot(range, tree.radix, position));
+    const std::uint64_t width = width_of(range, tree.radix);
+    range = cut(range, width, piece_of(range, width, position));
   }
   return range;
 }

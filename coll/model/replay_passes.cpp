@@ -1,0 +1,112 @@
+// Members in a pass, in a stepped replay. There a member has one lane that only posts signals, so it needs no events but
+// arrivals, as in ReplayAhead: one that completes what the lane waits for runs the lane ahead of the window. Most messages of
+// a large team are signals of passes.
+
+#include "coll/model/replay_stepped.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// Whether the first members, one in the middle, or the last one get. A get by another one is noticed when it comes.
+bool some_get(const TeamSchedule& schedule) noexcept {
+  const Rank ranks = schedule.shape().ranks;
+  for (const Rank member : std::array<Rank, 4>{0, std::min(1U, ranks - 1), ranks / 2, ranks - 1}) {
+    for (std::uint32_t lane = 0; lane < schedule.lanes(member); ++lane) {
+      const TeamSchedule::Lengths lengths = schedule.lengths(member, lane);
+      for (std::uint32_t i = 0; i < lengths.all; ++i) {
+        if (schedule.step(member, lane, i, lengths).kind == Step::Kind::get) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+// The port of an owner sends what others get, among its own messages in the order of time: then nobody may run ahead.
+bool ReplayStepped::may_run_ahead() const noexcept {
+  return state_.calls.size() == 1 && state_.options.watcher == nullptr && !state_.machine.shares_cores() &&
+         !some_get(state_.schedule(0));
+}
+
+/// A member gets something.
+void ReplayStepped::note_get() noexcept {
+  fits_ = !ran_ahead_;
+  runs_ahead_ = false;
+}
+
+/// The pass before all else. False: there is none.
+bool ReplayStepped::begin_with_pass(Rank rank) {
+  Looking& looking = looking_[rank];
+  Lane& lane = state_.lane(rank, 0);
+  if (!runs_ahead_ || lane.lengths.before == 0) return false;
+  looking.ahead_until = lane.lengths.before;
+  looking.looking = ran_ahead_ = true;
+  go_ahead(rank, looking, state_.called(rank));
+  return true;
+}
+
+/// The pass behind all else, if there is no more in the way: the member looks no more.
+bool ReplayStepped::end_with_pass(Rank rank, Looking& looking, const Lane& lane, Picoseconds now) {
+  if (!runs_ahead_ || lane.next + lane.lengths.after < lane.lengths.all || lane.lengths.after == 0 ||
+      &lane != &state_.lane(rank, 0) || !looking.due.empty() || calls_of(rank)[0].own != 0)
+    return false;
+  for (std::uint32_t i = 1; i < state_.lanes_of; ++i) {
+    if (!state_.lane(rank, i).ended) return false;
+  }
+  looking.ahead_until = lane.lengths.all;
+  ran_ahead_ = true;
+  go_ahead(rank, looking, now);
+  return true;
+}
+
+/// What happens in a window at a member that looks no more. False: it still looks.
+bool ReplayStepped::do_ahead(std::span<ReplayEvent> events) {
+  const Rank rank = events.front().rank;
+  const Looking& looking = looking_[rank];
+  if (looking.ahead_until == 0 || looking.ahead_until != state_.lane(rank, 0).lengths.all) return false;
+  sort_events(events);
+  for (const ReplayEvent& event : events) happen(event);
+  return true;
+}
+
+/// Runs the lane until it waits for what has not arrived yet, or the pass is over.
+void ReplayStepped::go_ahead(Rank rank, Looking& looking, Picoseconds now) {
+  Lane& lane = state_.lane(rank, 0);
+  looking.ahead_now = std::max(looking.ahead_now, now);
+  while (lane.next != looking.ahead_until) {
+    state_.load(rank, 0, lane);
+    const Brief& step = lane.step;
+    if (step.wait_for != kNoCounter) {
+      const ReplayState::CounterState& waited = state_.counter(rank, 0, step.wait_for);
+      if (waited.value < step.wait_until) return;
+      looking.ahead_now = std::max(looking.ahead_now, waited.ready);
+    }
+    if (step.kind == Step::Kind::signal) {
+      const Picoseconds overhead = state_.ports.between(rank, step.peer, 0).overhead;
+      looking.ahead_now = state_.work(rank, state_.out.members[rank].busy, looking.ahead_now, overhead,
+                                      Watcher::What::post, step.peer, 0);
+      state_.ports.hand_over(rank, looking.ahead_now, 0,
+                             {.rank = step.peer, .counter = step.raise, .add = step.add, .kind = Kind::put});
+    }
+    ReplayState::pass(lane);
+  }
+  looking.ahead_until = 0;
+  if (lane.next == lane.lengths.all && lane.lengths.after != 0) {
+    lane.ended = true;
+    tell(lane, calls_of(rank)[0]);
+    calls_of(rank)[0].ended = true;
+    looking.unfinished = 0;
+    state_.out.members[rank].drained = state_.out.members[rank].ended = looking.ahead_now;
+  } else {
+    // Its other lanes, and the rest of this one.
+    looking.looking = false;
+    push({.time = looking.ahead_now, .rank = rank, .kind = Kind::wake});
+  }
+}
+
+}  // namespace aqueduct::coll
