@@ -219,6 +219,14 @@ uint64_t aq_team_least_scratch(const aq_team* team) {
 aq_status aq_team_use_scratch(aq_team* team, void* memory, size_t bytes) {
   return c::plain(use_scratch(c::whole_caller(team), {static_cast<std::byte*>(memory), bytes}));
 }
+aq_status aq_team_use_tree(aq_team* team, const char* words) {
+  // Null is no tree: all members get the error.
+  return c::plain(c::whole_caller(team).use_tree(std::string_view(words != nullptr ? words : "")));
+}
+aq_status aq_team_use_tree_of(aq_team* team, const uint32_t* parents, size_t count) {
+  if (parents == nullptr && count != 0) return aq_team_use_tree(team, nullptr);
+  return c::plain(c::whole_caller(team).use_tree(std::span<const Rank>(parents, count)));
+}
 
 size_t aq_team_explain(aq_team* team, int operation, aq_block block, const aq_coll_options* options,
                        char* text, size_t bytes) {

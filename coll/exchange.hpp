@@ -18,7 +18,7 @@ struct BarrierState;
 struct ExchangePiece;
 
 /// The calls of a team that begin with an exchange.
-enum class SetUp : std::uint8_t { none, team, segment, release, scratch };
+enum class SetUp : std::uint8_t { none, team, segment, release, scratch, tree };
 
 /// Set-up exchanges over the network. A peer may begin an exchange earlier than this rank. Its messages are then kept
 /// until this rank begins the exchange too.

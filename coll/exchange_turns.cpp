@@ -19,6 +19,7 @@ const char* name_of(std::uint8_t call) noexcept {
     case SetUp::segment: return "Segment::create";
     case SetUp::release: return "Segment::release";
     case SetUp::scratch: return "use_scratch";
+    case SetUp::tree: return "Team::use_tree";
     case SetUp::none: break;
   }
   return "a later part of such a call";

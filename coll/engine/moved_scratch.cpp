@@ -84,11 +84,9 @@ Status Collectives::move_scratch(TeamState& team, const ScratchSizes& sizes,
   return {ErrorCode::no_memory, state_.rank};
 }
 
-/// Requires: nothing of the team is in flight on any member, and it has no plans. May throw std::bad_alloc: then the team is
-/// to be broken.
-void TeamEngine::move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words,
-                              TeamPlaces places) {
-  // All that was chosen was chosen for the former scratch.
+/// All that was chosen was chosen for the former scratch, or for the former tree. Requires: nothing of the team is in flight here,
+/// and it has no plans.
+void TeamEngine::forget_choices() noexcept {
   chooser_.forget();
   for (KnownCall*& known : known_) {
     if (known != nullptr) let_go(*std::exchange(known, nullptr));
@@ -105,6 +103,13 @@ void TeamEngine::move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
     if (method.uses == 0) layer_.methods().give_back(method);
   }
   blocks_.reset();
+}
+
+/// Requires: nothing of the team is in flight on any member, and it has no plans. May throw std::bad_alloc: then the team is
+/// to be broken.
+void TeamEngine::move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words,
+                              TeamPlaces places) {
+  forget_choices();
   base_ = bytes;
   places_ = std::move(places);
   scratch_missed_ = false;

@@ -8,6 +8,7 @@
 #include "coll/engine/team_agreement.hpp"
 #include "coll/engine/team_offers.hpp"
 #include "coll/engine/timed_out.hpp"
+#include "coll/schedule/tree_recipe.hpp"
 #include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
 #include "coll/tune/tuned_chooser.hpp"
@@ -82,6 +83,15 @@ class TeamEngine {
   /// The team gets other scratch than it had: moved_scratch.cpp.
   void move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words,
                     TeamPlaces places);
+  /// A tree of the team that takes effect later; empty: it will have none.
+  struct NewTree {
+    std::optional<TeamTree> tree;
+    std::shared_ptr<Senders> senders;  ///< null: nobody counts them
+  };
+  /// `recipe` null: none. May throw std::bad_alloc. Requires: it has no refusal for so many members.
+  NewTree make_tree(const TreeRecipe* recipe) const;
+  /// All members call it, with equal trees. Requires: as move_scratch.
+  void use_tree(NewTree made) noexcept;
   /// What of the team uses this rank's part of a segment, or the segment elsewhere, and what to do; null: nothing.
   const char* use_of(core::Bytes memory, SegmentId segment) const noexcept;
   core::Bytes scratch_memory() const noexcept;
@@ -379,6 +389,7 @@ class TeamEngine {
 
   // runs.cpp: pieces, portions, ends
   void pump() noexcept;
+  void forget_choices() noexcept;
   void open_and_start() noexcept;
   void see_short_way() noexcept { short_way_ = quiet_ && opening_ == nullptr && held_ == nullptr; }
   // Inline, as all that each start passes once: its calls would be a quarter of its instructions.
@@ -488,7 +499,7 @@ class TeamEngine {
       placement_;  ///< empty: the members are in one domain, or nothing is known
   mutable bool knows_placement_ = false;
   std::optional<Groups> groups_;  ///< the members by hosts, if that is of use
-  std::optional<TeamTree> tree_;  ///< AQUEDUCT_COLL_TREE
+  std::optional<TeamTree> tree_;  ///< AQUEDUCT_COLL_TREE, or what Team::use_tree has given
   TunedChooser chooser_;
   std::unique_ptr<Learning> learning_;
   bool trying_ = false;  ///< the call that begins is a trial: its method is for it alone

@@ -164,7 +164,7 @@ const char* Schedule::refusal(const Algorithm& algorithm, const Shape& shape) no
   if (algorithm.hosts && shape.groups.of == nullptr)
     return "the team's members are on one host, or each on its own";
   if (algorithm.team_tree && shape.team_tree.of == nullptr)
-    return "AQUEDUCT_COLL_TREE gives the team no tree, or one for another number of members";
+    return "the team has no tree: neither AQUEDUCT_COLL_TREE nor Team::use_tree gives one for its size";
   return algorithm.refusal(shape);
 }
 

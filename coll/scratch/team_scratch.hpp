@@ -36,6 +36,9 @@ class TeamScratch {
   TeamScratch& operator=(const TeamScratch&) = delete;
 
   const ScratchLayout& layout() const noexcept { return layout_; }
+  /// Which members write to which by the schedules from now on. Requires: nothing of the team is in flight here; tickets of
+  /// former operations are not used again; `senders` is null only if the team has no clears.
+  void use_senders(std::shared_ptr<Senders> senders) noexcept { senders_ = std::move(senders); }
 
   /// Null if an operation with these needs can have a portion; otherwise the reason why not. The same on all members.
   const char* refusal(const Needs& needs) const noexcept { return banks_.refusal(needs); }

@@ -39,16 +39,21 @@ std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
   std::string text =
       fmt::format("{} of {} bytes, {} members\n", operation_word(shape.operation), shape.bytes, shape.ranks);
   const Choice choice = choose(shape, team, scratch);
-  const bool user = forced(shape.operation).algorithm != nullptr;
+  const char* const without_tree = why_without_tree(shape, team);
+  const bool user = forced(shape.operation).algorithm != nullptr && without_tree == nullptr;
   if (choice.algorithm == nullptr) {
     text += fmt::format("  none: {}\n", choice.why);
   } else {
     text += chosen_lines(choice, scratch, user ? " (a setting asks for it)" : "");
     if (choice.algorithm->native && team.native != nullptr) text += native_lines(choice, team);
   }
+  if (without_tree != nullptr)
+    text += fmt::format("  (a setting asks for team-tree, but {})\n", without_tree);
   for (const Algorithm* const algorithm : all_algorithms()) {
     if (algorithm->operation != shape.operation || algorithm == choice.algorithm) continue;
-    const Fit how = fit_with_any(*algorithm, shape, team, scratch);
+    // The rules do not know algorithms that go by a tree of the team.
+    const Fit how = algorithm->team_tree ? fit_or_cut(*algorithm, {}, shape, team, scratch)
+                                         : fit_with_any(*algorithm, shape, team, scratch);
     const char* reason = how.refusal;
     if (reason == nullptr)
       reason = user ? "it could, but a setting asks for another" : "it could, but the table prefers another";

@@ -100,7 +100,8 @@ Fit fit_with_any(const Algorithm& algorithm, const Shape& shape, const TeamTrait
 
 Choice TableChooser::choose(const Shape& shape, const TeamTraits& team,
                             const ScratchLayout& scratch) const noexcept {
-  if (const Forced& user = forced(shape.operation); user.algorithm != nullptr) {
+  if (const Forced& user = forced(shape.operation);
+      user.algorithm != nullptr && why_without_tree(shape, team) == nullptr) {
     const Fit how = fit_or_cut(*user.algorithm, user.wanted, shape, team, scratch);
     if (how.refusal == nullptr) return choice_of(*user.algorithm, how);
     Choice none;
@@ -111,6 +112,15 @@ Choice TableChooser::choose(const Shape& shape, const TeamTraits& team,
   if (const Choice board = choose_board(shape, team); board.algorithm != nullptr && team.native == nullptr)
     return board;
   return better_of_table_and_native(choose_by_table(shape, team, scratch), shape, team, scratch);
+}
+
+const char* TableChooser::why_without_tree(const Shape& shape, const TeamTraits& team) const noexcept {
+  const Algorithm* const user = forced(shape.operation).algorithm;
+  if (user == nullptr || !user->team_tree) return nullptr;
+  if (team.tree == nullptr) return "the team has no tree";
+  if (reduces(shape.operation) && (shape.order == Order::exact || !shape.commutative))
+    return "it combines in the order of its tree";
+  return nullptr;
 }
 
 std::string_view TableChooser::keep(std::string text) const {

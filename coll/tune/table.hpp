@@ -13,7 +13,8 @@ namespace aqueduct::coll {
 
 /// Chooses by a table of rules (rules.cpp): the first line that applies and whose algorithm can do the shape with the
 /// team's scratch, in one or in pieces. If no line serves, the first algorithm that can do it at all. A setting of the
-/// user (coll_settings.hpp) comes before the table.
+/// user (coll_settings.hpp) comes before the table; but one that asks for `team-tree` says nothing of teams without a tree,
+/// nor of reductions in an order that the tree does not keep: the rules choose for these.
 ///
 /// If the team's conduit does the shape too, whichever of the two is expected to be faster (native_choice.hpp).
 ///
@@ -42,6 +43,9 @@ class TableChooser final : public Chooser {
   std::string_view keep(std::string text) const;
   std::string_view why_not(const Forced& forced, const char* reason, const Shape& shape,
                            const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
+
+  /// Why the algorithm `team-tree`, which a setting asks for, leaves this shape to the rules. Null: it does not.
+  const char* why_without_tree(const Shape& shape, const TeamTraits& team) const noexcept;
 
   ForcedAlgorithms forced_;
   mutable std::mutex mutex_;

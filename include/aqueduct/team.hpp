@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace aqueduct {
 
@@ -81,6 +82,25 @@ class Team {
   /// Cost:   that of a split.
   Result<Team> dup();
 
+  /// From now on the team has this tree, and the algorithm `team-tree` of broadcast, scatter, gather and reduce goes by it where
+  /// a setting asks for that algorithm (AQUEDUCT_COLL_BROADCAST=team-tree). Collective over this team; waits for all members,
+  /// and for this one's operations of the team. The tree is this team's alone: teams that are made of it have that of
+  /// AQUEDUCT_COLL_TREE, as every new team.
+  ///
+  /// Shape:      the words that AQUEDUCT_COLL_TREE takes (docs/collectives.md, "Trees of the team"), or the parent of each
+  ///             member by index, and kNoRank for the root. "none", or no parents: the team has no tree. Members may use
+  ///             different words for the same tree.
+  /// Completion: all members have the tree.
+  /// Lifetime:   `words` and `parents` until the call returns.
+  /// Errors:     invalid_argument (on all members, with the rank whose argument is wrong: words that cannot be read, or of no
+  ///             tree for so many members, and parents that are none, whose log says why; plans of the team are bound; a
+  ///             split-phase barrier is not over), mismatch (on all members, with the rank of the first one that gives
+  ///             another tree than member 0; or a member makes another call), the failure that has broken the team, peer_lost,
+  ///             no_memory: the team then has the tree that it had. in_handler, closed: on this member only.
+  /// Cost:       two set-up exchanges of the team, and 24 to 28 bytes for each member.
+  Status use_tree(std::string_view words) noexcept;
+  Status use_tree(std::span<const Rank> parents) noexcept;
+
   /// Makes a team of the given ranks, in this order. Collective over these ranks; other ranks need not know of it.
   ///
   /// The tag and the set of ranks name the team while it exists. To make two teams of the same ranks at once, the members
@@ -118,7 +138,7 @@ class Team {
   /// notify.
   ///
   /// The barriers of a team, its collective calls (coll.hpp), and what makes or ends something of it (split, dup, end,
-  /// use_scratch, Segment::create and release) are one sequence: all members begin them in the same order. If one calls a barrier where another calls a broadcast, both get `mismatch`, when they exchange a message or
+  /// use_tree, use_scratch, Segment::create and release) are one sequence: all members begin them in the same order. If one calls a barrier where another calls a broadcast, both get `mismatch`, when they exchange a message or
   /// a stall is reported (AQUEDUCT_STALL_WARN), and none of these calls of the team works any more. A conduit's own
   /// barrier, as smp has for members that share a host, is not part of it, and a team without scratch has no sequence:
   /// there the members of the wrong barrier wait for ever. No program may rely on that.

@@ -526,6 +526,28 @@ static void check_own_scratch(aq_endpoint* ep, unsigned* combined) {
   aq_team_destroy(team);
 }
 
+// A tree by words, and one by parents: the last member is the root. Null is no tree, and all members hear of it.
+static void check_trees(aq_endpoint* ep) {
+  aq_team* team = NULL;
+  OK(aq_team_split(aq_world(ep), 0, aq_rank(ep), &team));
+  uint32_t parents[65] = {0};
+  const uint32_t ranks = aq_ranks(ep);
+  HOLDS(ranks <= 64);
+  for (uint32_t i = 0; i < ranks; ++i) parents[i] = i + 1 < ranks ? i + 1 : AQ_NO_RANK;
+  OK(aq_team_use_tree(team, "2-nomial"));
+  OK(aq_team_use_tree_of(team, parents, ranks));
+  int64_t mine = aq_rank(ep) + 1, sum = 0;
+  OK(aq_all_reduce(team, aq_mine(&mine), aq_mine(&sum), aq_block_of(AQ_ELEMENT_I64, 1),
+                   aq_by(AQ_REDUCE_SUM), NULL));
+  HOLDS(sum == (int64_t)ranks * (ranks + 1) / 2);
+  FAILS(AQ_INVALID_ARGUMENT, aq_team_use_tree(team, NULL));
+  FAILS(AQ_INVALID_ARGUMENT, aq_team_use_tree_of(team, NULL, ranks));
+  FAILS(AQ_INVALID_ARGUMENT, aq_team_use_tree_of(team, parents, ranks + 1));
+  OK(aq_team_use_tree_of(team, NULL, 0));
+  OK(aq_team_end(team));
+  aq_team_destroy(team);
+}
+
 static void run(aq_endpoint* ep, void* context) {
   (void)context;
   unsigned combined = 0;  // the operator's context, so one for both teams
@@ -539,6 +561,7 @@ static void run(aq_endpoint* ep, void* context) {
                                  aq_by(AQ_REDUCE_SUM), NULL));
   aq_team_destroy(reversed);
   check_own_scratch(ep, &combined);
+  check_trees(ep);
   check_refusals(ep);
 }
 

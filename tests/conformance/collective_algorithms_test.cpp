@@ -200,7 +200,12 @@ class ForcedCalls {
     shape.addresses = known ? coll::Addresses::single : coll::Addresses::local;
     shape.ranks = team_.size();
     if (choice_.algorithm->hosts) shape.groups.of = groups_of(team_);
-    if (choice_.algorithm->team_tree) shape.team_tree.of = tree_of(team_);
+    if (choice_.algorithm->team_tree) {
+      shape.team_tree.of = tree_of(team_);
+      // The rules choose another one.
+      const bool in_order = shape.order == ReduceOrder::exact || !commutative;
+      if (shape.team_tree.of == nullptr || (is_reduction(operation_) && in_order)) return false;
+    }
     if (!coll::shifts_with_root(shape)) shape.root = call.root;
     shape.element = element;
     shape.bytes = shape.pitch = call.count * element;
@@ -369,8 +374,6 @@ void play_forced_job(Endpoint& me, const ForcedJob& job) {
     if (board && coll::Collectives::engine_of(me.world().state())->board().slots == 0) continue;
     // Those that go by hosts need hosts of several members. The team of all has them, if any team has; the radix may not fit.
     if (job.of(operation).algorithm->hosts) continue;
-    // Those that go by the team's tree need the setting.
-    if (job.of(operation).algorithm->team_tree) continue;
     EXPECT_TRUE(carried_out[static_cast<std::size_t>(operation)] > 0 || me.rank() + 2 < me.ranks())
         << job.of(operation).setting() << " has refused all";
   }
@@ -438,7 +441,7 @@ ForcedJob team_tree_job() {
 }
 
 // On every fabric. The last tree has the odd members before the even ones, so that few subtrees are ranges of the team: on
-// smaller teams, for which it is not, the algorithms refuse.
+// smaller teams, for which it is not, the rules choose other algorithms; so they do for reductions in the team's order.
 TEST_P(CollectiveAlgorithms, OnTreesOfTheTeamEqualTheModel) {
   std::string order;
   for (const Rank first : {1u, 0u}) {

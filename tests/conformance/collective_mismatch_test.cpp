@@ -220,13 +220,14 @@ TEST_P(CollectiveMismatch, BehindManyEqualCallsIsFoundWhenAStallIsReported) {
 }
 
 /// Calls that make or end something of a team, together with the other members.
-constexpr int kSetUpCalls = 5;
+constexpr int kSetUpCalls = 6;
 Status set_up(Team& team, int which, Segment& segment, std::span<std::byte> memory) {
   switch (which) {
     case 0: return team.split(0, 0).status();
     case 1: return team.dup().status();
     case 2: return use_scratch(team, memory);
     case 3: return Segment::create(team, 64).status();
+    case 4: return team.use_tree("flat");
     default: return segment.release();
   }
 }

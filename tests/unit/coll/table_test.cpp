@@ -401,6 +401,49 @@ TEST(Table, ExplainsItself) {
   EXPECT_NE(text.find("not multiplying: it could, but the table prefers another"), std::string::npos) << text;
 }
 
+// A setting holds for all teams of a job, and a tree for teams of one size (decision 132).
+TEST(Table, LeavesWhatATreeOfTheTeamCannotDoToTheRules) {
+  for (const Operation operation :
+       {Operation::broadcast, Operation::scatter, Operation::gather, Operation::reduce}) {
+    ForcedAlgorithms forced;
+    for (const Algorithm* const algorithm : all_algorithms()) {
+      if (algorithm->operation == operation && algorithm->team_tree)
+        forced[static_cast<std::size_t>(operation)].algorithm = algorithm;
+    }
+    const TableChooser table(forced);
+    const Shape shape = shape_of(operation, 4, 64);
+    const auto name = [&](const Shape& of, const TeamTraits& team) {
+      const Choice choice = table.choose(of, team, usual_layout(4));
+      return choice.algorithm == nullptr ? std::string("none") : name_of(*choice.algorithm, choice.shape);
+    };
+    TeamTraits team = network(4);
+    EXPECT_EQ(name(shape, team), chosen(shape, team)) << operation_word(operation);
+    const std::string without = table.explain(shape, team, usual_layout(4));
+    EXPECT_NE(without.find("(a setting asks for team-tree, but the team has no tree)"), std::string::npos)
+        << without;
+    EXPECT_NE(without.find("not team-tree: the team has no tree: neither AQUEDUCT_COLL_TREE nor"),
+              std::string::npos)
+        << without;
+    const TeamTree tree(std::vector<Rank>{2, 2, kNoRank, 0});
+    team.tree = &tree;
+    EXPECT_EQ(name(shape, team).rfind("team-tree", 0), 0u) << operation_word(operation);
+    const std::string with = table.explain(shape, team, usual_layout(4));
+    EXPECT_NE(with.find("(a setting asks for it)"), std::string::npos) << with;
+    Shape exact = shape;
+    exact.order = Order::exact;
+    Shape ordered = shape;
+    ordered.commutative = false;
+    if (operation != Operation::reduce) continue;
+    for (const Shape& one : {exact, ordered}) {
+      EXPECT_EQ(name(one, team), chosen(one, team));
+      const std::string text = table.explain(one, team, usual_layout(4));
+      EXPECT_NE(text.find("(a setting asks for team-tree, but it combines in the order of its tree)"),
+                std::string::npos)
+          << text;
+    }
+  }
+}
+
 /// Four members on each of two hosts.
 TEST(Table, GoesByHostsWhereSomeMembersShareOne) {
   const Groups groups(8, [](Rank position) { return position / 4; });
