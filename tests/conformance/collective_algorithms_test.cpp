@@ -188,7 +188,8 @@ class ForcedCalls {
     return engine != nullptr ? engine->tree() : nullptr;
   }
   /// Whether the algorithm itself cannot do it. What its scratch allows is another matter.
-  bool cannot(const CollectiveCall& call, std::uint32_t element, bool commutative) const {
+  bool cannot(const CollectiveCall& call, std::uint32_t element, bool commutative) {
+    left_to_rules_ = false;
     if (team_.size() == 1) return false;  // no algorithm runs
     coll::Shape shape;
     shape.operation = operation_;
@@ -202,9 +203,9 @@ class ForcedCalls {
     if (choice_.algorithm->hosts) shape.groups.of = groups_of(team_);
     if (choice_.algorithm->team_tree) {
       shape.team_tree.of = tree_of(team_);
-      // The rules choose another one.
       const bool in_order = shape.order == ReduceOrder::exact || !commutative;
-      if (shape.team_tree.of == nullptr || (is_reduction(operation_) && in_order)) return false;
+      left_to_rules_ = shape.team_tree.of == nullptr || (is_reduction(operation_) && in_order);
+      if (left_to_rules_) return false;
     }
     if (!coll::shifts_with_root(shape)) shape.root = call.root;
     shape.element = element;
@@ -232,7 +233,7 @@ class ForcedCalls {
       ASSERT_TRUE(status) << status.text() << ": " << choice_.setting() << " on " << team_.size()
                           << " members: " << text;
     }
-    if (carried && team_.size() > 1) ++carried_out_;
+    if (carried && team_.size() > 1 && !left_to_rules_) ++carried_out_;
   }
   /// After Sync::none at the end: by an operation that no algorithm refuses, and that is not the one that is counted. Where
   /// scans go by hosts, they are refused on some teams.
@@ -319,6 +320,7 @@ class ForcedCalls {
   bool scans_by_hosts_;
   std::uint64_t number_;  // of the call, the same on all members
   std::uint64_t carried_out_ = 0;
+  bool left_to_rules_ = false;  ///< the last call: the rules choose, though a setting names the algorithm
 };
 
 /// How often this rank has begun an operation with the algorithm.
@@ -374,6 +376,8 @@ void play_forced_job(Endpoint& me, const ForcedJob& job) {
     if (board && coll::Collectives::engine_of(me.world().state())->board().slots == 0) continue;
     // Those that go by hosts need hosts of several members. The team of all has them, if any team has; the radix may not fit.
     if (job.of(operation).algorithm->hosts) continue;
+    // Those that go by the team's tree need the setting.
+    if (job.of(operation).algorithm->team_tree) continue;
     EXPECT_TRUE(carried_out[static_cast<std::size_t>(operation)] > 0 || me.rank() + 2 < me.ranks())
         << job.of(operation).setting() << " has refused all";
   }
