@@ -4,15 +4,19 @@
 #include "coll/engine/collectives.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
 
 namespace aqueduct::coll {
 
-Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote,
-                     core::Op* op) noexcept {
+Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept
+    try {
+  if (barrier.flights == nullptr) barrier.flights = std::make_unique<BarrierFlights>();
+  auto& [ops, split_op] = *barrier.flights;
   const bool split = op == nullptr;
   if (split) {
-    op = barrier.split_op.get();
+    op = split_op.get();
     if (op == nullptr) return ErrorCode::refused;  // in Job::finish
     op->parts = 1;
     op->outcome = {};
@@ -22,7 +26,7 @@ Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVot
   op->ended = flight_ended;
   op->layer = this;
   // Before it begins, since it may end at once.
-  *std::find(barrier.flights.begin(), barrier.flights.end(), nullptr) = op;
+  *std::find(ops.begin(), ops.end(), nullptr) = op;
   ++barrier.flying;
   barrier.split_flies = barrier.split_flies || split;
   const Status status = engine.begin_barrier(*op, flight.vote);
@@ -37,21 +41,24 @@ Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVot
   barrier.split_over = true;
   barrier.split_outcome = status;
   return {};
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
 }
 
 /// The operation is no longer in flight.
 void Barriers::land(BarrierState& barrier, const core::Op& op) noexcept {
-  *std::find(barrier.flights.begin(), barrier.flights.end(), &op) = nullptr;
+  auto& [ops, split_op] = *barrier.flights;
+  *std::find(ops.begin(), ops.end(), &op) = nullptr;
   --barrier.flying;
-  if (&op == barrier.split_op.get()) barrier.split_flies = false;
+  if (&op == split_op.get()) barrier.split_flies = false;
 }
 
 /// Nobody waits for the barrier of `notify` any more.
 void Barriers::let_go(BarrierState& barrier) noexcept {
-  core::Op& op = *barrier.split_op;
+  core::Op& op = *barrier.flights->split_op;
   op.payload<BarrierFlight>().barrier = nullptr;
   land(barrier, op);
-  gone_.push_back(std::move(barrier.split_op));  // room was reserved in `enter`
+  gone_.push_back(std::move(barrier.flights->split_op));  // room was reserved in `enter`
 }
 
 // Votes that differ are no failure of the engine's operation, only of this one.

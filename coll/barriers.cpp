@@ -60,7 +60,6 @@ Barriers::~Barriers() {
 void Barriers::enter(TeamState& team) {
   // Allocated first: a failure must change nothing.
   std::vector<HeardArrival> heard(2 * most_rounds_);
-  auto split_op = std::make_unique<core::Op>();
   gone_.reserve(gone_.size() + barriers_.size() + 1);
   const auto [at, is_new] = barriers_.try_emplace(team.id);
   BarrierState& barrier = at->second;
@@ -81,7 +80,6 @@ void Barriers::enter(TeamState& team) {
   }
   // Allocation may have failed above. From here on nothing fails, so team and barrier are linked only now.
   barrier.rounds = static_cast<std::uint32_t>(std::bit_width(team.size() - 1));
-  barrier.split_op = std::move(split_op);
   barrier.team = &team;
   --strange_;
   team.slot(TeamSlot::barrier) = &barrier;
@@ -104,8 +102,10 @@ void Barriers::leave(TeamState& team, bool together) noexcept {
     BarrierPhase& one = barrier->phases[phase % barrier->phases.size()];
     if (one.op != nullptr) state_.ops.part_ended(*one.op, ErrorCode::closed);
   }
-  for (core::Op* const op : barrier->flights) {
-    if (op != nullptr) op->payload<BarrierFlight>().barrier = nullptr;
+  if (barrier->flights != nullptr) {
+    for (core::Op* const op : barrier->flights->ops) {
+      if (op != nullptr) op->payload<BarrierFlight>().barrier = nullptr;
+    }
   }
   if (barrier->split_flies) let_go(*barrier);
   if (barrier->queued) --queued_;

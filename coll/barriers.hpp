@@ -44,6 +44,14 @@ struct BarrierFlight {
   std::uint64_t vote;     ///< bits of a core::BarrierVote: this rank's, in the end those of all members
 };
 
+/// The barriers of a team that the engine carries out.
+struct BarrierFlights {
+  std::array<core::Op*, Team::kMostBarriers> ops{};  ///< their operations; null: unused
+  /// The operation of `notify`. Not one of the endpoint's: a program that holds all of these can still use barriers. Null in
+  /// Job::finish.
+  std::unique_ptr<core::Op> split_op = std::make_unique<core::Op>();
+};
+
 /// What a peer has said in one round of a phase.
 struct HeardArrival {
   std::uint64_t phase = 0;
@@ -68,19 +76,17 @@ struct BarrierState {
   /// The last exchange of the team of which this rank knows that it was given up (Exchanges::give_up), and why. 0: none.
   std::uint64_t given_up = 0;
   Status why_given_up;
-  bool left = false;                       ///< it is the last one that this rank has begun
-  bool under_way = false;                  ///< `phase` has begun and has not ended
-  bool waiting = false;                    ///< notified and not yet waited for
-  bool split_over = false;                 ///< the notified phase has ended, with split_outcome
-  bool too_late = false;                   ///< a member was lost before `phase` began
-  bool queued = false;                     ///< an arrival to be sent has found no room
-  core::Clock::time_point queued_since{};  ///< when it first found none; unset: it was sent
-  bool split_by_engine = false;            ///< the engine carries out, or has, the barrier of `notify`
-  bool split_flies = false;                ///< the engine carries out the barrier of `notify`: `split_op`
-  std::uint32_t flying = 0;                ///< barriers that the engine carries out
-  std::array<core::Op*, Team::kMostBarriers> flights{};  ///< their operations; null: unused
-  /// The operation of `notify`; null in Job::finish. Not one of the endpoint's: a program that holds all of these can still use barriers.
-  std::unique_ptr<core::Op> split_op;
+  bool left = false;                        ///< it is the last one that this rank has begun
+  bool under_way = false;                   ///< `phase` has begun and has not ended
+  bool waiting = false;                     ///< notified and not yet waited for
+  bool split_over = false;                  ///< the notified phase has ended, with split_outcome
+  bool too_late = false;                    ///< a member was lost before `phase` began
+  bool queued = false;                      ///< an arrival to be sent has found no room
+  core::Clock::time_point queued_since{};   ///< when it first found none; unset: it was sent
+  bool split_by_engine = false;             ///< the engine carries out, or has, the barrier of `notify`
+  bool split_flies = false;                 ///< the engine carries out the barrier of `notify`: `split_op`
+  std::uint32_t flying = 0;                 ///< barriers that the engine carries out
+  std::unique_ptr<BarrierFlights> flights;  ///< made by the first of them
   core::BarrierVote vote;  ///< of the members of which this rank has heard in this phase, merged
   Status split_outcome;
   std::array<BarrierPhase, Team::kMostBarriers> phases;  ///< [phase % kMostBarriers]

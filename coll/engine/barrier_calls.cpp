@@ -44,7 +44,7 @@ Shape shape_of_barrier(Rank ranks) noexcept {
 /// By the rules. The settings of all-reduces do not count: with one that cannot do eight bytes, no job could end.
 Choice TeamEngine::choice_of_barriers() const noexcept {
   const TableChooser rules;
-  Choice choice = rules.choose(shape_of_barrier(ranks_), traits_of_barriers(), scratch_->layout());
+  Choice choice = rules.choose(shape_of_barrier(ranks_), traits_of_barriers(), *layout_);
   choice.why = {};  // it lives as long as the rules
   return choice;
 }
@@ -61,7 +61,7 @@ bool TeamEngine::set_barrier(BarrierCall& made) const {
   method.on_board = choice.algorithm->board != BoardMethod::none;
   if (!method.on_board)
     method.needs = needs_of(call.request, *choice.algorithm, method.run, method.temp_at, method.stage_at);
-  if (scratch_->refusal(method.needs) != nullptr) return false;
+  if (layout_->refusal(method.needs) != nullptr) return false;
   method.algorithm = choice.algorithm;
   method.index = Collectives::index_of(*choice.algorithm);
   method.hash = hash_of(method);
@@ -83,6 +83,7 @@ void TeamEngine::prepare_barriers() {
 }
 
 Status TeamEngine::make_barrier_call() noexcept try {
+  if (const Status status = be_ready(); !status) return status;
   auto made = std::make_unique<BarrierCall>();
   if (!set_barrier(*made)) return ErrorCode::refused;
   barrier_ = std::move(made);
@@ -95,8 +96,7 @@ std::string TeamEngine::explain_barrier() const {
   std::string text = fmt::format("barrier, {} members\n", ranks_);
   if (ranks_ == 1) return text + "  nothing to wait for\n";
   if (!has_barriers()) return text + "  messages: dissemination, as the team has no scratch\n";
-  return text + "  " +
-         TableChooser().explain(shape_of_barrier(ranks_), traits_of_barriers(), scratch_->layout());
+  return text + "  " + TableChooser().explain(shape_of_barrier(ranks_), traits_of_barriers(), *layout_);
 }
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {

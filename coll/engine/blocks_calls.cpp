@@ -136,14 +136,14 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
     comparing.piece = shape.bytes;
     comparing.needs =
         needs_of(request, *choice.algorithm, comparing.run, comparing.temp_at, comparing.stage_at);
-    if (scratch_->refusal(comparing.needs) != nullptr) return no_scratch();
-    if (scratch_->refusal(Schedule::needs(kAllToAllVSlots, asking_shape(ranks_))) != nullptr)
+    if (layout_->refusal(comparing.needs) != nullptr) return no_scratch();
+    if (layout_->refusal(Schedule::needs(kAllToAllVSlots, asking_shape(ranks_))) != nullptr)
       return no_scratch();
     comparing.algorithm = choice.algorithm;
     comparing.hash = hash_of(comparing);
   }
-  const Fit how = fit(slots_of_blocks(operation), {}, moving_shape(operation, ranks_, kNominalBlock), traits_,
-                      scratch_->layout());
+  const Fit how =
+      fit(slots_of_blocks(operation), {}, moving_shape(operation, ranks_, kNominalBlock), traits_, *layout_);
   if (how.refusal != nullptr) return no_scratch();
   piece_of_blocks(operation) = how.piece;
   return {};
@@ -152,15 +152,14 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
 /// Of the all-reduce of lengths, by the rules.
 Choice TeamEngine::choice_of_comparing() const noexcept {
   const TableChooser rules;
-  Choice choice = rules.choose(comparing_shape(ranks_), traits_without_native(), scratch_->layout());
+  Choice choice = rules.choose(comparing_shape(ranks_), traits_without_native(), *layout_);
   choice.why = {};  // it lives as long as the rules
   return choice;
 }
 
 /// How blocks move. `longest`: bytes of the longest one. If no algorithm can move them, the choice says why.
 Choice TeamEngine::choice_of_moving(Collective operation, std::uint64_t longest) const noexcept {
-  return layer_.rules().choose(moving_shape(operation, ranks_, longest), traits_without_native(),
-                               scratch_->layout());
+  return layer_.rules().choose(moving_shape(operation, ranks_, longest), traits_without_native(), *layout_);
 }
 
 std::string TeamEngine::explain_blocks(const Shape& asked) const {
@@ -168,12 +167,12 @@ std::string TeamEngine::explain_blocks(const Shape& asked) const {
       fmt::format("{} of {} bytes, {} members\n", operation_word(asked.operation), asked.bytes, ranks_);
   if (ranks_ > kMostBlockMembers)
     return text + fmt::format("  none: teams of more than {} members have none\n", kMostBlockMembers);
-  const ScratchLayout& layout = scratch_->layout();
+  const ScratchLayout& layout = *layout_;
   const Choice comparing = TableChooser().choose(comparing_shape(ranks_), traits_without_native(), layout);
   const Fit slots = fit(slots_of_blocks(asked.operation), {},
                         moving_shape(asked.operation, ranks_, kNominalBlock), traits_, layout);
   if (comparing.algorithm == nullptr) return text + fmt::format("  none: {}\n", comparing.why);
-  const char* const asking = scratch_->refusal(Schedule::needs(kAllToAllVSlots, asking_shape(ranks_)));
+  const char* const asking = layout_->refusal(Schedule::needs(kAllToAllVSlots, asking_shape(ranks_)));
   if (const char* const why = slots.refusal != nullptr ? slots.refusal : asking)
     return text + fmt::format("  none: {}\n", why);
   const Choice moving = choice_of_moving(asked.operation, asked.bytes);
@@ -197,11 +196,12 @@ std::uint64_t& TeamEngine::piece_of_blocks(Collective operation) noexcept {
 /// What calls and plans name of a call whose blocks may differ. The caller gives it up. Takes `blocks`, also on failure.
 Result<KnownCall*> TeamEngine::know(BlocksCall& blocks) noexcept {
   Status status;
-  if (ranks_ > 1 && !scratch_) {
+  if (ranks_ > 1 && !layout_) {
     log_no_scratch(blocks.request);
     status = ErrorCode::no_memory;
   } else if (ranks_ > 1) {
-    status = prepare_blocks(blocks.request);
+    status = be_ready();
+    if (status) status = prepare_blocks(blocks.request);
   }
   KnownCall* const call = status ? layer_.known_calls().take() : nullptr;
   if (call == nullptr) {

@@ -147,7 +147,7 @@ Status Collectives::settle(TeamState& team, std::span<const Offer> all) noexcept
   const std::optional<ScratchSizes> sizes = sizes_of(team, one.mine, all, board);
   give_scratch(*one.engine, sizes, one.mine, board);
   if (sizes && board.slots != 0) one.engine->have_board(board, all);
-  if (one.engine->scratch_) one.engine->prepare_barriers();
+  if (one.engine->layout_) one.engine->prepare_barriers();
   // The member may have been lost while the team was made: nobody tells the engine again.
   if (const Status loss = team.loss(); !loss) one.engine->fail(loss, 0);
   return {};
@@ -345,9 +345,10 @@ bool Collectives::last_call(void* self, std::uint64_t id, Rank asker, std::uint6
     call = kFinished;
     return true;
   }
-  if (engine.agreement_.made() == 0) return false;
-  call = asked != nullptr ? *asked : engine.agreement_.last();
   if (asked == nullptr) number = engine.agreement_.made();
+  const CallDescription* const told = asked != nullptr ? asked : engine.call_of(number);
+  if (told == nullptr) return false;
+  call = *told;
   return true;
 }
 

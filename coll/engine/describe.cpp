@@ -11,16 +11,16 @@ namespace aqueduct::coll {
 std::string TeamEngine::explain(const Shape& shape) const {
   if (shape.operation == Collective::barrier) return explain_barrier();
   if (ranks_ == 1) return "a team of one rank: a copy";
-  if (!scratch_) return "the team has no scratch: no collective operation can run";
+  if (!layout_) return "the team has no scratch: no collective operation can run";
   if (shape.operation >= Collective::permute) return explain_blocks(shape);
-  return chooser_.explain(shape, traits_for(shape), scratch_->layout());
+  return chooser_.explain(shape, traits_for(shape), *layout_);
 }
 
 Choice TeamEngine::choice(const Shape& shape) const noexcept try {
-  if (ranks_ == 1 || !scratch_) return {};
+  if (ranks_ == 1 || !layout_) return {};
   if (shape.operation == Collective::barrier) return choice_of_barriers();
   if (shape.operation >= Collective::permute) return choice_of_comparing();
-  return chooser_.choose(shape, traits_for(shape), scratch_->layout());
+  return chooser_.choose(shape, traits_for(shape), *layout_);
 } catch (const std::bad_alloc&) {
   return {};
 }

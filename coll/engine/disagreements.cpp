@@ -28,7 +28,8 @@ void TeamEngine::refuse(const CallDescription& call) noexcept {
 
 void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
   const Verdict verdict = agreement_.heard(from, number, theirs);
-  quiet_ = short_way_ = false;
+  quiet_ = false;
+  see_short_way();
   if (verdict == Verdict::clearer) state_.log.error("{}", agreement_.why());
   settle();
   if (verdict == Verdict::broken || verdict == Verdict::clearer) tell_silent_before(number);

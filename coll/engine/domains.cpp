@@ -50,11 +50,12 @@ const topology::Placement* TeamEngine::placement() const {
     if (matters) {
       std::vector<Rank> members(ranks_);
       std::iota(members.begin(), members.end(), Rank{0});
-      placement_ = topology.place(members, [this](Rank member) { return team_.members[member]; });
+      placement_ = std::make_unique<topology::Placement>(
+          topology.place(members, [this](Rank member) { return team_.members[member]; }));
     }
     knows_placement_ = true;
   }
-  return placement_ && !placement_->cuts().empty() ? &*placement_ : nullptr;
+  return placement_ != nullptr && !placement_->cuts().empty() ? placement_.get() : nullptr;
 }
 
 /// By what the algorithm of a shape is chosen. Always by this, so that the choice does not depend on what a member has asked

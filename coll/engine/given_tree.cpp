@@ -14,17 +14,17 @@ TeamEngine::NewTree TeamEngine::make_tree(const TreeRecipe* recipe) const {
     std::optional<Groups> hosts;
     if (!traits_.one_host)
       hosts.emplace(ranks_, [&](Rank position) { return state_.host_of[team_.members[position]]; });
-    made.tree.emplace(recipe->tree(ranks_, hosts ? &*hosts : nullptr));
+    made.tree = std::make_unique<TeamTree>(recipe->tree(ranks_, hosts ? &*hosts : nullptr));
   }
   if (scratch_ && scratch_->layout().clears())
-    made.senders = layer_.senders().of_team(ranks_, traits_.groups, made.tree ? &*made.tree : nullptr);
+    made.senders = layer_.senders().of_team(ranks_, traits_.groups, made.tree.get());
   return made;
 }
 
 void TeamEngine::use_tree(NewTree made) noexcept {
   forget_choices();
   tree_ = std::move(made.tree);
-  traits_.tree = tree_ ? &*tree_ : nullptr;
+  traits_.tree = tree_.get();
   if (made.senders != nullptr) scratch_->use_senders(std::move(made.senders));
 }
 

@@ -25,10 +25,11 @@ bool may_be_known(const aqueduct::detail::CollCall& given, const Request& reques
 Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
   Method* method = nullptr;
   if (ranks_ > 1) {
-    if (!scratch_) {
+    if (!layout_) {
       log_no_scratch(request);
       return ErrorCode::no_memory;
     }
+    if (const Status status = be_ready(); !status) return status;
     const auto found = method_of(request);
     if (!found) return found.status();
     method = *found;
@@ -67,7 +68,7 @@ void TeamEngine::keep(KnownCall& call, const CollCall& given) noexcept {
   set_given(call, given);
   call.kept = true;
   ++call.uses;
-  if (KnownCall* const before = std::exchange(known_[place_of(given)], &call)) let_go(*before);
+  if (KnownCall* const before = std::exchange(latest_->known[place_of(given)], &call)) let_go(*before);
 }
 
 /// The plan or the table that has kept it does so no longer, so no further call is like it.

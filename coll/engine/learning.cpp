@@ -61,7 +61,7 @@ void Learning::leave(core::OpPool& ops, const std::function<void(std::shared_ptr
 
 /// The candidates for calls like this one, without those that come to the same; the first one is what runs now.
 std::vector<Timed> TeamEngine::field_of(const TuningKey& key, const Shape& asked) const {
-  const ScratchLayout& layout = scratch_->layout();
+  const ScratchLayout& layout = *layout_;
   const TeamTraits traits = traits_for(asked);
   const Choice now = chooser_.choose(asked, traits, layout);
   std::vector<Timed> field;
@@ -84,7 +84,7 @@ std::vector<Timed> TeamEngine::field_of(const TuningKey& key, const Shape& asked
 
 Learning::Key* TeamEngine::key_to_learn(const Request& request) {
   // A forced all-reduce may be one that cannot combine what the members have measured.
-  if (learning_ == nullptr || !scratch_ || !can_be_learned(request.shape) ||
+  if (learning_ == nullptr || !layout_ || !can_be_learned(request.shape) ||
       layer_.rules().is_forced(request.shape.operation) || layer_.rules().is_forced(Operation::all_reduce))
     return nullptr;
   const Shape asked = asked_of(request);

@@ -40,12 +40,12 @@ bool lies_in(const Buffer& buffer, std::uint64_t bytes, core::Bytes memory, Segm
 }  // namespace
 
 core::Bytes TeamEngine::scratch_memory() const noexcept {
-  return scratch_ ? core::Bytes{base_, scratch_->layout().bytes()} : core::Bytes{};
+  return layout_ ? core::Bytes{base_, layout_->bytes()} : core::Bytes{};
 }
 
 const char* TeamEngine::use_of(core::Bytes memory, SegmentId segment) const noexcept {
   // While another thread makes the team, its members' places are not known: then its scratch is not the program's.
-  if (scratch_ && places_.known() && places_[position_].segment == segment)
+  if (layout_ && places_.known() && places_[position_].segment == segment)
     return "it is the scratch of a team (use_scratch): give that team other scratch, or end it";
   // Plans of a team that is broken are never started again.
   for (const Plan* plan = broken_.ok() ? plans_ : nullptr; plan != nullptr; plan = plan->next) {

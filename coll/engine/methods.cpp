@@ -43,12 +43,12 @@ bool TeamEngine::rest_fits(const Method& method, const Request& request) const n
   std::uint64_t temp_at = 0;
   std::uint64_t stage_at = 0;
   return Schedule::refusal(*method.algorithm, rest) == nullptr &&
-         scratch_->refusal(needs_of(request, *method.algorithm, rest, temp_at, stage_at)) == nullptr;
+         layout_->refusal(needs_of(request, *method.algorithm, rest, temp_at, stage_at)) == nullptr;
 }
 
 /// Chooses how calls of this shape are carried out.
 Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request& request) noexcept try {
-  const Choice choice = chooser_.choose(asked, traits_for(asked), scratch_->layout());
+  const Choice choice = chooser_.choose(asked, traits_for(asked), *layout_);
   method.asked = asked;
   method.wide = request.combiner.wide_element != 0;
   method.ticket = {};
@@ -90,7 +90,7 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
     if (method.wide) run.pitch = run.bytes;  // as they are staged
     if (method.algorithm->board != BoardMethod::none) break;
     method.needs = needs_of(request, *method.algorithm, run, method.temp_at, method.stage_at);
-    if (scratch_->refusal(method.needs) == nullptr && rest_fits(method, request)) break;
+    if (layout_->refusal(method.needs) == nullptr && rest_fits(method, request)) break;
   }
   method.index = Collectives::index_of(*method.algorithm);
   if (method.piece != 0 && (asked.bytes - 1) / method.piece >= kMostPieces) {
@@ -161,7 +161,7 @@ Shape TeamEngine::asked_of(const Request& request) const noexcept {
 Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
   const Shape asked = asked_of(request);
   if (trying_) return method_to_try(asked, request);
-  Method*& kept = methods_[hash_of_shape(asked) >> 60];
+  Method*& kept = latest_->methods[hash_of_shape(asked) >> 60];
   const bool wide = request.combiner.wide_element != 0;
   if (kept != nullptr && kept->asked == asked && kept->wide == wide) [[likely]]
     return kept;

@@ -88,19 +88,11 @@ Status Collectives::move_scratch(TeamState& team, const ScratchSizes& sizes,
 /// and it has no plans.
 void TeamEngine::forget_choices() noexcept {
   chooser_.forget();
-  for (KnownCall*& known : known_) {
-    if (known != nullptr) let_go(*std::exchange(known, nullptr));
-  }
+  forget_calls();
   if (barrier_ != nullptr) {
     drop_prepared(barrier_->call);
     agreement_.forget(barrier_->call.request.description);
     barrier_.reset();
-  }
-  for (Method*& kept : methods_) {
-    if (kept == nullptr) continue;
-    Method& method = *std::exchange(kept, nullptr);
-    method.kept = false;
-    if (method.uses == 0) layer_.methods().give_back(method);
   }
   blocks_.reset();
 }
@@ -114,10 +106,9 @@ void TeamEngine::move_scratch(const ScratchSizes& sizes, std::byte* bytes, std::
   places_ = std::move(places);
   scratch_missed_ = false;
   // Counted from now on: the last raise of the former scratch has arrived, and none of the new one can have.
-  const ScratchLayout layout(sizes, ranks_);
-  scratch_.emplace(
-      sizes, ranks_, position_, CounterWords(words.first(layout.counters())),
-      layout.clears() ? layer_.senders().of_team(ranks_, traits_.groups, traits_.tree) : nullptr);
+  layout_.emplace(sizes, ranks_);
+  words_ = words.first(layout_->counters());
+  have_counters(CounterWords(words_));
   prepare_barriers();
 }
 

@@ -286,7 +286,8 @@ void TeamEngine::drop_prepared(KnownCall& call) noexcept {
 
 /// The steps of the method change: gives back all runs that would use them. Plans have methods of their own.
 void TeamEngine::drop_prepared(const Method& method) noexcept {
-  for (KnownCall* const call : known_) {
+  if (latest_ == nullptr) return;
+  for (KnownCall* const call : latest_->known) {
     if (call != nullptr && call->method == &method) drop_prepared(*call);
   }
 }
@@ -367,7 +368,8 @@ bool TeamEngine::advance() noexcept {
 /// Ends the operations from number `from` on with `why`, as soon as nothing uses their buffers. Later calls get it at
 /// once. Earlier operations go on: members that are behind may still need this one for them.
 void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
-  quiet_ = short_way_ = false;
+  quiet_ = false;
+  see_short_way();
   // A member that does not have the team refuses its calls too.
   if (why.code() == ErrorCode::mismatch && !team_.absent) why = team_.absent;
   if (broken_.ok()) {
@@ -378,7 +380,7 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
   }
   broken_from_ = std::min(broken_from_, from);
   if (native_ != nullptr) cancel_native();
-  if (from == 0 && scratch_) scratch_->close();
+  if (from == 0 && scratch_ != nullptr) scratch_->close();
 }
 
 /// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.

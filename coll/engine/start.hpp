@@ -14,8 +14,8 @@ namespace aqueduct::coll {
 /// happened, and the call must be begun by begin_on.
 inline Run* TeamEngine::prepared_for(KnownCall& call) noexcept {
   Run* const run = call.prepared;
-  // Calls before this one that wait for scratch go first.
-  if (run == nullptr || !short_way_ || !scratch_->open_again(run->portion)) return nullptr;
+  // Calls before this one that wait for scratch go first: see_short_way.
+  if (run == nullptr || !scratch_->open_again(run->portion)) return nullptr;
   call.prepared = run->next;
   return run;
 }

@@ -145,7 +145,7 @@ TeamEngine::Did TeamEngine::outcome(Run& run, Status status) noexcept {
 
 /// Whether the memory of a member may be mapped here: if not, nobody need look for it.
 bool TeamEngine::may_be_mapped(Rank peer) const noexcept {
-  return state_.conduit(peer).cross_map() != nullptr;
+  return maps_ && state_.conduit(peer).cross_map() != nullptr;
 }
 
 TeamEngine::Did TeamEngine::signal(Run& run, const Step& step) noexcept {

@@ -60,14 +60,20 @@ std::optional<CallNews> TeamAgreement::take_news() noexcept {
 void TeamAgreement::forget(const CallDescription& call) noexcept {
   for (std::size_t at = 0; at < kKept; ++at) {
     if (calls_[at] != &call) continue;
-    copies_[at] = call;
+    if (memory_ != nullptr) memory_->copies[at] = call;
     calls_[at] = nullptr;
   }
 }
 
-Status TeamAgreement::calls_slowly(std::uint64_t number) noexcept {
+bool TeamAgreement::make_memory() noexcept {
+  memory_.reset(new (std::nothrow) Memory);
+  if (memory_ != nullptr) remembered_from_ = made_ + 1;
+  return memory_ != nullptr;
+}
+
+Status TeamAgreement::calls_slowly(std::uint64_t number, const CallDescription& call) noexcept {
   news_.reset();
-  if (own(number).refused != 0) {
+  if (call.refused != 0) {
     remember_refusal(number);
     tell(number);
   }
@@ -76,9 +82,9 @@ Status TeamAgreement::calls_slowly(std::uint64_t number) noexcept {
   const std::size_t count = heard_count_;
   heard_count_ = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const Heard one = heard_[i];
+    const Heard one = memory_->heard[i];
     if (one.number > number)
-      heard_[kept++] = one;
+      memory_->heard[kept++] = one;
     else
       static_cast<void>(compare(one.from, one.number, one.call));
   }
@@ -99,7 +105,7 @@ bool TeamAgreement::differ(const CallDescription& mine, const CallDescription& t
 
 Status TeamAgreement::saw_other(std::uint64_t number, Rank from) noexcept {
   news_.reset();
-  if (made_ - number < kKept) {
+  if (remembers(number)) {
     static_cast<void>(breaks(number, from, nullptr, &own(number)));
     tell(number);
   } else {
@@ -110,7 +116,7 @@ Status TeamAgreement::saw_other(std::uint64_t number, Rank from) noexcept {
 }
 
 std::optional<CallNews> TeamAgreement::silent_before(std::uint64_t number) noexcept {
-  if (number <= 1 || made_ - (number - 1) >= kKept) return std::nullopt;
+  if (number <= 1 || !remembers(number - 1)) return std::nullopt;
   const CallDescription& call = own(number - 1);
   if (!is_silent(call) || call.refused != 0 || is_told(number - 1)) return std::nullopt;
   set_told(number - 1);
@@ -119,7 +125,7 @@ std::optional<CallNews> TeamAgreement::silent_before(std::uint64_t number) noexc
 
 // Requires: this member has made the call.
 Verdict TeamAgreement::compare(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
-  if (made_ - number >= kKept) return compare_with_forgotten(from, number, theirs);
+  if (!remembers(number)) return compare_with_forgotten(from, number, theirs);
   const CallDescription& mine = own(number);
   const bool same = theirs.refused != kForgotten && same_call(mine, theirs);
   // Silent calls are told though nothing is known to be wrong with them (silent_before).
@@ -146,7 +152,8 @@ Verdict TeamAgreement::compare_with_forgotten(Rank from, std::uint64_t number,
 
 // Keeps those with the least numbers, in the order in which they came.
 Verdict TeamAgreement::remember(const Heard& heard) noexcept {
-  const auto begin = heard_.begin();
+  if (!has_memory()) return Verdict::remembered;  // as if there were too many: its stall report asks
+  const auto begin = memory_->heard.begin();
   const auto end = begin + static_cast<std::ptrdiff_t>(heard_count_);
   if (std::any_of(begin, end,
                   [&](const Heard& one) { return one.number == heard.number && one.call == heard.call; }))
@@ -158,32 +165,37 @@ Verdict TeamAgreement::remember(const Heard& heard) noexcept {
     std::move(last + 1, end, last);
     --heard_count_;
   }
-  heard_[heard_count_++] = heard;
+  memory_->heard[heard_count_++] = heard;
   return Verdict::remembered;
 }
 
 void TeamAgreement::remember_refusal(std::uint64_t number) noexcept {
-  if (refused_count_ != 0 && refused_[refused_count_ - 1].last + 1 == number) {
-    refused_[refused_count_ - 1].last = number;
+  if (memory_ == nullptr) {
+    refused_lost_ = true;
+    return;
+  }
+  if (refused_count_ != 0 && memory_->refused[refused_count_ - 1].last + 1 == number) {
+    memory_->refused[refused_count_ - 1].last = number;
     return;
   }
   if (refused_count_ == kMostRefused) {
-    std::move(refused_.begin() + 1, refused_.end(), refused_.begin());
+    std::move(memory_->refused.begin() + 1, memory_->refused.end(), memory_->refused.begin());
     --refused_count_;
     refused_lost_ = true;
   }
-  refused_[refused_count_++] = {number, number};
+  memory_->refused[refused_count_++] = {number, number};
 }
 
 TeamAgreement::Past TeamAgreement::past(std::uint64_t number) const noexcept {
   for (std::size_t i = refused_count_; i-- != 0;) {
-    if (number > refused_[i].last) return Past::called;
-    if (number >= refused_[i].first) return Past::refused;
+    if (number > memory_->refused[i].last) return Past::called;
+    if (number >= memory_->refused[i].first) return Past::refused;
   }
   return refused_lost_ ? Past::unknown : Past::called;
 }
 
 void TeamAgreement::tell(std::uint64_t number) noexcept {
+  if (!remembers(number)) return tell_forgotten(number);
   if (is_told(number)) return;
   set_told(number);
   news_ = CallNews{number, own(number)};

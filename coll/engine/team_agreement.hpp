@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -35,7 +36,8 @@ struct CallNews {
 /// has called learns it from the message, each other one when it calls. Operations with numbers below `broken_at`
 /// must go on, because members that are behind may still wait for them.
 ///
-/// Memory: 1.5 KiB, as a job may have a thousand teams. Nothing is allocated but the sentence for the log, when the team breaks.
+/// Memory: a quarter of a KiB, as a job may have a thousand teams; 1.1 KiB more from the first call on, and a sentence for the log
+///         when the team breaks. A member that has no memory for its calls is as one that has forgotten them.
 /// Threads: those of the endpoint.
 class TeamAgreement {
  public:
@@ -47,14 +49,15 @@ class TeamAgreement {
   ///         that member if it is known.
   Status calls(std::uint64_t number, const CallDescription& call) noexcept {
     const std::size_t at = number % kKept;
-    copies_[at] = call;
+    if (has_memory()) [[likely]]
+      memory_->copies[at] = call;
     calls_[at] = nullptr;
     made_ = number;
     if (is_quiet() && call.refused == 0) [[likely]]
       return {};
-    return calls_slowly(number);
+    return calls_slowly(number, call);
   }
-  /// The next call, which this member does not refuse. Requires: is_quiet(). Returns its number. `call` is not copied: it
+  /// The next call, which this member does not refuse. Requires: is_quiet(), and `calls` before. Returns its number. `call` is not copied: it
   /// stays as it is until `forget`.
   std::uint64_t calls_quietly(const CallDescription& call) noexcept {
     const std::uint64_t number = ++made_;
@@ -71,7 +74,7 @@ class TeamAgreement {
 
   /// This member's call of that number; null if it has not made it, or does not remember it.
   const CallDescription* call_of(std::uint64_t number) const noexcept {
-    return number != 0 && number <= made_ && made_ - number < kKept ? &own(number) : nullptr;
+    return number != 0 && number <= made_ && remembers(number) ? &own(number) : nullptr;
   }
   /// Whether these are calls that members should not make under one number. Not if one of the two was refused: of those the
   /// members tell by themselves.
@@ -98,9 +101,8 @@ class TeamAgreement {
   std::optional<CallNews> take_news() noexcept;
   bool has_news() const noexcept { return news_.has_value(); }
 
-  /// The number of this member's last call, and the call itself. Requires: it has made one.
+  /// The number of this member's last call; 0: it has made none.
   std::uint64_t made() const noexcept { return made_; }
-  const CallDescription& last() const noexcept { return own(made_); }
 
   static constexpr std::size_t kKept = 16;      ///< own calls whose descriptions are kept. Chosen
   static constexpr std::size_t kMostHeard = 8;  ///< calls of others that this member has not made yet. Chosen
@@ -117,8 +119,22 @@ class TeamAgreement {
     std::uint64_t first, last;
   };
   enum class Past : std::uint8_t { called, refused, unknown };
+  /// What the first call of the team, or news of one, makes.
+  struct Memory {
+    // [number % kKept], of this member's calls.
+    std::array<CallDescription, kKept> copies{};
+    std::array<std::uint64_t, kKept> told{};  ///< the number of the call of which all members know
+    std::array<Heard, kMostHeard> heard{};
+    std::array<Refused, kMostRefused> refused{};  ///< the oldest first
+  };
 
-  [[gnu::cold]] Status calls_slowly(std::uint64_t number) noexcept;
+  bool has_memory() noexcept { return memory_ != nullptr || make_memory(); }
+  [[gnu::cold]] bool make_memory() noexcept;
+  /// Requires: this member has made the call.
+  bool remembers(std::uint64_t number) const noexcept {
+    return made_ - number < kKept && number >= remembered_from_;
+  }
+  [[gnu::cold]] Status calls_slowly(std::uint64_t number, const CallDescription& call) noexcept;
   Verdict compare(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
   Verdict compare_with_forgotten(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
   Verdict remember(const Heard& heard) noexcept;
@@ -128,20 +144,19 @@ class TeamAgreement {
                  const CallDescription* own) noexcept;
   void tell(std::uint64_t number) noexcept;
   void tell_forgotten(std::uint64_t number) noexcept;
+  /// Requires: remembers(number).
   const CallDescription& own(std::uint64_t number) const noexcept {
     const CallDescription* const callers = calls_[number % kKept];
-    return callers != nullptr ? *callers : copies_[number % kKept];
+    return callers != nullptr ? *callers : memory_->copies[number % kKept];
   }
   /// Whether all members know of this member's call, from this one or from one that has made the same call.
-  bool is_told(std::uint64_t number) const noexcept { return told_[number % kKept] == number; }
-  void set_told(std::uint64_t number) noexcept { told_[number % kKept] = number; }
+  bool is_told(std::uint64_t number) const noexcept { return memory_->told[number % kKept] == number; }
+  void set_told(std::uint64_t number) noexcept { memory_->told[number % kKept] = number; }
 
-  // [number % kKept], of this member's calls.
-  std::array<const CallDescription*, kKept> calls_{};  ///< the caller's; null: it is in `copies_`
-  std::array<CallDescription, kKept> copies_{};
-  std::array<std::uint64_t, kKept> told_{};  ///< the number of the call of which all members know
-  std::array<Heard, kMostHeard> heard_{};
-  std::array<Refused, kMostRefused> refused_{};  ///< the oldest first
+  /// [number % kKept], of this member's calls: the caller's; null: it is among the copies.
+  std::array<const CallDescription*, kKept> calls_{};
+  std::unique_ptr<Memory> memory_;
+  std::uint64_t remembered_from_ = ~std::uint64_t{0};  ///< calls before this one were made without memory
   std::size_t heard_count_ = 0;
   std::size_t refused_count_ = 0;
   bool refused_lost_ = false;  ///< older runs than those of refused_ were forgotten

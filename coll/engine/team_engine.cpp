@@ -54,45 +54,54 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
       chooser_(all.rules(), all.tuning(), &all.choices()),
       agreement_(team.endpoint.rank) {
   if (!traits_.one_host) {
-    groups_.emplace(ranks_, [&](Rank position) { return state_.host_of[team.members[position]]; });
-    if (groups_->are_of_use()) traits_.groups = &*groups_;
+    groups_ = std::make_unique<Groups>(ranks_,
+                                       [&](Rank position) { return state_.host_of[team.members[position]]; });
+    if (groups_->are_of_use()) traits_.groups = groups_.get();
   }
   if (const auto& recipe = all.tree_recipe(); recipe && recipe->refusal(ranks_).empty()) {
-    tree_.emplace(recipe->tree(ranks_, groups_ ? &*groups_ : nullptr));
-    traits_.tree = &*tree_;
+    tree_ = std::make_unique<TeamTree>(recipe->tree(ranks_, groups_.get()));
+    traits_.tree = tree_.get();
   }
   if (traits_.groups == nullptr) groups_.reset();
   if (state_.config.flag("coll_learn") && ranks_ > 1) learning_ = std::make_unique<Learning>();
   shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
+  for (Rank i = 0; i < ranks_ && !maps_; ++i) maps_ = state_.conduit(team.members[i]).cross_map() != nullptr;
   all_.kind = &core::kGroup;
   all_.pool = &state_.ops;
   all_.parts = 1;
 }
 
-void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words) {
+void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes,
+                              std::span<std::uint64_t> words) noexcept {
   base_ = bytes;
-  chooser_.forget();
-  if (scratch_ && scratch_->layout().sizes() == sizes) return;
-  const ScratchLayout layout(sizes, ranks_);
-  scratch_.emplace(
-      sizes, ranks_, position_, CounterWords::zeroed(words.first(layout.counters())),
-      layout.clears() ? layer_.senders().of_team(ranks_, traits_.groups, traits_.tree) : nullptr);
+  layout_.emplace(sizes, ranks_);
+  words_ = words.first(layout_->counters());
+}
+
+Status TeamEngine::make_ready() noexcept try {
+  have_counters(CounterWords::zeroed(words_));
+  return {};
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
+}
+
+/// Makes what calls need. May throw std::bad_alloc.
+void TeamEngine::have_counters(CounterWords counters) {
+  if (latest_ == nullptr) latest_ = std::make_unique<Latest>();
+  known_ = latest_->known.data();
+  scratch_ = std::make_unique<TeamScratch>(
+      layout_->sizes(), ranks_, position_, std::move(counters),
+      layout_->clears() ? layer_.senders().of_team(ranks_, traits_.groups, traits_.tree) : nullptr);
+  see_short_way();
 }
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.
 TeamEngine::~TeamEngine() {
   // What the conduit has for the team is the parent's: in a forked child nothing may touch the network.
   if (state_.in_child()) static_cast<void>(native_.release());
-  for (KnownCall* const call : known_) {
-    if (call != nullptr) let_go(*call);
-  }
+  forget_calls();
   if (barrier_ != nullptr) drop_prepared(barrier_->call);
   leave_learning();
-  for (Method* const method : methods_) {
-    if (method == nullptr) continue;
-    method->kept = false;
-    if (method->uses == 0) layer_.methods().give_back(*method);
-  }
   if (all_.parts > 1) state_.ops.move_members(all_, state_.unobserved);
   for (Plan* plan = plans_; plan != nullptr;) {
     Plan* const next = plan->next;
@@ -188,7 +197,7 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
   }
   enqueue(operation);
   if (opening_ == nullptr) opening_ = &operation;
-  short_way_ = false;
+  see_short_way();
   // Not the earlier ones: with many in flight, each call would look at all of them.
   newest_ = nullptr;
   pump();

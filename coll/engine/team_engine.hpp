@@ -62,10 +62,10 @@ class TeamEngine {
   // Before the first call.
 
   /// The team has scratch of these sizes, in this member's bytes and counters, which held 0 when they were offered to the
-  /// others. Keeps what it has if the sizes are the same. May throw std::bad_alloc.
-  void have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words);
+  /// others. The first call makes what it needs to use them.
+  void have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words) noexcept;
   /// The team has no scratch: only teams of one member work.
-  void have_no_scratch() noexcept { scratch_.reset(); }
+  void have_no_scratch() noexcept { layout_.reset(); }
   /// The team's board; no slots: it has none.
   const BoardRoom& board() const noexcept { return traits_.board; }
   /// The memory of the board, which counts what goes through it; null: the team has none.
@@ -85,7 +85,7 @@ class TeamEngine {
                     TeamPlaces places);
   /// A tree of the team that takes effect later; empty: it will have none.
   struct NewTree {
-    std::optional<TeamTree> tree;
+    std::unique_ptr<TeamTree> tree;
     std::shared_ptr<Senders> senders;  ///< null: nobody counts them
   };
   /// `recipe` null: none. May throw std::bad_alloc. Requires: it has no refusal for so many members.
@@ -235,6 +235,13 @@ class TeamEngine {
   friend class Collectives;
   static constexpr std::size_t kMethods = 16;
   static constexpr std::size_t kKnown = 16;  // chosen, as kMethods
+  using KnownCalls = std::array<KnownCall*, kKnown>;
+  /// What is kept of the latest calls.
+  struct Latest {
+    std::array<Method*, kMethods> methods{};  ///< [hash of the shape]; null: none yet
+    KnownCalls known{};                       ///< [place_of]; null: none yet
+  };
+  static constexpr KnownCalls kNoneYet{};
   static constexpr std::uint64_t kNotBroken = ~std::uint64_t{0};
   /// What has become of a lane's step.
   enum class Did : std::uint8_t { step, waits, no_room, failed };
@@ -259,7 +266,11 @@ class TeamEngine {
     *end_ = &operation;
     end_ = &operation.next;
   }
-  bool scratch_busy() const noexcept { return scratch_ && scratch_->busy(); }
+  bool scratch_busy() const noexcept { return scratch_ != nullptr && scratch_->busy(); }
+  /// Makes what the team's calls need, once. Requires: the team has scratch. Errors: no_memory.
+  Status be_ready() noexcept { return scratch_ != nullptr ? Status() : make_ready(); }
+  Status make_ready() noexcept;
+  void have_counters(CounterWords counters);
 
   // known_calls.cpp
   Result<KnownCall*> know(const Request& request) noexcept;
@@ -391,7 +402,10 @@ class TeamEngine {
   void pump() noexcept;
   void forget_choices() noexcept;
   void open_and_start() noexcept;
-  void see_short_way() noexcept { short_way_ = quiet_ && opening_ == nullptr && held_ == nullptr; }
+  /// Calls that are like earlier ones begin the short way (start.hpp) while nothing is wrong and no call waits for scratch.
+  void see_short_way() noexcept {
+    if (scratch_ != nullptr) scratch_->allow_again(quiet_ && opening_ == nullptr && held_ == nullptr);
+  }
   // Inline, as all that each start passes once: its calls would be a quarter of its instructions.
   [[gnu::always_inline]] inline bool start_held() noexcept;
   [[gnu::always_inline]] inline bool open_next(CallRecord& operation) noexcept;
@@ -495,17 +509,19 @@ class TeamEngine {
   const Rank ranks_;
   const Rank position_;
   TeamTraits traits_;  ///< without the domains of memory, which `traits_for` adds
-  mutable std::optional<topology::Placement>
-      placement_;  ///< empty: the members are in one domain, or nothing is known
+  /// Null: the members are in one domain, or nothing is known.
+  mutable std::unique_ptr<topology::Placement> placement_;
   mutable bool knows_placement_ = false;
-  std::optional<Groups> groups_;  ///< the members by hosts, if that is of use
-  std::optional<TeamTree> tree_;  ///< AQUEDUCT_COLL_TREE, or what Team::use_tree has given
+  std::unique_ptr<Groups> groups_;  ///< the members by hosts, if that is of use
+  std::unique_ptr<TeamTree> tree_;  ///< AQUEDUCT_COLL_TREE, or what Team::use_tree has given
   TunedChooser chooser_;
   std::unique_ptr<Learning> learning_;
   bool trying_ = false;  ///< the call that begins is a trial: its method is for it alone
   TeamPlaces places_;
-  std::byte* base_ = nullptr;  ///< this member's scratch
-  std::optional<TeamScratch> scratch_;
+  std::byte* base_ = nullptr;             ///< this member's scratch
+  std::optional<ScratchLayout> layout_;   ///< of the scratch; empty: the team has none
+  std::span<std::uint64_t> words_;        ///< its counters, in this member's memory
+  std::unique_ptr<TeamScratch> scratch_;  ///< made by the first call
   TeamAgreement agreement_;
   Status broken_;   ///< why calls fail from now on: the first failure
   Status earlier_;  ///< why operations before `first_broken_` were cancelled later
@@ -527,15 +543,16 @@ class TeamEngine {
   bool listed_ = false;    ///< among the layer's busy teams, and
   TeamEngine* next_busy_ = nullptr;
   Plan* plans_ = nullptr;
-  bool short_way_ = true;  ///< quiet_, and no call waits for scratch
-  bool quiet_ = true;      ///< no failure, and no member has told of a call that this one has yet to make
-  core::Op all_;           ///< has a part for each put and signal that is not over, and one of its own
-  std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
-  std::array<KnownCall*, kKnown> known_{};   ///< [place_of]; null: none yet
+  bool quiet_ = true;  ///< no failure, and no member has told of a call that this one has yet to make
+  core::Op all_;       ///< has a part for each put and signal that is not over, and one of its own
+  std::unique_ptr<Latest> latest_;  ///< made by the first call, as is scratch_
+  KnownCall* const* known_ =
+      kNoneYet.data();  ///< latest_->known, so that a call need not ask whether there are any
   bool has_barriers_ = false;
   std::unique_ptr<BarrierCall> barrier_;      ///< made by the first barrier
   std::unique_ptr<core::NativeTeam> native_;  ///< null: the library carries out all operations
   bool shares_memory_ = false;
+  bool maps_ = false;                ///< a conduit of the team can map memory
   std::unique_ptr<Board> board_;     ///< null: the team has none
   std::unique_ptr<SaidCalls> said_;  ///< null: the team has no board
   // A member that waits on the board for room may be so many calls ahead.

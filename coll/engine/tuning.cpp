@@ -44,8 +44,8 @@ NetworkModel TeamEngine::usual_model() const {
 }
 
 std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t most) const {
-  if (!scratch_) return {};
-  const ScratchLayout& layout = scratch_->layout();
+  if (!layout_) return {};
+  const ScratchLayout& layout = *layout_;
   const TeamTraits traits = traits_for(judged_shape(key));
   const std::vector<Timed> all = candidates_of(key, traits, layout, /*all=*/true);
   TuningTable::Models models = chooser_.table().models();
@@ -67,10 +67,11 @@ std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t
 
 /// Calls like the last ones are chosen for anew. Those in flight, and plans, go on as they began.
 void TeamEngine::forget_calls() noexcept {
-  for (KnownCall*& known : known_) {
+  if (latest_ == nullptr) return;
+  for (KnownCall*& known : latest_->known) {
     if (known != nullptr) let_go(*std::exchange(known, nullptr));
   }
-  for (Method*& method : methods_) {
+  for (Method*& method : latest_->methods) {
     if (method == nullptr) continue;
     method->kept = false;
     if (method->uses == 0) layer_.methods().give_back(*method);

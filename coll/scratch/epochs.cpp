@@ -11,6 +11,7 @@ Epochs::Epochs(const ScratchLayout& layout, Rank ranks, Rank position, const Cou
       position_(position),
       counters_(counters),
       reuse_(reuse),
+      first_clear_(layout.clear_counter(0)),
       told_(layout.clears() ? ranks : 0) {}
 
 void Epochs::begin(std::uint64_t epoch, bool by_barrier) noexcept {

@@ -60,8 +60,15 @@ class Epochs {
   /// Whether an operation that has started may put or signal to a peer. A step to this peer waits until it may; other
   /// lanes go on. Cost: a load.
   bool may_write(std::uint64_t epoch, Rank peer) const noexcept {
-    return epoch < reuse_ || by_barrier_before(epoch) ||
-           counters_.count(layout_.clear_counter(peer)) + reuse_ > epoch;
+    return writes_freely(epoch) || is_cleared(epoch, peer);
+  }
+  /// Whether an operation of this epoch that has started may write to all peers. Requires: the epoch has begun.
+  bool writes_freely(std::uint64_t epoch) const noexcept {
+    return epoch < reuse_ || by_barrier_before(epoch);
+  }
+  /// Whether the peer has said that an operation may. Requires: not writes_freely(epoch).
+  bool is_cleared(std::uint64_t epoch, Rank peer) const noexcept {
+    return counters_.count(first_clear_ + peer) + reuse_ > epoch;
   }
   /// An operation of that epoch is drained.
   void drained(std::uint64_t epoch) noexcept {
@@ -101,6 +108,7 @@ class Epochs {
   Rank position_;
   const CounterWords& counters_;
   std::uint32_t reuse_;
+  std::uint32_t first_clear_;  ///< layout_.clear_counter(0)
   std::array<Epoch, kRemembered> remembered_{};
   std::uint64_t present_ = 0;        ///< the epoch that is handed out
   Epoch* now_ = remembered_.data();  ///< at(present_)

@@ -1,5 +1,6 @@
 #include "coll/scratch/layout.hpp"
 
+#include "coll/schedule/algorithm.hpp"
 #include "coll/schedule/passes.hpp"
 
 #include <algorithm>
@@ -53,6 +54,16 @@ std::optional<ScratchSizes> ScratchLayout::sizes_within(std::uint64_t bytes, std
   sizes.counters += static_cast<std::uint32_t>(std::min(
       {more_counters, sizes.bytes / kBytesForACounter, std::uint64_t{kMostCounters - sizes.counters}}));
   return sizes;
+}
+
+const char* ScratchLayout::refusal(const Needs& needs) const noexcept {
+  if (needs.scratch > sizes_.bytes)
+    return "it needs more scratch than a bank has: cut the operation into smaller pieces, or take an "
+           "algorithm that "
+           "needs less";
+  if (needs.counters > sizes_.counters)
+    return "it needs more counters than a bank has: take fewer segments, or an algorithm that needs fewer";
+  return nullptr;
 }
 
 }  // namespace aqueduct::coll

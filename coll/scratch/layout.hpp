@@ -16,6 +16,8 @@ struct ScratchSizes {
   friend bool operator==(const ScratchSizes&, const ScratchSizes&) = default;
 };
 
+struct Needs;
+
 inline constexpr std::uint32_t kMostBanks = 4;
 /// Portions begin at multiples of this, so that two operations never share a cache line.
 inline constexpr std::uint64_t kScratchLine = 64;
@@ -45,6 +47,8 @@ class ScratchLayout {
   static std::optional<ScratchSizes> sizes_within(std::uint64_t bytes, std::uint64_t counters,
                                                   Rank ranks) noexcept;
 
+  /// Null if an operation with these needs can have a portion; otherwise the reason why not, for `explain`.
+  const char* refusal(const Needs& needs) const noexcept;
   const ScratchSizes& sizes() const noexcept { return sizes_; }
   std::uint64_t bytes() const noexcept { return sizes_.banks * sizes_.bytes; }
   std::uint64_t bank_at(std::uint64_t epoch) const noexcept { return epoch % sizes_.banks * sizes_.bytes; }

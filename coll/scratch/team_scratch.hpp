@@ -40,12 +40,9 @@ class TeamScratch {
   /// former operations are not used again; `senders` is null only if the team has no clears.
   void use_senders(std::shared_ptr<Senders> senders) noexcept { senders_ = std::move(senders); }
 
-  /// Null if an operation with these needs can have a portion; otherwise the reason why not. The same on all members.
-  const char* refusal(const Needs& needs) const noexcept { return banks_.refusal(needs); }
-
   /// Whether the operations before have started, so that the next one can be opened.
   bool may_open() const noexcept { return opened_ == started_; }
-  /// The portion of the next operation. Requires: may_open(), and refusal(needs) is null; `needs` are
+  /// The portion of the next operation. Requires: may_open(), and the layout does not refuse the needs; `needs` are
   /// Schedule::needs(algorithm, shape); `ticket` is empty or was used for this shape before, with any root.
   [[gnu::always_inline]] Portion open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
                                       Senders::Ticket& ticket) noexcept {
@@ -66,6 +63,9 @@ class TeamScratch {
     return true;
   }
 
+  /// Whether open_again may open operations. At first it may.
+  void allow_again(bool allowed) noexcept { banks_.allow_again(allowed); }
+
   /// Whether the operation may start: the bank's former use is over here. If not, it is held, and those behind it.
   bool may_start(const Portion& portion) const noexcept { return epochs_.may_start(portion.epoch); }
   void start(const Portion& portion) noexcept {
@@ -74,7 +74,7 @@ class TeamScratch {
   }
   /// Whether a step may put or signal to this peer. Requires: the operation has started.
   bool may_write(const Portion& portion, Rank peer) const noexcept {
-    return epochs_.may_write(portion.epoch, peer);
+    return portion.writes_freely || epochs_.is_cleared(portion.epoch, peer);
   }
   /// How much was added to a counter of the operation. Arrivals count from the time when a peer could send them, which
   /// may be before the operation was opened here.
@@ -109,6 +109,7 @@ class TeamScratch {
       if (ticket.noted_in != portion.epoch || (ticket.noted_roots >> root & 1) == 0)
         note(known, root, ticket);
     }
+    portion.writes_freely = epochs_.writes_freely(portion.epoch);
     epochs_.opened(portion.senders);
     ++opened_;
   }

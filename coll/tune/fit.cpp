@@ -127,7 +127,7 @@ class Cutter {
     Needs needs = portion_of(algorithm_, shape);
     needs.scratch = whole_lines(needs.scratch) * times;
     needs.counters *= times;
-    return ScratchBanks(scratch_).refusal(needs);
+    return scratch_.refusal(needs);
   }
 
   const Algorithm& algorithm_;

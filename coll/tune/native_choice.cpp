@@ -58,7 +58,7 @@ Fit fit_native(const Algorithm& algorithm, const Shape& shape, const TeamTraits&
   out.refusal = Schedule::refusal(algorithm, shape);
   if (out.refusal == nullptr && team.native == nullptr) out.refusal = "the team's conduit does not offer it";
   if (out.refusal == nullptr && shape.bytes != 0) out.refusal = team.native->refusal(native_shape_of(shape));
-  if (out.refusal == nullptr) out.refusal = ScratchBanks(scratch).refusal(portion_of(algorithm, out.shape));
+  if (out.refusal == nullptr) out.refusal = scratch.refusal(portion_of(algorithm, out.shape));
   return out;
 }
 

@@ -29,16 +29,16 @@ std::size_t TunedChooser::KeyHash::operator()(const TuningKey& key) const noexce
 
 void TunedChooser::have_table(std::shared_ptr<const TuningTable> table) noexcept {
   table_ = std::move(table);
-  rankings_.clear();
-  learned_.clear();
+  kept_.reset();
 }
 
 const Ranking& TunedChooser::ranking_of(const TuningKey& key, const TeamTraits& team,
                                         const ScratchLayout& scratch) const {
-  if (const auto found = rankings_.find(key); found != rankings_.end()) return found->second;
+  auto& rankings = kept().rankings;
+  if (const auto found = rankings.find(key); found != rankings.end()) return found->second;
   Ranking made = rank(key, *table_, team, scratch);
-  if (rankings_.size() >= kMostRankings) rankings_.clear();
-  return rankings_.emplace(key, std::move(made)).first->second;
+  if (rankings.size() >= kMostRankings) rankings.clear();
+  return rankings.emplace(key, std::move(made)).first->second;
 }
 
 TunedChooser::Answer TunedChooser::answer(const Shape& shape, const TeamTraits& team,
@@ -49,8 +49,8 @@ TunedChooser::Answer TunedChooser::answer(const Shape& shape, const TeamTraits& 
     const Fit how = fit_or_cut(*what.algorithm, what.wanted, shape, team, scratch);
     if (how.refusal == nullptr) return {choice_of(what, how), nullptr, 0, "it is being tried out", nullptr};
   }
-  if (const auto found = learned_.find(key); found != learned_.end()) {
-    const Timed& what = found->second;
+  if (const Timed* const found = learned(key)) {
+    const Timed& what = *found;
     const Fit how = fit_or_cut(*what.algorithm, what.wanted, shape, team, scratch);
     if (how.refusal == nullptr) {
       Choice choice = choice_of(what, how);

@@ -47,12 +47,14 @@ class TunedChooser final : public Chooser {
   /// All members take another table, between the same two calls of the team.
   void have_table(std::shared_ptr<const TuningTable> table) noexcept;
   /// The team's scratch or its traits have changed: what was ranked for the old ones is forgotten.
-  void forget() noexcept { rankings_.clear(); }
+  void forget() noexcept {
+    if (kept_ != nullptr) kept_->rankings.clear();
+  }
   /// All members try this for shapes of this key, until further notice. It must not be the only thing that can do them.
   void try_out(const TuningKey& key, const Timed& what) noexcept { trial_ = {key, what}; }
   void end_trial() noexcept { trial_.reset(); }
   /// All members have found that this is the fastest for the key, and for no other. May throw std::bad_alloc.
-  void learn(const TuningKey& key, const Timed& what) { learned_.insert_or_assign(key, what); }
+  void learn(const TuningKey& key, const Timed& what) { kept().learned.insert_or_assign(key, what); }
 
  private:
   struct KeyHash {
@@ -62,6 +64,20 @@ class TunedChooser final : public Chooser {
     TuningKey key;
     Timed what;
   };
+  struct Kept {
+    std::unordered_map<TuningKey, Timed, KeyHash> learned;
+    std::unordered_map<TuningKey, Ranking, KeyHash> rankings;
+  };
+  Kept& kept() const {
+    if (kept_ == nullptr) kept_ = std::make_unique<Kept>();
+    return *kept_;
+  }
+  /// What was learned about the key; null: nothing.
+  const Timed* learned(const TuningKey& key) const noexcept {
+    if (kept_ == nullptr) return nullptr;
+    const auto found = kept_->learned.find(key);
+    return found != kept_->learned.end() ? &found->second : nullptr;
+  }
   /// What a choice comes from.
   struct Answer {
     Choice choice;
@@ -80,8 +96,7 @@ class TunedChooser final : public Chooser {
   std::shared_ptr<const TuningTable> table_;
   ChoiceCounts* counts_;
   std::optional<Trial> trial_;
-  std::unordered_map<TuningKey, Timed, KeyHash> learned_;
-  mutable std::unordered_map<TuningKey, Ranking, KeyHash> rankings_;
+  mutable std::unique_ptr<Kept> kept_;  ///< made by the first ranking, as most teams have none
 };
 
 }  // namespace aqueduct::coll

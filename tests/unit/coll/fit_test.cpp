@@ -21,7 +21,7 @@ bool fits_times(const Algorithm& algorithm, const Fit& like, std::uint64_t piece
   Needs needs = portion_of(algorithm, piece_of(like.shape, piece));
   needs.scratch = whole_lines(needs.scratch) * times;
   needs.counters *= times;
-  return ScratchBanks(scratch).refusal(needs) == nullptr;
+  return scratch.refusal(needs) == nullptr;
 }
 
 /// The largest power of two of which `times` pieces fit; 0 if none does.

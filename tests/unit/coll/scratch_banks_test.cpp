@@ -74,10 +74,10 @@ TEST(ScratchBanks, GiveTheSamePortionsToOperationsThatAreOpenedAgain) {
 TEST(ScratchBanks, RefuseWhatIsLargerThanABank) {
   const ScratchLayout layout(kSmall, 4);
   const ScratchBanks banks(layout);
-  EXPECT_EQ(banks.refusal({.scratch = 256, .counters = 10}), nullptr);
-  EXPECT_STRNE(banks.refusal({.scratch = 257}), nullptr);
-  EXPECT_STRNE(banks.refusal({.counters = 11}), nullptr);
-  EXPECT_STRNE(banks.refusal({.scratch = ~std::uint64_t{0}}), nullptr) << "whole lines of it wrap around";
+  EXPECT_EQ(layout.refusal({.scratch = 256, .counters = 10}), nullptr);
+  EXPECT_STRNE(layout.refusal({.scratch = 257}), nullptr);
+  EXPECT_STRNE(layout.refusal({.counters = 11}), nullptr);
+  EXPECT_STRNE(layout.refusal({.scratch = ~std::uint64_t{0}}), nullptr) << "whole lines of it wrap around";
 }
 
 TEST(ScratchLayout, CountersHaveNumbersOfTheirOwn) {

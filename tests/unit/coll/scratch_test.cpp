@@ -52,7 +52,7 @@ Call random_operation(Random& random, Rank ranks, const ScratchSizes& sizes, std
         shape.operation == Operation::gather || shape.operation == Operation::reduce)
       shape.root = below(random, ranks);
     if (Schedule::refusal(*call.algorithm, shape) == nullptr &&
-        banks.refusal(Schedule::needs(*call.algorithm, shape)) == nullptr)
+        layout.refusal(Schedule::needs(*call.algorithm, shape)) == nullptr)
       return call;
   }
 }

@@ -79,11 +79,10 @@ void expect_runnable(const Choice& choice, const Shape& shape, const ScratchLayo
   EXPECT_EQ(choice.piece % choice.shape.element, 0u);
   EXPECT_TRUE(choice.shape.element == shape.element || !reduces(shape.operation))
       << "combined elements are cut";
-  const ScratchBanks banks(layout);
   const auto expect_piece = [&](std::uint64_t bytes) {
     const Shape piece = piece_of(choice.shape, bytes);
     EXPECT_EQ(Schedule::refusal(*choice.algorithm, piece), nullptr);
-    EXPECT_EQ(banks.refusal(portion_of(*choice.algorithm, piece)), nullptr);
+    EXPECT_EQ(layout.refusal(portion_of(*choice.algorithm, piece)), nullptr);
   };
   if (choice.piece >= shape.bytes) {
     expect_piece(shape.bytes);

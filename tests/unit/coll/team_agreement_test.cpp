@@ -169,7 +169,7 @@ TEST(Agreement, OfEqualCallsIsUnbroken) {
   call_up_to(agreement, 1000, sum_of(8));
   EXPECT_FALSE(agreement.broken());
   EXPECT_EQ(agreement.made(), 1000u);
-  EXPECT_EQ(agreement.last(), sum_of(8));
+  EXPECT_EQ(*agreement.call_of(agreement.made()), sum_of(8));
   EXPECT_FALSE(agreement.take_news());
   EXPECT_TRUE(agreement.status().ok());
   EXPECT_EQ(agreement.why(), "");
@@ -178,20 +178,21 @@ TEST(Agreement, OfEqualCallsIsUnbroken) {
 TEST(Agreement, RemembersQuietCallsAlsoWhenTheirDescriptionIsGone) {
   TeamAgreement agreement(0);
   CallDescription described = sum_of(8);
-  EXPECT_EQ(agreement.calls_quietly(described), 1u);
-  ASSERT_TRUE(agreement.calls(2, broadcast_of(8)).ok());
-  EXPECT_EQ(agreement.calls_quietly(described), 3u);
-  EXPECT_EQ(agreement.last(), sum_of(8));
+  ASSERT_TRUE(agreement.calls(1, sum_of(8)).ok());
+  EXPECT_EQ(agreement.calls_quietly(described), 2u);
+  ASSERT_TRUE(agreement.calls(3, broadcast_of(8)).ok());
+  EXPECT_EQ(agreement.calls_quietly(described), 4u);
+  EXPECT_EQ(*agreement.call_of(agreement.made()), sum_of(8));
   agreement.forget(described);
   described = sum_of(16);
-  EXPECT_EQ(agreement.last(), sum_of(8));
-  EXPECT_EQ(agreement.heard(1, 1, sum_of(16)), Verdict::broken);
-  EXPECT_EQ(agreement.broken_at(), 1u);
+  EXPECT_EQ(*agreement.call_of(agreement.made()), sum_of(8));
+  EXPECT_EQ(agreement.heard(1, 2, sum_of(16)), Verdict::broken);
+  EXPECT_EQ(agreement.broken_at(), 2u);
   const auto news = agreement.take_news();
   ASSERT_TRUE(news);
-  EXPECT_EQ(news->number, 1u);
+  EXPECT_EQ(news->number, 2u);
   EXPECT_EQ(news->call, sum_of(8));
-  EXPECT_EQ(agreement.heard(1, 1, sum_of(16)), Verdict::known);
+  EXPECT_EQ(agreement.heard(1, 2, sum_of(16)), Verdict::known);
   EXPECT_FALSE(agreement.take_news()) << "all know of it";
 }
 

@@ -10,6 +10,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <array>
@@ -79,6 +80,41 @@ TEST_F(TeamMemory, WithoutAnyCallsFailAlikeAndBreakNothing) {
     EXPECT_THAT(again->explain(Collective::barrier, 0), Not(HasSubstr(kNoScratch)));
     ASSERT_TRUE(ep.barrier());
   });
+}
+
+// Beside their scratch, which is a lease. The sanitizers' allocators count nothing here.
+TEST_F(TeamMemory, OfAThousandLiveTeamsIsAtMostTwoKibibytesEach) {
+  constexpr std::size_t kTeams = 1000;
+  for (const char* const conduit : {"loop", "smp"}) {
+    constexpr Rank kRanks = 4;
+    ASSERT_NO_FATAL_FAILURE(
+        start(kRanks, {{"conduit", conduit}, {"near", conduit[0] == 's' ? "on" : "off"}}));
+    std::array<std::vector<Team>, kRanks> teams;
+    const auto make = [&](std::size_t count) {
+      job_->run_each([&](Endpoint& ep) {
+        for (std::size_t i = 0; i < count; ++i) {
+          auto team = ep.world().split(0, 0);
+          ASSERT_TRUE(team && *team);
+          teams[ep.rank()].push_back(std::move(**team));
+        }
+        ASSERT_TRUE(ep.barrier());
+      });
+    };
+    for (auto& mine : teams) mine.reserve(kTeams + 10);
+    make(10);  // what the job's first teams make for all
+    const std::size_t before = ::mallinfo2().uordblks;
+    make(kTeams);
+    const std::size_t after = ::mallinfo2().uordblks;
+    EXPECT_LE((after - before) / kTeams / kRanks, 2048u) << conduit;
+    job_->run_each([&](Endpoint& ep) {
+      std::uint64_t word = 1;
+      ASSERT_TRUE(all_reduce(teams[ep.rank()].back(), std::span(&word, 1), ReduceOp::sum));
+      EXPECT_EQ(word, kRanks);
+      ASSERT_TRUE(ep.barrier());
+    });
+    for (auto& mine : teams) mine.clear();
+    job_.reset();
+  }
 }
 
 TEST_F(TeamMemory, ThatIsShortIsSaidOnce) {

@@ -164,7 +164,7 @@ TEST_F(TunedChoice, NeverGivesWhatCannotRun) {
             ASSERT_NE(choice.algorithm, nullptr) << choice.why;
             const Shape piece = piece_of(choice.shape, std::min(choice.piece, bytes));
             EXPECT_EQ(Schedule::refusal(*choice.algorithm, piece), nullptr);
-            EXPECT_EQ(ScratchBanks(layout).refusal(portion_of(*choice.algorithm, piece)), nullptr);
+            EXPECT_EQ(layout.refusal(portion_of(*choice.algorithm, piece)), nullptr);
           }
         }
       }
