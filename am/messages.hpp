@@ -123,6 +123,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   std::size_t room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept;
   std::size_t medium_room(Rank peer) const noexcept { return peers_[peer].room; }
   std::uint32_t credits_per_peer() const noexcept { return credits_per_peer_; }
+  /// Whether the peer has answered, or taken note of, all requests of this rank.
+  bool has_all_credits(Rank peer) const noexcept { return peers_[peer].credits == credits_per_peer_; }
   std::uint32_t credits_left(Rank peer) const noexcept { return peers_[peer].credits; }
 
   /// Whether a packet is for a handler of the program's; others are the library's own. Any thread.

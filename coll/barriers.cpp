@@ -30,6 +30,8 @@ constexpr std::uint64_t kMostStrange = 65536;
 
 // Chosen: programs that free memory again do so sooner.
 constexpr std::chrono::seconds kNoMemoryLimit{5};
+// Chosen: waits look every 20 ms. A rank that computes or is stopped between two looks has not tried to send meanwhile.
+constexpr std::chrono::seconds kLooksSeldom{1};
 
 }  // namespace
 
@@ -40,6 +42,7 @@ Barriers::Barriers(EndpointState& state)
       loss_news_(state),
       absences_(state),
       most_rounds_(static_cast<std::uint32_t>(std::bit_width(state.ranks - 1))),
+      forgotten_(state.ranks),
       busy_(state.busy) {
   state.messages->add_internal(kArrive, AmCategory::short_request, sizeof(Arrival),
                                {[](void*, Incoming& in, const std::byte* args, core::MutableBytes) {
@@ -320,7 +323,7 @@ BarrierState* Barriers::heard_of(Rank from, std::uint64_t team) noexcept try {
   ++strange_;
   return &barrier;
 } catch (const std::bad_alloc&) {
-  forgotten_ = from;
+  forgotten_[from] = has_forgotten_ = true;
   return nullptr;
 }
 
@@ -343,7 +346,6 @@ void Barriers::step(BarrierState& barrier) noexcept {
       const auto post = state_.messages->try_request(to, AmCategory::short_request, kArrive,
                                                      {&arrival, sizeof arrival, 0}, nullptr, {}, 0);
       if (post.kind == core::Post::Kind::retry) {
-        if (barrier.queued_since == core::Clock::time_point{}) barrier.queued_since = state_.clock.now();
         if (!barrier.queued) {
           barrier.queued = true;
           ++queued_;
@@ -351,7 +353,6 @@ void Barriers::step(BarrierState& barrier) noexcept {
         }
         return;
       }
-      barrier.queued_since = {};
       ++barrier.to_send;
     }
     if (barrier.round >= barrier.rounds) return;
@@ -364,26 +365,37 @@ void Barriers::step(BarrierState& barrier) noexcept {
 }
 
 Rank Barriers::unreachable() noexcept {
-  if (const Rank from = std::exchange(forgotten_, kNoRank); from != kNoRank && !state_.lost[from]) {
-    state_.log.error(
-        "there is no memory to remember that rank {} has arrived at a barrier of a team that this rank has "
-        "not made "
-        "yet, and that barrier could not end: the rank is taken for lost (see ulimit -v, setrlimit and the "
-        "memory "
-        "control group)",
-        from);
-    return from;
+  if (std::exchange(has_forgotten_, false)) {
+    for (Rank from = 0; from < state_.ranks; ++from) {
+      if (!forgotten_[from] || state_.lost[from]) continue;
+      forgotten_[from] = false;
+      has_forgotten_ = true;  // there may be more
+      state_.log.error(
+          "there is no memory to remember that rank {} has arrived at a barrier of a team that this rank has "
+          "not made yet, and "
+          "that barrier could not end: the rank is taken for lost (see ulimit -v, setrlimit and "
+          "vm.overcommit_memory)",
+          from);
+      return from;
+    }
   }
+  const auto now = state_.clock.now();
+  const bool was_away = now - std::exchange(looked_at_, now) > kLooksSeldom;
+  if (queued_ == 0 || core::gets_memory()) {
+    short_since_ = {};
+    return kNoRank;
+  }
+  if (was_away || short_since_ == core::Clock::time_point{}) short_since_ = now;
+  // Operations in flight, and messages without an answer, may be what takes the room: then the peer is only late.
+  if (now - short_since_ < kNoMemoryLimit || state_.ops.in_flight() != 0) return kNoRank;
   for (auto& [id, barrier] : barriers_) {
     if (!barrier.queued || barrier.team == nullptr) continue;
-    const auto lasted = state_.clock.now() - barrier.queued_since;
-    if (lasted < kNoMemoryLimit || core::gets_memory()) continue;
     const TeamState& team = *barrier.team;
     const Rank to = team.members[(team.index + (std::uint64_t{1} << barrier.to_send)) % team.size()];
-    if (state_.lost[to]) continue;
+    if (state_.lost[to] || !state_.messages->has_all_credits(to)) continue;
     state_.log.error(
         "a barrier's message to rank {} has found no room for {:.1f} s, and {}: the rank is taken for lost",
-        to, std::chrono::duration<double>(lasted).count(), core::kNoMemory);
+        to, std::chrono::duration<double>(now - short_since_).count(), core::kNoMemory);
     return to;
   }
   return kNoRank;

@@ -82,7 +82,6 @@ struct BarrierState {
   bool split_over = false;                  ///< the notified phase has ended, with split_outcome
   bool too_late = false;                    ///< a member was lost before `phase` began
   bool queued = false;                      ///< an arrival to be sent has found no room
-  core::Clock::time_point queued_since{};   ///< when it first found none; unset: it was sent
   bool split_by_engine = false;             ///< the engine carries out, or has, the barrier of `notify`
   bool split_flies = false;                 ///< the engine carries out the barrier of `notify`: `split_op`
   std::uint32_t flying = 0;                 ///< barriers that the engine carries out
@@ -195,12 +194,15 @@ class Barriers final : public core::Layer {
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
   /// Operations of `notify` in flight, for which nobody waits any more: the engine ends them when their votes are in use no more.
   std::vector<std::unique_ptr<core::Op>> gone_;
-  std::uint32_t most_rounds_;  ///< of a team of all ranks
-  std::uint64_t strange_ = 0;  ///< of these: without a Team on this rank
-  Rank forgotten_ = kNoRank;   // a rank whose arrival found no memory, until it is reported
-  std::uint64_t queued_ = 0;   ///< of these: with an arrival to send
-  std::uint64_t polled_ = 0;   ///< of these: with operations that no message ends
-  core::Busy busy_;            ///< set while there are any of the last two kinds
+  std::uint32_t most_rounds_;    ///< of a team of all ranks
+  std::uint64_t strange_ = 0;    ///< of these: without a Team on this rank
+  std::vector<bool> forgotten_;  // [rank] its arrival found no memory; until it is reported
+  bool has_forgotten_ = false;
+  core::Clock::time_point looked_at_{};    // by `unreachable`
+  core::Clock::time_point short_since_{};  // since then it has found messages that wait, and no memory
+  std::uint64_t queued_ = 0;               ///< of these: with an arrival to send
+  std::uint64_t polled_ = 0;               ///< of these: with operations that no message ends
+  core::Busy busy_;                        ///< set while there are any of the last two kinds
 };
 
 }  // namespace aqueduct::coll

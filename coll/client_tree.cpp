@@ -100,7 +100,12 @@ Status use_tree_of(TeamState& team, const coll::TreeRead& read, Status problem) 
         said.status().code() == ErrorCode::peer_lost && team.find(said.status().peer()) != kNoRank;
     return ends_for_all ? said.status() : exchanges.agree(team, said.status());
   }
-  if (const Status agreed = exchanges.agree(team, compared(team, *said)); !agreed) return agreed;
+  const Status same = compared(team, *said);
+  if (const Status agreed = exchanges.agree(team, same); !agreed) {
+    // This rank alone does not know that all agree: the others may have the new tree.
+    if (same && agreed.peer() == team.endpoint.rank) engine.fail(agreed, 0);
+    return agreed;
+  }
   engine.use_tree(std::move(made));
   return {};
 }

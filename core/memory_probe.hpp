@@ -19,6 +19,6 @@ inline bool gets_memory() noexcept {
 
 /// What to do about it.
 inline constexpr const char* kNoMemory =
-    "the system gives this rank no more memory (see ulimit -v, setrlimit and the memory control group)";
+    "the system gives this rank no more memory (see ulimit -v, setrlimit and vm.overcommit_memory)";
 
 }  // namespace aqueduct::core

@@ -318,7 +318,7 @@ bool Collectives::heard(void* self, std::uint64_t id, Rank from, std::uint64_t n
     // Another member has found that this rank, or a third one, is in an exchange, and it is not.
     if (all.set_ups_ != nullptr && all.set_ups_->give_up(id, theirs.bytes, {ErrorCode::mismatch, from}))
       all.state_.log.error(
-          "rank {} waits in call {} of a team; this rank is in Team::split, dup, use_scratch, or "
+          "rank {} waits in call {} of a team; this rank is in Team::split, dup, use_scratch, use_tree, or "
           "Segment::create or release, of that team",
           from, number);
     return true;

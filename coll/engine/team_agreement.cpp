@@ -33,7 +33,9 @@ void add_member(CallText& text, Rank rank, const CallDescription& call) noexcept
     return;
   }
   if (is_set_up(call)) {
-    text.add("rank {} is in Team::split, dup, use_scratch, or Segment::create or release, of the team", rank);
+    text.add(
+        "rank {} is in Team::split, dup, use_scratch, use_tree, or Segment::create or release, of the team",
+        rank);
     return;
   }
   text.add("rank {} has {} ", rank, call.refused != 0 ? "refused" : "called");
@@ -75,7 +77,21 @@ Status TeamAgreement::calls_slowly(std::uint64_t number, const CallDescription& 
   news_.reset();
   if (call.refused != 0) {
     remember_refusal(number);
-    tell(number);
+    if (remembers(number)) {
+      tell(number);
+    } else {
+      // The call is at hand, so that others that refuse it alike agree.
+      forgotten_told_ = number;
+      news_ = CallNews{number, call};
+    }
+  }
+  if (number >= unkept_) {
+    // Nobody tells of a call without need: the sender's was another one, or was refused.
+    if (call.refused == 0) {
+      static_cast<void>(breaks(number, unkept_from_, nullptr, &call));
+      tell(number);
+    }
+    unkept_ = kNone;
   }
   // compare() sets news_ only if this member has not told of the call yet.
   std::size_t kept = 0;
@@ -152,7 +168,13 @@ Verdict TeamAgreement::compare_with_forgotten(Rank from, std::uint64_t number,
 
 // Keeps those with the least numbers, in the order in which they came.
 Verdict TeamAgreement::remember(const Heard& heard) noexcept {
-  if (!has_memory()) return Verdict::remembered;  // as if there were too many: its stall report asks
+  if (!has_memory()) {
+    if (heard.number < unkept_) {
+      unkept_ = heard.number;
+      unkept_from_ = heard.from;
+    }
+    return Verdict::remembered;
+  }
   const auto begin = memory_->heard.begin();
   const auto end = begin + static_cast<std::ptrdiff_t>(heard_count_);
   if (std::any_of(begin, end,
@@ -226,8 +248,10 @@ Verdict TeamAgreement::breaks(std::uint64_t number, Rank from, const CallDescrip
   } else {
     if (own != nullptr)
       add_member(text, self_, *own);
-    else
+    else if (made_ - number >= kKept)
       text.add("rank {} does not remember its own call: it has made more than {} since", self_, kKept);
+    else
+      text.add("rank {} does not remember its own call, for which it had no memory", self_);
     if (theirs == nullptr) {
       if (from != kNoRank)
         text.add("; rank {} has made another call", from);

@@ -67,7 +67,7 @@ class TeamAgreement {
   /// The description goes away, or changes. Copies it if a call is remembered by it.
   void forget(const CallDescription& call) noexcept;
   /// Whether the team is whole, and no member has told of a call that this one has yet to make.
-  bool is_quiet() const noexcept { return heard_count_ == 0 && !broken(); }
+  bool is_quiet() const noexcept { return heard_count_ == 0 && unkept_ == kNone && !broken(); }
 
   /// A member has told of its call. Afterwards there may be news.
   Verdict heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
@@ -109,6 +109,7 @@ class TeamAgreement {
   static constexpr std::size_t kMostRefused = 8;  ///< runs of refused calls that are remembered. Chosen
 
  private:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   struct Heard {
     std::uint64_t number;
     Rank from;
@@ -158,6 +159,9 @@ class TeamAgreement {
   std::unique_ptr<Memory> memory_;
   std::uint64_t remembered_from_ = ~std::uint64_t{0};  ///< calls before this one were made without memory
   std::size_t heard_count_ = 0;
+  std::uint64_t unkept_ =
+      kNone;                    ///< the least number of a call of which there was news, and no memory for it
+  Rank unkept_from_ = kNoRank;  ///< whose news that was
   std::size_t refused_count_ = 0;
   bool refused_lost_ = false;  ///< older runs than those of refused_ were forgotten
   bool names_both_ = false;    ///< why_ does

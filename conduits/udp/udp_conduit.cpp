@@ -225,8 +225,10 @@ void UdpConduit::forget(Rank peer) noexcept {
   if (peer != me_ && peer < ranks_) forget_later(peer);
 }
 
-void UdpConduit::forget_later(Rank peer) noexcept {
-  if (std::ranges::find(to_forget_, peer) == to_forget_.end()) to_forget_.push_back(peer);
+bool UdpConduit::forget_later(Rank peer) noexcept {
+  if (std::ranges::find(to_forget_, peer) != to_forget_.end()) return false;
+  to_forget_.push_back(peer);
+  return true;
 }
 
 std::string UdpConduit::state_of(Rank peer) const {
@@ -353,11 +355,19 @@ void UdpConduit::attempts_exhausted(Rank peer) noexcept {
 void UdpConduit::no_memory(Rank peer) noexcept {
   log_.error(
       "udp: for {:.1f} s (half of AQUEDUCT_UDP_TIMEOUT) rank {} has had no memory for what goes to or comes "
-      "from "
-      "rank {}, which it takes for lost: raise the limit (ulimit -v, setrlimit, the control group's), or "
-      "start fewer "
-      "ranks on each host",
+      "from rank {}, "
+      "which it takes for lost: raise the limit (ulimit -v, setrlimit, vm.overcommit_memory), or start fewer "
+      "ranks on each "
+      "host",
       static_cast<double>(transport_.common().no_memory_limit()) / 1e9, me_, peer);
+}
+
+void UdpConduit::drops_without_memory(Rank peer) noexcept {
+  log_.error(
+      "udp: rank {} drops the packets of rank {}, since it has no memory for another connection: raise the "
+      "limit (ulimit -v, "
+      "setrlimit, vm.overcommit_memory), or start fewer ranks on each host",
+      me_, peer);
 }
 
 std::string UdpConduit::address_of(Rank peer) const noexcept try {

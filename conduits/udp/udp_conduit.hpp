@@ -103,6 +103,7 @@ class UdpConduit final : public core::Conduit,
   void black_hole(Rank peer) noexcept override;
   void attempts_exhausted(Rank peer) noexcept override;
   void no_memory(Rank peer) noexcept override;
+  void drops_without_memory(Rank peer) noexcept override;
   /// For the log; empty if there is no memory for it.
   std::string address_of(Rank peer) const noexcept;
 
@@ -110,7 +111,8 @@ class UdpConduit final : public core::Conduit,
   bool make_room(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
     return deferred_.reserve(messages + signals + outstanding_ + ranks_, signals, bytes);
   }
-  void forget_later(Rank peer) noexcept;
+  /// False: it is to be forgotten already.
+  bool forget_later(Rank peer) noexcept;
   /// What a post to the own rank returns that finds no memory: this rank cannot be taken for lost, so it fails in the end.
   core::Post no_room_for_self() noexcept;
   template <class PostIt>
@@ -219,7 +221,7 @@ core::Post UdpConduit::post_inside(Rank peer, const PostIt& post_it) noexcept {
     if (transport_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);
     if (!transport_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
     // No memory now; there may be some later. If not, the next poll reports the peer as lost.
-    if (transport_.lacks_memory(peer)) forget_later(peer);
+    if (transport_.lacks_memory() && forget_later(peer)) transport_.give_up_without_memory(peer);
     return core::Post::retry();
   }
   if (!make_room(1, 0, 0)) [[unlikely]] {

@@ -50,11 +50,12 @@ TEST(Aqrun, PrefersTheStatusOfTheKilledRankAmongThoseThatEndedTogether) {
 
 // The system closes the channel of a process that ends before it tells of the end. Meanwhile others hear of it and end too.
 TEST(Aqrun, WaitsForTheProcessWhoseChannelClosedFirst) {
-  Job job(shell({"-n", "2", "--grace", "20"},
-                "f=${AQUEDUCT_BOOTSTRAP#fd:}; f=${f%%,*}; "
-                "if [ $p = 1 ]; then /bin/true; eval \"exec $f>&-\"; sleep 0.1; exit 5; fi; "
-                // Reads what aqrun sends: the news that process 1 is gone.
-                "dd bs=1 count=1 <&$f >/dev/null 2>&1; exit 18"));
+  // bash, as channels may have numbers of two digits.
+  Job job({"-n", "2", "--grace", "20", "/bin/bash", "-c",
+           "f=${AQUEDUCT_BOOTSTRAP#fd:}; f=${f%%,*}; "
+           "case $AQUEDUCT_BOOTSTRAP in *process:1,*) eval \"exec $f>&-\"; sleep 0.05; exit 5;; esac; "
+           // Reads what aqrun sends: the news that process 1 is gone.
+           "dd bs=1 count=1 <&$f >/dev/null 2>&1; exit 18"});
   EXPECT_EQ(job.status(), 5) << job.err();
   EXPECT_TRUE(has(job.err(), "aqrun: rank 1 (pid ")) << job.err();
   EXPECT_LT(job.err().find("exited with status 5"), job.err().find("exited with status 18")) << job.err();

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kWaitForFirst =
-    200ms;                      // chosen: between the end of a process's channel and its own lie milliseconds
+    1s;                         // chosen: between the end of a process's channel and its own lie milliseconds
 constexpr auto kPatience = 2s;  // chosen: killed processes are reaped within milliseconds
 
 /// Signals taken by signalfd: those that end aqrun or report a child, except
@@ -80,7 +80,8 @@ void Children::take_signals(pid_t first, const std::function<void(pid_t, int)>& 
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       if (std::erase(running_, pid) > 0) gone.emplace_back(pid, status);
     }
-    if (!gone.empty() && std::erase(running_, first) > 0) {
+    if (!gone.empty() && first != waited_for_ && std::erase(running_, first) > 0) {
+      waited_for_ = first;  // in vain, perhaps: it has only closed its channel
       if (wait_for(first, status)) {
         gone.emplace(gone.begin(), first, status);
       } else {

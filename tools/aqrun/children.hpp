@@ -28,7 +28,7 @@ class Children {
   /// Like spawn(), in the group and with the signal mask that this process started with.
   pid_t start(Start start);
   /// Calls `ended` for each child that has ended, and `asked` for each signal that asks this process to end. If one has ended,
-  /// waits up to kWaitForFirst for the child `first`, of which the others know that it ends, and tells of it before those that
+  /// waits once, up to kWaitForFirst, for the child `first`, of which the others know that it ends, and tells of it before those that
   /// were not killed. 0: there is no such child.
   void take_signals(pid_t first, const std::function<void(pid_t, int wait_status)>& ended,
                     const std::function<void(int signal)>& asked);
@@ -44,6 +44,7 @@ class Children {
   sigset_t old_mask_;
   int signals_ = -1;
   std::vector<pid_t> running_;
+  pid_t waited_for_ = 0;
 };
 
 }  // namespace aqrun

@@ -83,6 +83,7 @@ void check_elements(const Counts& counts, const coll::Shape& shape) {
 
 Counts read_counts(const std::string& text) {
   Counts counts;
+  counts.text = text;
   counts.argument = "--counts " + text;
   if (text == "growing") counts.rule = Counts::Rule::growing;
   if (text == "chance") counts.rule = Counts::Rule::chance;

@@ -19,6 +19,7 @@ struct Counts {
   };
   Rule rule = Rule::none;
   std::vector<std::uint64_t> numbers;  ///< bytes
+  std::string text;                    ///< as it was given
   std::string argument;                ///< as errors cite it
 };
 

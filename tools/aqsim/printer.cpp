@@ -96,7 +96,7 @@ void Printer::json_row(const Chosen& chosen, const std::string& name, const sim:
                       {"method", sim::word_of(outcome.method)},
                       {"idle_mean_us", idle.mean_us},
                       {"idle_most_us", idle.most_us}};
-  if (options_.counts.rule != Counts::Rule::none) line["counts"] = options_.counts.argument;
+  if (options_.counts.rule != Counts::Rule::none) line["counts"] = options_.counts.text;
   if (has_hosts(chosen.shape.ranks, network)) {
     line["hosts"] = network.machine.hosts(chosen.shape.ranks);
     line["messages_between_hosts"] = outcome.replayed.messages_between_hosts;

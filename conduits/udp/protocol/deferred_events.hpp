@@ -21,9 +21,11 @@ class DeferredEvents {
 
   /// Reserves room for `events` more events, `signals` of which are signals, and `bytes` of messages. False: no memory.
   bool reserve(std::size_t events, std::size_t signals = 0, std::size_t bytes = 0) noexcept {
-    return has_room(now_.events, events) && has_room(signals_, signals) && has_room(now_.bytes, bytes)
-               ? true
-               : grow(events, signals, bytes);
+    // Written so that nothing overflows.
+    const bool has_room = events <= events_room_ - now_.events.size() &&
+                          bytes <= bytes_room_ - now_.bytes.size() &&
+                          signals <= signals_.capacity() - signals_.size();
+    return has_room || grow(events, signals, bytes);
   }
   static constexpr std::size_t aligned(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 
@@ -89,25 +91,24 @@ class DeferredEvents {
     std::vector<std::byte> bytes;
   };
 
-  template <class T>
-  static bool has_room(const std::vector<T>& in, std::size_t more) noexcept {
-    return in.capacity() - in.size() >= more;
-  }
-  template <class T>
-  static std::size_t enough(const std::vector<T>& in, std::size_t more) noexcept {
-    return has_room(in, more) ? in.capacity() : std::max(2 * in.capacity(), in.size() + more);
+  /// `used` of `room` are in use.
+  static std::size_t enough(std::size_t room, std::size_t used, std::size_t more) noexcept {
+    return more <= room - used ? room : std::max(2 * room, used + more);
   }
   /// Enlarges the buffers that `deliver` swaps, the other one first: room promised by `reserve` must exist after the swap too, and
   /// `deliver` must not fail. While events are delivered, the other buffer cannot move, so a third one takes its place then.
   bool grow(std::size_t events, std::size_t signals, std::size_t bytes) noexcept try {
-    const std::size_t all_events = enough(now_.events, events);
-    const std::size_t all_bytes = enough(now_.bytes, bytes);
+    const std::size_t all_events = enough(events_room_, now_.events.size(), events);
+    const std::size_t all_bytes = enough(bytes_room_, now_.bytes.size(), bytes);
     Buffers& other = is_delivering_ ? grown_ : delivering_;
     other.events.reserve(all_events);
     other.bytes.reserve(all_bytes);
     now_.events.reserve(all_events);
     now_.bytes.reserve(all_bytes);
-    signals_.reserve(enough(signals_, signals));
+    signals_.reserve(enough(signals_.capacity(), signals_.size(), signals));
+    // Only now: if one buffer had grown and the other had not, the room would be gone after the next swap.
+    events_room_ = all_events;
+    bytes_room_ = all_bytes;
     return true;
   } catch (const std::exception&) {
     return false;
@@ -120,7 +121,9 @@ class DeferredEvents {
 
   Buffers now_;
   Buffers delivering_;
-  Buffers grown_;  // larger ones for the next delivery, made during this one
+  Buffers grown_;                // larger ones for the next delivery, made during this one
+  std::size_t events_room_ = 0;  // each of the buffers has, or will have before it is filled
+  std::size_t bytes_room_ = 0;
   bool is_delivering_ = false;
   std::vector<std::pair<SignalSlot, std::size_t>> signals_;  // sorted: counter, index of its event
 };

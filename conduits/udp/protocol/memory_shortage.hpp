@@ -30,6 +30,8 @@ class MemoryShortage {
     }
     return now - since_ >= limit;
   }
+  /// The next failure begins another shortage.
+  void begin_again() noexcept { since_ = kNever; }
   /// This process itself was not running for `gap`.
   void discount_pause(Time now, Time gap) noexcept {
     if (since_ != kNever) since_ = std::min(since_ + gap, now);

@@ -66,16 +66,20 @@ Connection* Transport::connection(Rank peer) noexcept try {
   connections_[peer] = std::move(made);
   active_.push_back(connections_[peer].get());
   shared_at_ = 0;  // one more peer shares the receive buffer
+  told_of_drops_ = false;
   return connections_[peer].get();
 } catch (const std::bad_alloc&) {
   shortage_.note();
   return nullptr;
 }
 
-bool Transport::lacks_memory(Rank peer) noexcept {
-  if (!shortage_.lasts(read_clock(), active_.size(), common_.no_memory_limit())) return false;
-  if (!std::exchange(told_of_shortage_, true)) watcher_.no_memory(peer);
-  return true;
+bool Transport::lacks_memory() noexcept {
+  return shortage_.lasts(read_clock(), active_.size(), common_.no_memory_limit());
+}
+
+void Transport::give_up_without_memory(Rank peer) noexcept {
+  watcher_.no_memory(peer);
+  shortage_.begin_again();  // another peer gets as long
 }
 
 void Transport::set_budget(std::size_t bytes) noexcept {
@@ -175,7 +179,8 @@ void Transport::take(Time now, std::span<std::byte> datagram) noexcept {
   Connection* connection = this->connection(from);
   if (connection == nullptr) {
     // The peer is not taken for lost: anybody may have sent this. The peer hears nothing, and gives this rank up.
-    if (serves(from) && !gone_[from]) static_cast<void>(lacks_memory(from));
+    if (serves(from) && !gone_[from] && lacks_memory() && !std::exchange(told_of_drops_, true))
+      watcher_.drops_without_memory(from);
     ++unknown_senders_;
     return;
   }

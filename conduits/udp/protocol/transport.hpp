@@ -28,9 +28,10 @@ class Transport {
     virtual void black_hole(Rank peer) noexcept = 0;
     /// Called instead of `silent`: a packet has used up its attempt numbers, so new copies would reuse a nonce.
     virtual void attempts_exhausted(Rank peer) noexcept = 0;
-    /// Called instead of `silent`: this endpoint had no memory for what goes to and comes from the peer, for too long. Also called,
-    /// without `lost`, if packets of a peer without a connection are dropped for that reason.
+    /// Called instead of `silent`: this endpoint had no memory for what goes to and comes from the peer, for too long.
     virtual void no_memory(Rank peer) noexcept = 0;
+    /// For as long there was no memory for a connection, and packets of the peer are dropped. It is not taken for lost.
+    virtual void drops_without_memory(Rank peer) noexcept = 0;
 
    protected:
     ~Watcher() = default;
@@ -48,9 +49,11 @@ class Transport {
 
   /// The connection to a peer, created at the first call. Null: the peer is lost or not served, or there is no memory.
   Connection* connection(Rank peer) noexcept;
-  /// Whether there has been no memory for another connection for too long (Common::no_memory_limit). Reports it, once.
-  /// Requires: `connection(peer)` has returned null for lack of memory.
-  bool lacks_memory(Rank peer) noexcept;
+  /// Whether there has been no memory for another connection for too long (Common::no_memory_limit).
+  /// Requires: `connection` has just returned null for lack of memory.
+  bool lacks_memory() noexcept;
+  /// The caller takes the peer for lost for that reason. Reports it.
+  void give_up_without_memory(Rank peer) noexcept;
   /// Something was posted to a connection. It leaves now if little is in flight or much waits, else with the next
   /// `progress`.
   void posted(Connection& connection) noexcept;
@@ -115,7 +118,7 @@ class Transport {
   std::size_t reads_ = 1;
   std::size_t budget_ = 128 * 1024;
   MemoryShortage shortage_;  // of memory for connections
-  bool told_of_shortage_ = false;
+  bool told_of_drops_ = false;
   std::uint64_t unknown_senders_ = 0;  // datagrams that belong to no connection
   Time deadline_ = kNever;
   Time last_progress_ = 0;

@@ -115,6 +115,29 @@ TEST(UdpDeferredEvents, HandsOverWhatHasComeThoughThereIsNoMemoryLeft) {
   }
 }
 
+// One buffer has grown and the other has not: what is promised must have room in both.
+TEST(UdpDeferredEvents, PromisesNothingAfterHalfOfItHasGrown) {
+  for (std::uint64_t left = 0; left < 4; ++left) {
+    DeferredEvents deferred;
+    Scribe scribe;
+    scribe.said.reserve(1000);
+    ASSERT_TRUE(deferred.reserve(50));
+    bool grown = false;
+    {
+      const loop::NoMemory none(left);
+      grown = deferred.reserve(200);
+    }
+    const loop::NoMemory none;
+    for (int round = 0; round < 3; ++round) {
+      ASSERT_EQ(deferred.reserve(200), grown) << left << " allocations succeeded, round " << round;
+      const unsigned events = grown ? 200 : 50;
+      for (unsigned i = 0; i < events; ++i) deferred.completed(i, {});
+      EXPECT_EQ(deferred.deliver(scribe), static_cast<int>(events));
+      scribe.said.clear();
+    }
+  }
+}
+
 TEST(UdpDeferredEvents, RefusesWhatNoMachineHas) {
   DeferredEvents deferred;
   EXPECT_FALSE(deferred.reserve(0, 0, std::size_t{1} << 63));

@@ -96,6 +96,7 @@ class UdpTransport : public testing::Test, private UpperLayer, private Transport
   int lost_ = 0;
   int silent_ = 0;
   int no_memory_ = 0;
+  int drops_ = 0;
 
  private:
   bool ready(std::size_t, std::size_t, std::size_t) noexcept override { return true; }
@@ -109,6 +110,7 @@ class UdpTransport : public testing::Test, private UpperLayer, private Transport
   void black_hole(Rank) noexcept override { ADD_FAILURE() << "nothing long was sent"; }
   void attempts_exhausted(Rank) noexcept override { ADD_FAILURE() << "nothing was sent so often"; }
   void no_memory(Rank) noexcept override { ++no_memory_; }
+  void drops_without_memory(Rank) noexcept override { ++drops_; }
 };
 
 TEST_F(UdpTransport, LosesASilentPeerAfterTheTimeout) {
@@ -198,15 +200,19 @@ TEST_F(UdpTransport, TellsThatThereIsNoMemoryForAConnection) {
   {
     const loop::NoMemory none;
     ASSERT_EQ(transport_->connection(1), nullptr);
-    while (!transport_->lacks_memory(1) && clock_.now() - began < kSecond) {
+    while (!transport_->lacks_memory() && clock_.now() - began < kSecond) {
       clock_.passes(kMillisecond);
       ASSERT_EQ(transport_->connection(1), nullptr);
     }
     ASSERT_EQ(transport_->connection(1), nullptr);
-    EXPECT_TRUE(transport_->lacks_memory(1));
+    EXPECT_TRUE(transport_->lacks_memory());
+    transport_->give_up_without_memory(1);
+    ASSERT_EQ(transport_->connection(1), nullptr);
+    EXPECT_FALSE(transport_->lacks_memory()) << "the next peer gets as long";
   }
   EXPECT_EQ(clock_.now() - began, 25 * kMillisecond);
-  EXPECT_EQ(no_memory_, 1) << "once";
+  EXPECT_EQ(no_memory_, 1);
+  EXPECT_EQ(drops_, 0);
   EXPECT_NE(transport_->text(1).find("lack of memory"), std::string::npos) << transport_->text(1);
   EXPECT_NE(transport_->connection(1), nullptr) << "there is memory again";
 }
@@ -217,7 +223,7 @@ TEST_F(UdpTransport, ForgetsAShortageOfMemoryThatHasPassed) {
     {
       const loop::NoMemory none;
       ASSERT_EQ(transport_->connection(1), nullptr);
-      EXPECT_FALSE(transport_->lacks_memory(1));
+      EXPECT_FALSE(transport_->lacks_memory());
     }
     clock_.passes(60 * kMillisecond);
   }

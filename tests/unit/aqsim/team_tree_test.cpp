@@ -88,7 +88,7 @@ TEST(AqsimTrees, AreMissedInWords) {
     return {};
   };
   EXPECT_THAT(refusal(with_tree("team-tree", "")), HasSubstr("--tree gives one"));
-  EXPECT_THAT(refusal(with_tree("team-tree", "parents=-,0")), HasSubstr("another number of members"));
+  EXPECT_THAT(refusal(with_tree("team-tree", "parents=-,0")), HasSubstr("gives one for its size"));
   EXPECT_EQ(refusal(with_tree("team-tree", "parents=-,0,0,1,1,1,2,2")), "");
   Options options;
   EXPECT_THROW(read_tree("oak", options), sim::BadInput);

@@ -10,6 +10,7 @@
 #include <new>
 #include <system_error>
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -37,7 +38,13 @@ TEST(InProcess, RunsNoBodyIfAThreadCannotBeStarted) {
     std::uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     rlimit limit{};
-    if (pages == 0 || ::getrlimit(RLIMIT_AS, &limit) != 0) return 3;
+    if (pages == 0) return 0;  // there is no /proc
+    pthread_attr_t stacks;
+    if (::pthread_attr_init(&stacks) != 0 ||
+        ::pthread_attr_setstacksize(&stacks, std::size_t{8} << 20) != 0 ||
+        ::pthread_setattr_default_np(&stacks) != 0)
+      return 9;
+    if (::getrlimit(RLIMIT_AS, &limit) != 0) return 3;
     const rlimit before = limit;
     // Room for some stacks of 8 MiB, and not for eight.
     limit.rlim_cur = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + (std::uint64_t{30} << 20);
