@@ -165,7 +165,7 @@ void Completions::give_up(std::string_view what, std::int64_t error) noexcept {
   const char* const text = provider_.library.text(error);
   log_.error("ofi: rank {}: {} of {} fails: {}; all peers are taken for lost", me_, what, provider_.name(),
              text);
-  lost_.suspect_all(text);
+  lost_.suspect_all();
 }
 
 // Peers may wait for this rank's packets and puts, which must leave before the connections close. The results of its

@@ -17,22 +17,23 @@ void LostPeers::forget(Rank peer) noexcept {
 }
 
 void LostPeers::suspect(Rank peer, const char* why) noexcept {
-  if (peers_[peer].gone || is_suspected(peer)) return;
+  if (is_known(peer)) return;
   log_.warn("ofi: rank {}: the provider says of rank {}: {}; it is taken for lost", me_, peer, why);
   suspected_.push_back(peer);
 }
 
 void LostPeers::refused(Rank peer, const char* what, std::int64_t error) noexcept {
   const char* const text = provider_.library.text(error);
-  if (code_of(static_cast<int>(-error)) != ErrorCode::peer_lost && !is_suspected(peer)) {
-    log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}", me_, what, peer, text);
-  }
-  suspect(peer, text);
+  if (code_of(static_cast<int>(-error)) == ErrorCode::peer_lost) return suspect(peer, text);
+  if (is_known(peer)) return;
+  log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}; it is taken for lost", me_, what, peer,
+             text);
+  suspected_.push_back(peer);
 }
 
-void LostPeers::suspect_all(const char* why) noexcept {
+void LostPeers::suspect_all() noexcept {
   for (Rank rank = 0; rank < peers_.count(); ++rank) {
-    if (rank != me_) suspect(rank, why);
+    if (rank != me_ && !is_known(rank)) suspected_.push_back(rank);
   }
   if (me_ < peers_.count()) mark_gone(me_);
   deadline_ = clock_.now();

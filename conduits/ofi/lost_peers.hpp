@@ -36,11 +36,13 @@ class LostPeers {
   void reserve();
 
   void forget(Rank peer) noexcept;
+  /// Logs it once for each peer.
   void suspect(Rank peer, const char* why) noexcept;
   /// The provider refuses `what` for a peer, and would refuse it again.
   void refused(Rank peer, const char* what, std::int64_t error) noexcept;
   /// The provider has failed: no peer can be reached, not even this rank itself, whose atomics go through the provider.
-  void suspect_all(const char* why) noexcept;
+  /// The caller has logged why.
+  void suspect_all() noexcept;
   bool is_suspected(Rank peer) const noexcept;
   /// The status with which operations on a lost peer end.
   Status status_of(Rank peer) const noexcept {
@@ -66,6 +68,7 @@ class LostPeers {
  private:
   static constexpr auto kNever = core::Clock::time_point::max();
 
+  bool is_known(Rank peer) const noexcept { return peers_[peer].gone || is_suspected(peer); }
   void mark_gone(Rank peer) noexcept;
   void replace(std::uint32_t count, core::Clock::time_point now) noexcept;
 

@@ -124,6 +124,7 @@ TEST_P(LauncherHosts, ARanksOwnWordForItsHostCounts) {
 // The rank's neighbour and both ranks of the other host are told, rather than wait for its addresses. They do not
 // learn it from the launcher: it has started shells, which end with status 0, and only when all ranks have ended.
 TEST_P(LauncherHosts, ARankThatCannotStartEndsTheOthersOfBothHosts) {
+  // hydra kills the others when the first shell ends, so it ends when all have had time to pass on what they have written.
   for (const std::string setting : {"AQUEDUCT_SMP_RING_BYTES=100", "AQUEDUCT_UDP_PORT=65535"}) {
     const std::string ended = (folder_ / setting.substr(0, setting.find('='))).string();
     std::filesystem::create_directory(ended);
@@ -131,7 +132,7 @@ TEST_P(LauncherHosts, ARankThatCannotStartEndsTheOthersOfBothHosts) {
                     "rank=${PMIX_RANK:-$PMI_RANK}; case $rank in 1) export " + setting +
                         ";; esac; \"$0\" well; touch " + ended +
                         "/$rank; for i in $(seq 100); do test $(ls " + ended +
-                        " | wc -l) = 4 && exit 0; sleep 0.1; done",
+                        " | wc -l) = 4 && sleep 1 && exit 0; sleep 0.1; done",
                     program("fault_launched")};
     Launch job(command(one), environment());
     EXPECT_NE(job.status(), -1) << job.out() << job.err();
