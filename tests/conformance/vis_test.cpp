@@ -456,9 +456,11 @@ TEST_P(Vis, NullHereIsRefusedUnlessThereAreNoBytes) {
     const std::array<Piece, 2> one_null{{{address, 8}, {0, 8}}};
     const std::array<Piece, 3> one_empty{{{address, 8}, {0, 0}, {address + 8, 8}}};
     const std::array<std::int64_t, 2> addresses{address, 0};
+    // Both ranks put to both, each to words of its own.
+    const std::uint64_t at = 64 + 1024 * me.rank();
     for (Rank to = 0; to < 2; ++to) {
       SCOPED_TRACE(to);
-      const auto there = pieces(GlobalPtr<std::byte>{to, 64}, Strided(8, {{2, 32}}));
+      const auto there = pieces(GlobalPtr<std::byte>{to, at}, Strided(8, {{2, 32}}));
       for (const LocalPieces& here :
            {pieces(nowhere, Strided(8, {{2, 16}})), pieces(nowhere, Strided(16, {})),
             pieces(at_16, Strided(8, {{2, -16}})), pieces(nowhere, Vector{one_null}),
