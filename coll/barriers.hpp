@@ -120,9 +120,9 @@ class Barriers final : public core::Layer {
   /// Ends the barrier. Operations in flight end with `closed`. `together`: all members end it, and what a conduit's own
   /// barrier used may serve another team.
   void leave(TeamState& team, bool together = false) noexcept;
-  /// A rank whose barrier cannot end for lack of memory. Either this one cannot tell it any more that it has arrived: for some seconds there has been no room for the message,
-  /// and the system gives this process no memory. Or its arrival could not be remembered. Reports it. kNoRank: there is none.
-  /// Without this a barrier would wait for ever, since conduits try again where a network library has no memory.
+  /// Finds a rank with which no barrier can end, because this process has no memory, and logs why. kNoRank: there is no such
+  /// rank. Either its arrival could not be remembered, or for some seconds there was no room for a message to it, although
+  /// nothing was in flight. Such a barrier would wait for ever, since conduits try again. Call it regularly.
   Rank unreachable() noexcept;
   /// Waits until all members have called it. Returns ok if they agree on `well`, else mismatch; peer_lost. No memory is
   /// allocated, so that no other failure ends a team on some members only. Afterwards the barrier is used no more, but for `leave`.

@@ -26,7 +26,7 @@ std::vector<BlockAt> side_by_side(std::span<const std::uint64_t> bytes, std::siz
   return out;
 }
 
-/// Of so many lists of all peers.
+/// Refuses a simulation whose lists of blocks do not fit into memory. A list has one entry for each member.
 void need_lists(std::uint64_t lists, Rank ranks) {
   need_memory(lists * ranks * sizeof(BlockAt),
               fmt::format("{} lists of the blocks of {} members", lists, ranks));

@@ -48,7 +48,7 @@ struct Outcome {
 /// would fit), or there are more messages than allowed.
 Outcome simulate(const Job& job, const Network& network);
 
-/// Errors: BadInput, if the machine has less free memory. `what`: who needs it, for the text.
+/// Checks that the machine has so much free memory. `what` needs it. Errors: BadInput, which names `what` and the memory.
 void need_memory(std::uint64_t bytes, const std::string& what);
 
 /// When each member calls, if the last is `most` later than the first: spread by chance.

@@ -88,7 +88,7 @@ class TeamEngine {
     std::unique_ptr<TeamTree> tree;
     std::shared_ptr<Senders> senders;  ///< null: nobody counts them
   };
-  /// `recipe` null: none. May throw std::bad_alloc. Requires: it has no refusal for so many members.
+  /// Without a recipe the team will have no tree. May throw std::bad_alloc. Requires: the recipe fits the team (refusal).
   NewTree make_tree(const TreeRecipe* recipe) const;
   /// All members call it, with equal trees. Requires: as move_scratch.
   void use_tree(NewTree made) noexcept;

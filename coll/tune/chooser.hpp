@@ -39,8 +39,8 @@ struct TeamTraits {
   bool crowded = false;     ///< a member's host has more of the job's ranks than processors
   /// The members by hosts; null: they are on one host, or each on its own.
   const Groups* groups = nullptr;
-  /// AQUEDUCT_COLL_TREE, for this team, or what Team::use_tree has given; null: there is none, or the setting's is for another
-  /// number of members.
+  /// The team's tree, from Team::use_tree or from AQUEDUCT_COLL_TREE. Null if it has none, as where the setting lists the
+  /// parents of another number of members.
   const TeamTree* tree = nullptr;
   /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.
   Rank block = 1;

@@ -92,11 +92,11 @@ class Team {
   ///             different words for the same tree.
   /// Completion: all members have the tree.
   /// Lifetime:   `words` and `parents` until the call returns.
-  /// Errors:     invalid_argument (on all members, with the rank whose argument is wrong: words that cannot be read, or of no
-  ///             tree for so many members, and parents that are none, whose log says why; plans of the team are bound; a
-  ///             split-phase barrier is not over), mismatch (on all members, with the rank of the first one that gives
-  ///             another tree than member 0; or a member makes another call), the failure that has broken the team, peer_lost,
-  ///             no_memory: the team then has the tree that it had. in_handler, closed: on this member only.
+  /// Errors:     invalid_argument on all members, with the rank whose argument is wrong: the words cannot be read, or the words
+  ///             or parents make no tree of so many members (the log says why), or a plan of the team is bound, or a
+  ///             split-phase barrier is not over. mismatch on all members: a member gives another tree than member 0, or
+  ///             makes another call. Also peer_lost, no_memory, and the failure that has broken the team. After an error the
+  ///             team has the tree that it had. in_handler, closed: on this member only.
   /// Cost:       two set-up exchanges of the team, and 24 to 28 bytes for each member.
   Status use_tree(std::string_view words) noexcept;
   Status use_tree(std::span<const Rank> parents) noexcept;

@@ -268,8 +268,8 @@ size_t aq_team_explain(aq_team* team, int operation, aq_block block, const aq_co
 uint64_t aq_team_least_scratch(const aq_team* team);
 aq_status aq_team_use_scratch(aq_team* team, void* memory, size_t bytes) AQ_MUST_USE;
 
-/// A tree of the team, for the algorithm `team-tree`: as Team::use_tree of aqueduct/team.hpp says. `words` are those of
-/// AQUEDUCT_COLL_TREE; null is AQ_INVALID_ARGUMENT on all members.
+/// Gives the team a tree for the algorithm `team-tree`, as Team::use_tree does (aqueduct/team.hpp). Takes the same `words` as
+/// AQUEDUCT_COLL_TREE. Null words are AQ_INVALID_ARGUMENT on all members.
 aq_status aq_team_use_tree(aq_team* team, const char* words) AQ_MUST_USE;
 /// The same by the parent of each member, AQ_NO_RANK of the root. `count` is the number of members, or 0: then the team has no
 /// tree, and `parents` may be null.
