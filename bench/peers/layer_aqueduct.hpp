@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <sched.h>
 
@@ -23,6 +24,7 @@ class AqueductLayer {
         segment_(need(aqueduct::Segment::create(ep_, kSegmentBytes), "create a segment")),
         words_(ep_, {aqueduct::AtomicOp::load, aqueduct::AtomicOp::add, aqueduct::AtomicOp::compare_swap}),
         crowded_(ep_.ranks() > std::thread::hardware_concurrency()) {
+    for (aqueduct::Rank rank = 0; rank < ep_.ranks(); ++rank) places_.push_back(segment_.at<std::byte>(rank));
     register_handlers();
     barrier();
   }
@@ -125,6 +127,10 @@ class AqueductLayer {
   void release(int rank) { need(aqueduct::signal(ep_, static_cast<aqueduct::Rank>(rank)), "signal"); }
   void serve_transfers(int rank) {
     ++releases_;
+    // As the other layers do, with the library's own wait: a loop without pauses takes a part of the core that a near peer
+    // copies on. Transfers over a network need this rank awake.
+    if (aqueduct::is_mapped(ep_, static_cast<aqueduct::Rank>(rank)))
+      return need(aqueduct::wait_until(ep_, 0, releases_, static_cast<aqueduct::Rank>(rank)), "wait_until");
     poll_until(rank, [&] { return aqueduct::signal_value(ep_, 0) >= releases_; });
   }
 
@@ -168,9 +174,7 @@ class AqueductLayer {
     return std::move(*result);
   }
 
-  aqueduct::GlobalPtr<std::byte> place(int rank) const {
-    return segment_.at<std::byte>(static_cast<aqueduct::Rank>(rank));
-  }
+  aqueduct::GlobalPtr<std::byte> place(int rank) const { return places_[static_cast<std::size_t>(rank)]; }
   aqueduct::GlobalPtr<std::uint64_t> word(int rank) const {
     return segment_.at<std::uint64_t>(static_cast<aqueduct::Rank>(rank), kWordOffset / sizeof(std::uint64_t));
   }
@@ -219,6 +223,8 @@ class AqueductLayer {
   aqueduct::Job job_;
   aqueduct::Endpoint& ep_;
   aqueduct::Segment segment_;
+  std::vector<aqueduct::GlobalPtr<std::byte>>
+      places_;  ///< of all ranks' segments, as the other layers keep them
   aqueduct::AtomicDomain<std::uint64_t> words_;
   bool crowded_;
   aqueduct::ShortReply<aqueduct::NoArguments> answer_;

@@ -131,8 +131,10 @@ class Loops {
     fail("there is no loop '" + work.loop + "'");
   }
 
+  // Not inline: the loop's own variables shall be in registers. On the stack they may lie where the copies' bytes do in
+  // their page, and each turn then waits for the stores of the one before.
   template <class Once>
-  std::vector<double> samples(const Work& work, Once once, double operations = 1) {
+  [[gnu::noinline]] std::vector<double> samples(const Work& work, Once once, double operations = 1) {
     std::vector<double> found;
     found.reserve(work.samples);
     for (std::size_t i = 0; i < work.samples + kUntimed; ++i) {
