@@ -67,8 +67,10 @@ class GasnetLayer {
     gex_Event_Wait(gex_Coll_ReduceToAllNB(tm_, to, from, GEX_DT_U64, sizeof(std::uint64_t),
                                           bytes / sizeof(std::uint64_t), GEX_OP_ADD, nullptr, nullptr, 0));
   }
-  /// GASNet-EX has none, so it is what a program writes: puts to all, then a barrier. Requires: `to` is the segment.
+  /// GASNet-EX has none, so it is what a program writes: puts to all between two barriers. The first has the meaning of the
+  /// other layers: nothing of a rank is written before its call. Requires: `to` is the segment.
   void all_gather(const std::byte* from, std::byte* to, std::size_t bytes) {
+    barrier();
     const std::size_t offset = gex_TM_QueryRank(tm_) * bytes;
     for (std::size_t step = 0; step < bases_.size(); ++step) {
       const std::size_t peer = (gex_TM_QueryRank(tm_) + step) % bases_.size();
