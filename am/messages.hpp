@@ -10,6 +10,7 @@
 #include "core/busy.hpp"
 #include "core/endpoint_inbox.hpp"
 #include "core/endpoint_state.hpp"
+#include "core/memory_patience.hpp"
 
 #include <cstdint>
 #include <span>
@@ -173,6 +174,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   bool send_quickly(Peer& peer, Rank to, PacketKind kind, std::uint64_t credits, MessageName name,
                     std::uint64_t* head, Bytes payload) noexcept;
 
+  bool has_no_memory_for(Rank to, const Post& refused, core::MemoryPatience& patience,
+                         std::uint32_t own) noexcept;
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
   // Packet: InOnePiece or InTwoPieces (am/packet_parts.hpp).
   template <class Packet>

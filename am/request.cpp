@@ -49,6 +49,17 @@ Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, cons
   return post;
 }
 
+/// Whether the conduit has refused a packet for so long, without memory, that it is given up. `own`: the operations of the
+/// request itself.
+bool Messages::has_no_memory_for(Rank to, const Post& refused, core::MemoryPatience& patience,
+                                 std::uint32_t own) noexcept {
+  if (peers_[to].credits == 0) {  // the peer has not handled what it got
+    patience.begin_again();
+    return false;
+  }
+  return patience.is_over(state_, to, refused, state_.ops.in_flight() > own || !has_all_credits(to));
+}
+
 Status Messages::request(Rank to, AmCategory category, HandlerId handler, const Args& args,
                          const LongTarget* target, Bytes payload, const AmOptions& options) noexcept {
   if (state_.order.active()) [[unlikely]] {
@@ -76,8 +87,11 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
   }
   Post post = Post::retry();
   const Token token = source.taken() ? core::OpPool::token(*source.op()) : core::tokens::kNobody;
+  core::MemoryPatience patience;
   auto sent = [&] {
     post = try_request(to, category, handler, args, target, payload, token);
+    if (post.kind == Post::Kind::retry && has_no_memory_for(to, post, patience, source.taken() ? 1 : 0))
+      post = Post::failed(ErrorCode::no_memory);
     return post.kind != Post::Kind::retry;
   };
   Status status;

@@ -37,7 +37,8 @@ using MutableBytes = std::span<std::byte>;
 ///
 /// done    The operation is complete and its buffers may be reused. No completion follows.
 /// posted  Exactly one Inbox::completed with the token follows. The buffers belong to the conduit until then.
-/// retry   Nothing happened, because there is no room now. The caller tries again after a poll.
+/// retry   Nothing happened, because there is no room now. The caller tries again after a poll. `why` may be no_memory: then
+///         memory is what lacks, and an operation that finds none for some seconds ends with that error.
 /// failed  Nothing was started, and trying again does not help. `why` is the reason, such as peer_lost.
 struct Post {
   enum class Kind : std::uint8_t { done, posted, retry, failed };
@@ -46,7 +47,7 @@ struct Post {
 
   static constexpr Post done() noexcept { return {Kind::done}; }
   static constexpr Post posted() noexcept { return {Kind::posted}; }
-  static constexpr Post retry() noexcept { return {Kind::retry}; }
+  static constexpr Post retry(ErrorCode why = ErrorCode::ok) noexcept { return {Kind::retry, why}; }
   static constexpr Post failed(ErrorCode why) noexcept { return {Kind::failed, why}; }
 };
 

@@ -153,7 +153,8 @@ Transfers::Begins Transfers::begin_held_atomic(Op& op, const Access& access) noe
   }
   const Post post =
       state_.far->atomics()->atomic(op.peer, part->key, operation.offset, call, core::OpPool::token(op));
-  if (post.kind == Post::Kind::retry) return Begins::later;
+  if (post.kind == Post::Kind::retry) return gives_up_without_memory(op, post) ? Begins::here : Begins::later;
+  patience_.begin_again();
   if (post.kind == Post::Kind::failed) op.outcome = {post.why, op.peer};
   if (post.kind == Post::Kind::posted) ++op.parts;
   operation.begun = operation.bytes;
@@ -178,7 +179,9 @@ Transfers::Begins Transfers::begin_held_put(Op& op, const SegmentPart& part) noe
     const Post post = announced != nullptr
                           ? announced->put_signal(op.peer, part.key, offset, piece, operation.signal, token)
                           : part.rma->put(op.peer, part.key, offset, piece, false, token);
-    if (post.kind == Post::Kind::retry) return Begins::later;
+    if (post.kind == Post::Kind::retry)
+      return gives_up_without_memory(op, post) ? Begins::here : Begins::later;
+    patience_.begin_again();
     if (operation.begun == 0) ++state_.statistics.native_puts;
     if (operation.follows != Operation::Follows::nothing && announced == nullptr) follow_after_bytes(op);
     if (post.kind == Post::Kind::failed) op.outcome = {post.why, op.peer};

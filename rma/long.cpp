@@ -111,9 +111,14 @@ Status LongRequests::send_later(const Call& call, bool ordered, bool native,
                                 const AmOptions& options) noexcept {
   Status status;
   bool has_record = true;
+  core::MemoryPatience patience;
   const auto begun = [&] {
     has_record = has_room(call.to, true);
     if (has_record) status = begin_put(call, ordered, native, options);
+    const bool refused = has_record && status.code() == ErrorCode::refused;
+    if (refused && !options.immediate &&
+        patience.is_over(state_, call.to, transfers_.latest_refusal(), state_.ops.in_flight() != 0))
+      status = {ErrorCode::no_memory, call.to};
     return !has_record || status.code() != ErrorCode::refused;
   };
   if (!begun()) {

@@ -18,10 +18,15 @@ template <class Try>
 Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
   Post post = attempt();
   if (post.kind == Post::Kind::retry) {
+    latest_refusal_ = post;
     if (immediate && op.parts == 1) return {ErrorCode::refused, op.peer};
     AQUEDUCT_EXPECT(!state_.polling, "a layer began a transfer of several posts inside progress");
+    core::MemoryPatience patience;
     const auto taken = [&] {
       post = state_.lost[op.peer] ? Post::failed(ErrorCode::peer_lost) : attempt();
+      if (post.kind == Post::Kind::retry &&
+          patience.is_over(state_, op.peer, post, state_.ops.in_flight() > 1))
+        post = Post::failed(ErrorCode::no_memory);
       return post.kind != Post::Kind::retry;
     };
     const core::Continuations::Pause none_runs(state_.continuations);

@@ -70,7 +70,7 @@ Status Transfers::launch(Op& op, bool immediate) noexcept {
     operation.follows = Operation::Follows::nothing;
   }
   op.reads_more = operation.local != nullptr && op.kind == &kPutKind;
-  if (queue.head == nullptr && push(op)) {
+  if (queue.head == nullptr && push(op).kind == Post::Kind::done) {
     const Status status = op.outcome;
     all_begun(op);
     return status;
@@ -88,19 +88,30 @@ Status Transfers::launch(Op& op, bool immediate) noexcept {
   return {};
 }
 
-/// Sends pieces until all are in flight or there is no room.
-/// Returns true if all are in flight, or the operation has failed.
-bool Transfers::push(Op& op) noexcept {
+// While a part of it is in flight, the operation waits for that one in any case. The rest never begins.
+bool Transfers::gives_up_without_memory(Op& op, const Post& refused) noexcept {
+  if (op.parts > 1) {
+    patience_.begin_again();
+    return false;
+  }
+  if (!patience_.is_over(state_, op.peer, refused, !messages_.has_all_credits(op.peer))) return false;
+  if (op.outcome.ok()) op.outcome = {ErrorCode::no_memory, op.peer};
+  Operation::of(op).begun = Operation::of(op).bytes;
+  return true;
+}
+
+/// Sends pieces until all are in flight, the operation has failed, or there is no room.
+Post Transfers::push(Op& op) noexcept {
   Operation& operation = Operation::of(op);
   while (operation.begun < operation.bytes) {
     const Post post = push_piece(op);
-    if (post.kind == Post::Kind::retry) return false;
+    if (post.kind == Post::Kind::retry) return latest_refusal_ = post;
     if (post.kind == Post::Kind::failed) {
       op.outcome = {post.why, op.peer};
       operation.begun = operation.bytes;
     }
   }
-  return true;
+  return Post::done();
 }
 
 Post Transfers::push_piece(Op& op) noexcept {
@@ -184,11 +195,17 @@ void Transfers::advance() noexcept {
   // index, and calls part_ended last, when the queue and the list are consistent.
   for (std::size_t i = 0; i < waiting_on_.size();) {
     Queue& queue = queues_[waiting_on_[i]];
-    if (!push(*queue.head)) {
+    Op& op = *queue.head;
+    const std::uint64_t begun = Operation::of(op).begun;
+    const Post post = push(op);
+    const bool waits = post.kind == Post::Kind::retry;
+    // Without a credit it is the peer that is late.
+    if (!waits || Operation::of(op).begun != begun || messages_.credits_left(op.peer) == 0)
+      patience_.begin_again();
+    if (waits && !gives_up_without_memory(op, post)) {
       ++i;
       continue;
     }
-    Op& op = *queue.head;
     queue.head = op.next;
     if (queue.head == nullptr) {
       waiting_on_[i] = waiting_on_.back();

@@ -5,6 +5,7 @@
 
 #include "core/busy.hpp"
 #include "core/endpoint_state.hpp"
+#include "core/memory_patience.hpp"
 #include "core/source_use.hpp"
 #include "rma/wire.hpp"
 
@@ -133,6 +134,8 @@ class Transfers final : public core::Layer {
   /// For an operation's `ended`: continues with a signal to its peer. Returns true if the counter was raised at once,
   /// false if the operation now waits for the signal's answer.
   bool follow_with_signal(Op& op, Signal signal) noexcept;
+  /// The conduit's answer to the latest operation that was `refused` because there was no room.
+  const Post& latest_refusal() const noexcept { return latest_refusal_; }
   /// Puts a fence behind all that has begun on the peer: see include/aqueduct/order.hpp.
   void fence(Rank peer) noexcept;
   /// Waits until no fence holds back an operation on the peer that begins now.
@@ -207,9 +210,12 @@ class Transfers final : public core::Layer {
   bool fits_with_signal(const Op& op) const noexcept;
   /// What follows the bytes of a put is sent when they are in place.
   void follow_after_bytes(Op& op) noexcept;
-  bool push(Op& op) noexcept;
+  /// Sends packets. `retry`: there is no room for the next one.
+  Post push(Op& op) noexcept;
   Post push_piece(Op& op) noexcept;
   void all_begun(Op& op) noexcept;
+  /// Whether a queued operation, which the conduit has refused again, is given up because this process gets no memory.
+  bool gives_up_without_memory(Op& op, const Post& refused) noexcept;
   static bool then_signal(core::Layer& layer, Op& op) noexcept;
 
   // Signals to words (signal_words.cpp).
@@ -230,12 +236,14 @@ class Transfers final : public core::Layer {
 
   EndpointState& state_;
   am::Messages& messages_;
-  std::vector<Queue> queues_;     // [rank] operations with packets still to send
-  std::vector<Rank> waiting_on_;  // the ranks whose queue is not empty
-  core::Busy busy_;               // set while there are any
-  std::vector<Queue> held_;       // [rank] operations that a fence holds back, in order
-  std::vector<Rank> held_for_;    // the ranks for which there are any
-  core::Busy held_busy_;          // set while there are any
+  std::vector<Queue> queues_;      // [rank] operations with packets still to send
+  std::vector<Rank> waiting_on_;   // the ranks whose queue is not empty
+  core::Busy busy_;                // set while there are any
+  std::vector<Queue> held_;        // [rank] operations that a fence holds back, in order
+  std::vector<Rank> held_for_;     // the ranks for which there are any
+  core::Busy held_busy_;           // set while there are any
+  core::MemoryPatience patience_;  // of the operations that wait for room
+  Post latest_refusal_ = Post::retry();
   core::Clock::time_point let_in_at_{};
 };
 

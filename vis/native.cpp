@@ -66,6 +66,7 @@ PieceTransfers::Step PieceTransfers::native(Transfer& t) noexcept {
                                token);
     }
     if (post.kind == core::Post::Kind::retry) {
+      refused_ = post;
       t.there_at = there_before;
       t.here_at = here_before;
       return Step::again;

@@ -40,6 +40,7 @@ core::Post PieceTransfers::send(Transfer& t, HandlerId handler, const PackedRequ
                                         {&request, sizeof request, 0}, nullptr, {stage.data(), bytes},
                                         use.taken() ? core::OpPool::token(*use.op()) : 0);
   }
+  if (post.kind == core::Post::Kind::retry) refused_ = post;
   if (post.kind == core::Post::Kind::posted) {
     stage.op = use.keep();
   } else {

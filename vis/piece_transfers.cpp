@@ -266,12 +266,15 @@ Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion comp
 
 PieceTransfers::Step PieceTransfers::go_on(Transfer& t) noexcept {
   Step step = Step::over;
+  refused_ = core::Post::retry();
   switch (t.plan) {
     case Plan::pieces: step = t.what == What::accumulate ? atomics(t) : pieces(t); break;
     case Plan::native: step = native(t); break;
     case Plan::box: step = get_box(t); break;
     default: step = t.what == What::get ? get_packed(t) : put_packed(t); break;
   }
+  if (step == Step::again && (t.plan == Plan::pieces || t.plan == Plan::box))
+    refused_ = rma_.latest_refusal();
   Operation& operation = Operation::of(*t.op);
   operation.begun = operation.bytes - t.there_at.remaining();
   // A packed put copies its source into packets, so the source is free once the last packet is posted.
@@ -311,6 +314,19 @@ void PieceTransfers::answered(Transfer& t) noexcept {
   if (!t.queued) enqueue(t);
 }
 
+/// Whether a transfer that has found no room again is given up because this process gets no memory. Its next step ends it.
+/// Without a credit, or with a part in flight, the peer may only be late.
+bool PieceTransfers::gives_up_without_memory(Transfer& t) noexcept {
+  if (t.op->parts > 1 || t.chunks != 0 || state_.messages->credits_left(t.peer) == 0) {
+    patience_.begin_again();
+    return false;
+  }
+  const bool in_flight = !state_.messages->has_all_credits(t.peer);
+  if (!patience_.is_over(state_, t.peer, refused_, in_flight)) return false;
+  fail(t, {ErrorCode::no_memory, t.peer});
+  return true;
+}
+
 // Takes one step of each queued transfer. Transfers that are queued meanwhile come behind the first `now` ones, and
 // have their turn in the next round.
 void PieceTransfers::advance() noexcept {
@@ -318,7 +334,10 @@ void PieceTransfers::advance() noexcept {
   const std::size_t now = queue_.size();
   for (std::size_t i = 0; i < now; ++i) {
     Transfer& t = *queue_[i];
-    const Step step = go_on(t);
+    const std::uint64_t left = t.there_at.remaining();
+    Step step = go_on(t);
+    if (step != Step::again || t.there_at.remaining() != left) patience_.begin_again();
+    if (step == Step::again && gives_up_without_memory(t)) step = go_on(t);
     if (step == Step::again) {
       queue_[kept++] = &t;
       continue;

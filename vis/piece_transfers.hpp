@@ -77,6 +77,7 @@ class PieceTransfers final : public core::Layer {
   Question question(const Transfer& transfer, const core::SegmentPart* part) const noexcept;
   Plan choose(Transfer& transfer, core::SegmentPart* part, bool signalled) noexcept;
   Step go_on(Transfer& transfer) noexcept;
+  bool gives_up_without_memory(Transfer& transfer) noexcept;
   void enqueue(Transfer& transfer) noexcept;
   void answered(Transfer& transfer) noexcept;
   void fail(Transfer& transfer, Status why) noexcept;
@@ -116,8 +117,10 @@ class PieceTransfers final : public core::Layer {
   std::uint64_t chunks_taken_ = 0;          ///< a bit for each chunk in use
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> free_;
-  std::vector<Transfer*> queue_;  ///< to be continued by `advance`
-  core::Busy busy_;               ///< set while the queue is not empty
+  std::vector<Transfer*> queue_;              ///< to be continued by `advance`
+  core::Busy busy_;                           ///< set while the queue is not empty
+  core::MemoryPatience patience_;             ///< of the queued transfers
+  core::Post refused_ = core::Post::retry();  ///< why the latest step has found no room
   std::uint64_t forced_ = kPlans;
 };
 

@@ -44,7 +44,8 @@ core::Post Operations::posted(Request& request, std::int64_t answer, const char*
   // A peer that waits for a packet would wait for ever if the packet were dropped: it is sent later, or the peer is
   // lost.
   const bool is_packet = request.kind == Request::Kind::packet;
-  if (answer == -FI_EAGAIN || (is_packet && may_retry(answer))) return core::Post::retry();
+  if (answer == -FI_EAGAIN) return core::Post::retry();
+  if (is_packet && may_retry(answer)) return core::Post::retry(ErrorCode::no_memory);
   const ErrorCode why = is_packet ? ErrorCode::peer_lost : code_of(static_cast<int>(-answer));
   if (why == ErrorCode::peer_lost) {
     lost_.refused(peer, what, answer);

@@ -37,7 +37,7 @@ core::Post Messages::send(Peer& peer, MessageId id, core::Bytes header, core::By
     return core::Post::done();
   const ucs_status_t status = UCS_PTR_RAW_STATUS(answer);
   const ErrorCode why = peers_.code_of(peer, status, "a message");
-  if (why == ErrorCode::ok) return core::Post::retry();
+  if (why == ErrorCode::ok) return retry_of(status);
   peers_.fail(peer, status);
   return core::Post::failed(why);
 }

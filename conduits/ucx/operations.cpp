@@ -7,7 +7,7 @@ namespace aqueduct::conduits::ucx {
 core::Post Operations::refused(const Peer& peer, Operation& operation, ucs_status_t status) noexcept {
   release(operation);
   const ErrorCode why = peers_.code_of(peer, status, "an operation");
-  return why == ErrorCode::ok ? core::Post::retry() : core::Post::failed(why);
+  return why == ErrorCode::ok ? retry_of(status) : core::Post::failed(why);
 }
 
 void Operations::end(Operation& operation, Status status) noexcept {

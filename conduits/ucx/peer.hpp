@@ -4,6 +4,7 @@
 #include "conduits/ucx/operation.hpp"
 #include "conduits/ucx/wire.hpp"
 #include "core/clock.hpp"
+#include "core/conduit.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -13,6 +14,11 @@ namespace aqueduct::conduits::ucx {
 /// Whether a call that UCX refused may succeed later, when others have ended and given back memory.
 constexpr bool no_room(ucs_status_t status) noexcept {
   return status == UCS_ERR_NO_RESOURCE || status == UCS_ERR_NO_MEMORY;
+}
+
+/// The answer to the layers above for a call that UCX refused like that.
+constexpr core::Post retry_of(ucs_status_t status) noexcept {
+  return core::Post::retry(status == UCS_ERR_NO_MEMORY ? ErrorCode::no_memory : ErrorCode::ok);
 }
 
 class Peers;

@@ -49,6 +49,8 @@ bool Peers::learn(Rank rank, std::span<const std::byte> address, bool on_this_ho
 core::Post Peers::connect(Peer& peer) noexcept {
   if (peer.gone || peer.failed) return core::Post::failed(ErrorCode::peer_lost);
   if (peer.address.empty()) return core::Post::failed(ErrorCode::not_supported);
+  // UCX 1.13.1 ends the program if it finds no memory here ("could not allocate memory for slow_elems").
+  if (!core::gets_memory()) return core::Post::retry(ErrorCode::no_memory);
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
   params.address = reinterpret_cast<const ucp_address_t*>(peer.address.data());
@@ -61,12 +63,11 @@ core::Post Peers::connect(Peer& peer) noexcept {
   const ucs_status_t status = ucp_.ep_create(worker_.handle(), &params, &peer.ep);
   if (status == UCS_OK) return core::Post::done();
   peer.ep = nullptr;
-  if (no_room(status)) return core::Post::retry();
-  log_.error("ucx: rank {} cannot reach rank {}: {}. {}", me_, peer.rank, ucp_.status_string(status),
-             core::gets_memory()
-                 ? "Both need a transport in common: compare aqinfo, AQUEDUCT_UCX_TRANSPORTS and "
-                   "AQUEDUCT_UCX_DEVICES on the two hosts"
-                 : core::kNoMemory);
+  if (no_room(status)) return retry_of(status);
+  log_.error(
+      "ucx: rank {} cannot reach rank {}: {}. Both need a transport in common: compare aqinfo, "
+      "AQUEDUCT_UCX_TRANSPORTS and AQUEDUCT_UCX_DEVICES on the two hosts",
+      me_, peer.rank, ucp_.status_string(status));
   fail(peer, status);  // a second attempt would fail in the same way
   return core::Post::failed(ErrorCode::network_failed);
 }

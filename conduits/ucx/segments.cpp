@@ -3,6 +3,7 @@
 #include "conduits/ucx/has_put_lane.hpp"
 #include "conduits/ucx/info_text.hpp"
 #include "conduits/ucx/wire.hpp"
+#include "core/memory_probe.hpp"
 
 #include <cstring>
 #include <memory>
@@ -82,6 +83,7 @@ Result<std::uint64_t> Segments::import(Rank rank, core::Bytes key) {
     const core::Post way = peers_.reach(peers_[rank]);
     if (way.kind == core::Post::Kind::retry) return {ErrorCode::no_memory, rank};
     if (way.kind == core::Post::Kind::failed) return {way.why, rank};
+    if (!core::gets_memory()) return {ErrorCode::no_memory, rank};  // UCX 1.13.1 crashes then
     ucp_rkey_h rkey = nullptr;
     const ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);
     if (status != UCS_OK) {
@@ -170,6 +172,7 @@ Result<std::byte*> Segments::map(Rank rank, core::Bytes key) {
   if (way.kind == core::Post::Kind::retry) return {ErrorCode::no_memory, rank};
   if (way.kind == core::Post::Kind::failed) return {way.why, rank};
   if (has_lost_memory(head.owner)) return {ErrorCode::peer_lost, rank};
+  if (!core::gets_memory()) return {ErrorCode::no_memory, rank};  // UCX 1.13.1 crashes then
   ucp_rkey_h rkey = nullptr;
   void* place = nullptr;
   ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);

@@ -148,7 +148,8 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
 core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
   const Entry entry(lock_);
   if (to == me_) {
-    return delivery_.defer_packet(me_, header, payload) ? core::Post::done() : core::Post::retry();
+    return delivery_.defer_packet(me_, header, payload) ? core::Post::done()
+                                                        : core::Post::retry(ErrorCode::no_memory);
   }
   return messages_.send(peers_[to], kPacket, header, payload);
 }

@@ -2,27 +2,14 @@
 
 #include "conduits/registry.hpp"
 #include "tests/fault/launch.hpp"
+#include "tests/fault/sanitized.hpp"
 
 #include <gtest/gtest.h>
 
 #include <tuple>
 
-// gcc defines macros, clang 14 has features.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define AQUEDUCT_SANITIZED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define AQUEDUCT_SANITIZED true
-#endif
-#endif
-#if !defined(AQUEDUCT_SANITIZED)
-#define AQUEDUCT_SANITIZED false
-#endif
-
 namespace aqueduct::fault {
 namespace {
-
-constexpr bool kSanitized = AQUEDUCT_SANITIZED;
 
 /// What the test changes: `new` fails; or the system gives no memory, to network libraries either (setrlimit).
 enum class Gone : std::uint8_t { from_new, from_system };

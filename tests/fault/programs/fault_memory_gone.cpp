@@ -4,10 +4,10 @@
 
 #include <aqueduct/aqueduct.hpp>
 
+#include "tests/fault/programs/failing_new.hpp"
+
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
-#include <new>
 #include <string_view>
 
 #include <sys/resource.h>
@@ -18,41 +18,7 @@ std::atomic<bool> gone{false};  ///< in all threads of the process
 
 }  // namespace
 
-// All pairs of operator new and delete. Not inline: where gcc sees through both it warns that memory from `new` goes to `free`.
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return gone ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (void* memory = operator new(bytes, std::nothrow)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new[](std::size_t bytes) { return operator new(bytes); }
-[[gnu::noinline]] void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
-  return operator new(bytes, std::nothrow);
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t align) {
-  const auto unit = static_cast<std::size_t>(align);
-  void* const memory = gone ? nullptr : std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void* operator new[](std::size_t bytes, std::align_val_t align) {
-  return operator new(bytes, align);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
+bool new_fails(bool) noexcept { return gone; }
 
 int main(int argc, char** argv) {
   auto job = aqueduct::Job::start();

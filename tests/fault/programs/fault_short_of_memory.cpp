@@ -4,10 +4,11 @@
 
 #include <aqueduct/aqueduct.hpp>
 
+#include "tests/fault/programs/failing_new.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <new>
 #include <string_view>
 #include <vector>
 
@@ -22,29 +23,11 @@ thread_local std::uint64_t failed = 0;
 
 }  // namespace
 
-// All pairs of operator new and delete except the aligned ones, as in conduits/loop/tests/allocation_count.cpp. Not inline:
-// where gcc sees through both it warns that memory from `new` goes to `free`.
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  if (until_failure != 0 && --until_failure == 0) {
-    ++failed;
-    return nullptr;
-  }
-  return std::malloc(bytes == 0 ? 1 : bytes);
+bool new_fails(bool is_aligned) noexcept {
+  if (is_aligned || until_failure == 0 || --until_failure != 0) return false;
+  ++failed;
+  return true;
 }
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (void* memory = operator new(bytes, std::nothrow)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new[](std::size_t bytes) { return operator new(bytes); }
-[[gnu::noinline]] void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
-  return operator new(bytes, std::nothrow);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 namespace {
 

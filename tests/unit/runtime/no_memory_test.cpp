@@ -1,0 +1,210 @@
+// A conduit whose library finds no memory refuses every post: what was begun ends with no_memory, and works again later.
+
+#include <aqueduct/aqueduct.hpp>
+
+#include "conduits/registry.hpp"
+#include "core/endpoint_state.hpp"
+#include "core/memory_patience.hpp"
+#include "runtime/builder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace aqueduct {
+namespace {
+
+using core::Post;
+using std::chrono::milliseconds;
+
+/// Goes on by a step at each look, so that a wait of seconds takes a moment.
+struct FastClock {
+  static core::Clock::time_point tell(const void* self) noexcept {
+    const auto& clock = *static_cast<const FastClock*>(self);
+    return core::Clock::time_point(std::chrono::hours(1) + ++clock.looks * clock.step);
+  }
+  core::EndpointClock clock() const noexcept { return {tell, this}; }
+  milliseconds step;
+  mutable std::atomic<std::int64_t> looks{0};
+};
+
+/// Loop's conduit. While `refusal` is a retry, it answers that to all posts.
+class RefusingConduit final : public core::Conduit, core::NativeRma {
+ public:
+  RefusingConduit(std::unique_ptr<core::Conduit> inner, const Post& refusal)
+      : inner_(std::move(inner)), refusal_(refusal) {}
+
+  const core::Properties& properties() const noexcept override { return inner_->properties(); }
+  std::vector<std::byte> address() override { return inner_->address(); }
+  Status connect(std::span<const std::vector<std::byte>> addresses) override {
+    return inner_->connect(addresses);
+  }
+  Post send(Rank to, core::Bytes header, core::Bytes payload, core::Token token) noexcept override {
+    return refuses() ? refusal_ : inner_->send(to, header, payload, token);
+  }
+  int poll(core::Inbox& inbox) noexcept override { return inner_->poll(inbox); }
+  core::NativeRma* rma() noexcept override { return inner_->rma() != nullptr ? this : nullptr; }
+
+  Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override {
+    return inner_->rma()->register_segment(id, memory);
+  }
+  void unregister_segment(SegmentId id) noexcept override { inner_->rma()->unregister_segment(id); }
+  Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override {
+    return inner_->rma()->import_key(peer, key);
+  }
+  Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+           core::Token token) noexcept override {
+    return refuses() ? refusal_ : inner_->rma()->put(peer, key, offset, from, inject, token);
+  }
+  Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+           core::Token token) noexcept override {
+    return refuses() ? refusal_ : inner_->rma()->get(peer, key, offset, to, token);
+  }
+
+ private:
+  bool refuses() const noexcept { return refusal_.kind == Post::Kind::retry; }
+
+  std::unique_ptr<core::Conduit> inner_;
+  const Post& refusal_;
+};
+
+struct RefusingNetwork final : core::Network {
+  Result<std::unique_ptr<core::Conduit>> open(Rank me) override {
+    auto conduit = inner->open(me);
+    if (!conduit) return conduit.status();
+    return std::unique_ptr<core::Conduit>(
+        std::make_unique<RefusingConduit>(*std::move(conduit), refusals[me]));
+  }
+  std::unique_ptr<core::Network> inner;
+  std::array<Post, 2> refusals{Post::done(), Post::done()};  // [rank]
+};
+
+/// Parameter: AQUEDUCT_LOOP_NATIVE. Without, the reference layer's queue waits for room.
+class NoMemoryForPosts : public testing::TestWithParam<const char*> {};
+
+TEST_P(NoMemoryForPosts, EndsOperationsAndLosesNothing) {
+  Config config;
+  for (const auto& [name, value] :
+       {std::pair{"conduit", "loop"}, {"near", "off"}, {"segment_bytes", "64K"}, {"loop_native", GetParam()}})
+    ASSERT_TRUE(config.set(name, value));
+  core::Log log(config, kNoRank);
+  const core::Process process{&config, &log, /*job=*/1, 2, {0, 1}, {0, 0}};
+  auto loop = conduits::find("loop")->entry->make(process);
+  ASSERT_TRUE(loop);
+  RefusingNetwork network;
+  network.inner = *std::move(loop);
+  const FastClock fast{milliseconds(30)};
+  auto job = runtime::build_in_process(2, config, network);
+  ASSERT_TRUE(job);
+  std::atomic<int> heard{0};
+  std::vector<ShortRequest<std::uint64_t>> handlers;
+  for (Rank rank = 0; rank < 2; ++rank) {
+    auto made = on_short_request<std::uint64_t>(job->endpoint(rank), [&](auto&, std::uint64_t) { ++heard; });
+    ASSERT_TRUE(made);
+    handlers.push_back(*made);
+  }
+  Endpoint& me = job->endpoint(0);
+  const GlobalPtr<std::uint64_t> word{1, 8};
+  const GlobalPtr<std::byte> there{1, 64};
+  const std::vector<std::byte> sent(20'000, std::byte{7});
+  std::vector<std::byte> got(sent.size());
+  const std::pair<const char*, std::function<Status()>> calls[] = {
+      {"put", [&] { return put(me, there, sent); }},
+      {"get", [&] { return get(me, got, there); }},
+      {"atomic", [&] { return fetch_add(me, word, 1).status(); }},
+      {"message", [&] { return request(me, 1, handlers[0], 1); }},
+      {"strided put",
+       [&] {
+         return put(me, pieces(there, Strided(100, {{50, 300}})),
+                    pieces(sent.data(), Strided(100, {{50, 100}})));
+       }},
+      {"put of a group",
+       [&] {
+         const Status begun = put_nbi(me, there, sent);
+         return begun ? me.wait_implicit() : begun;
+       }},
+  };
+  const core::EndpointClock before = std::exchange(me.state().clock, fast.clock());
+  network.refusals[0] = Post::retry(ErrorCode::no_memory);
+  testing::internal::CaptureStderr();
+  for (const auto& [name, call] : calls) {
+    const Status status = call();
+    EXPECT_EQ(status.code(), ErrorCode::no_memory) << name << ": " << status.text();
+    EXPECT_EQ(status.peer(), 1u) << name;
+    EXPECT_FALSE(me.is_lost(1)) << name;
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("finds no memory"), std::string::npos) << said;
+  network.refusals[0] = Post::done();
+  me.state().clock = before;
+  EXPECT_EQ(heard, 0);
+  job->run_each([&](Endpoint& ep) {
+    if (ep.rank() == 0) {
+      for (const auto& [name, call] : calls) EXPECT_TRUE(call()) << name;
+      ASSERT_TRUE(get(me, got, there));
+      EXPECT_EQ(got, sent);
+    }
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_EQ(heard, 1);
+  EXPECT_EQ(*reinterpret_cast<const std::uint64_t*>(job->endpoint(1).segment().data() + 8), 1u);
+  EXPECT_TRUE(job->finish());
+}
+
+INSTANTIATE_TEST_SUITE_P(Loop, NoMemoryForPosts, testing::Values("rma", "none"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// What a conduit without room answers says nothing of memory: then only the look for memory decides.
+TEST(MemoryPatience, EndsWhatFindsNoMemoryForTheLimitAndNothingElse) {
+  Config config;
+  ASSERT_TRUE(config.set("conduit", "loop") && config.set("near", "off"));
+  auto job = Job::in_process(2, config);
+  ASSERT_TRUE(job);
+  core::EndpointState& state = job->endpoint(0).state();
+  const FastClock fast{milliseconds(10)};
+  const core::EndpointClock before = std::exchange(state.clock, fast.clock());
+  static bool there_is_memory;
+  there_is_memory = true;
+  core::MemoryPatience patience([]() noexcept { return there_is_memory; });
+  const auto attempts_until_over = [&](bool in_flight, int most) {
+    int attempts = 0;
+    while (attempts < most && !patience.is_over(state, 1, Post::retry(), in_flight)) ++attempts;
+    return attempts;
+  };
+  constexpr int kMany = 10'000;  // 100 s
+  EXPECT_EQ(attempts_until_over(false, kMany), kMany);
+  testing::internal::CaptureStderr();
+  there_is_memory = false;
+  const auto within = [](int attempts, std::chrono::seconds limit) {
+    const milliseconds took(10 * attempts);
+    return took >= limit && took < limit + std::chrono::seconds(1);
+  };
+  EXPECT_TRUE(within(attempts_until_over(false, kMany), core::MemoryPatience::kLimit));
+  EXPECT_EQ(attempts_until_over(false, kMany), 0);  // those behind it end at once
+  patience.begin_again();
+  EXPECT_TRUE(within(attempts_until_over(true, kMany), core::MemoryPatience::kLimitInFlight));
+  // A rank that was away has not tried meanwhile.
+  fast.looks += 1000;
+  EXPECT_GT(attempts_until_over(false, kMany), 100);
+  // Memory comes back in time.
+  patience.begin_again();
+  EXPECT_EQ(attempts_until_over(false, 400), 400);
+  there_is_memory = true;
+  EXPECT_EQ(attempts_until_over(false, 10), 10);
+  there_is_memory = false;
+  EXPECT_EQ(attempts_until_over(false, 400), 400);
+  state.clock = before;
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("gives this rank no more memory"), std::string::npos) << said;
+  EXPECT_TRUE(job->finish());
+}
+
+}  // namespace
+}  // namespace aqueduct
