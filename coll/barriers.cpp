@@ -23,11 +23,6 @@ std::uint32_t calls_of(TeamState& team) noexcept {
   return engine != nullptr ? static_cast<std::uint32_t>(engine->calls() & 0x7fff'ffff) : 0;
 }
 
-// The most teams without a Team object on this rank for which arrivals are remembered: teams that a peer has made
-// earlier than this rank (one for each peer), and teams that this rank has ended alone. Chosen: at most 60 MiB in a job
-// of 4096 ranks, as a bound against a peer that invents teams.
-constexpr std::uint64_t kMostStrange = 65536;
-
 // Chosen: programs that free memory again do so sooner.
 constexpr std::chrono::seconds kNoMemoryLimit{5};
 // Chosen: waits look every 20 ms. A rank that computes or is stopped between two looks has not tried to send meanwhile.
@@ -316,14 +311,19 @@ void Barriers::arrived(Rank from, const Arrival& arrival) noexcept {
 // the arrivals are remembered. Null: there is no room for that.
 BarrierState* Barriers::heard_of(Rank from, std::uint64_t team) noexcept try {
   if (const auto known = barriers_.find(team); known != barriers_.end()) return &known->second;
-  if (strange_ == kMostStrange) return nullptr;
+  if (strange_ == kMostStrange) {
+    forgotten_[from] = Forgotten::too_many;
+    has_forgotten_ = true;
+    return nullptr;
+  }
   std::vector<HeardArrival> heard(2 * most_rounds_);
   BarrierState& barrier = barriers_[team];
   barrier.heard = std::move(heard);
   ++strange_;
   return &barrier;
 } catch (const std::bad_alloc&) {
-  forgotten_[from] = has_forgotten_ = true;
+  forgotten_[from] = Forgotten::no_memory;
+  has_forgotten_ = true;
   return nullptr;
 }
 
@@ -364,18 +364,28 @@ void Barriers::step(BarrierState& barrier) noexcept {
   }
 }
 
+void Barriers::report_forgotten(Rank from, Forgotten why) noexcept {
+  if (why == Forgotten::too_many) {
+    state_.log.error(
+        "rank {} has arrived at a barrier of a team that this rank has not made yet or has ended alone, and "
+        "{} such teams are remembered already, which is the most: that barrier could not end, so the rank is "
+        "taken for lost",
+        from, kMostStrange);
+    return;
+  }
+  state_.log.error(
+      "there is no memory to remember that rank {} has arrived at a barrier of a team that this rank has "
+      "not made yet, and that barrier could not end: the rank is taken for lost (see ulimit -v, setrlimit "
+      "and vm.overcommit_memory)",
+      from);
+}
+
 Rank Barriers::unreachable() noexcept {
   if (std::exchange(has_forgotten_, false)) {
     for (Rank from = 0; from < state_.ranks; ++from) {
-      if (!forgotten_[from] || state_.lost[from]) continue;
-      forgotten_[from] = false;
+      if (forgotten_[from] == Forgotten::no || state_.lost[from]) continue;
       has_forgotten_ = true;  // there may be more
-      state_.log.error(
-          "there is no memory to remember that rank {} has arrived at a barrier of a team that this rank has "
-          "not made yet, and "
-          "that barrier could not end: the rank is taken for lost (see ulimit -v, setrlimit and "
-          "vm.overcommit_memory)",
-          from);
+      report_forgotten(from, std::exchange(forgotten_[from], Forgotten::no));
       return from;
     }
   }

@@ -121,7 +121,8 @@ class Barriers final : public core::Layer {
   /// barrier used may serve another team.
   void leave(TeamState& team, bool together = false) noexcept;
   /// Finds a rank with which no barrier can end, because this process has no memory, and logs why. kNoRank: there is no such
-  /// rank. Either its arrival could not be remembered, or for some seconds there was no room for a message to it, although
+  /// rank. Either its arrival could not be remembered (also because this rank remembers kMostStrange teams that it has not
+  /// made), or for some seconds there was no room for a message to it, although
   /// nothing was in flight. Such a barrier would wait for ever, since conduits try again. Call it regularly.
   Rank unreachable() noexcept;
   /// Waits until all members have called it. Returns ok if they agree on `well`, else mismatch; peer_lost. No memory is
@@ -162,6 +163,10 @@ class Barriers final : public core::Layer {
   LossNews& loss_news() noexcept { return loss_news_; }
   Absences& absences() noexcept { return absences_; }
   TeamNames& names() noexcept { return names_; }
+  /// The most teams without a Team object on this rank for which arrivals are remembered: teams that a peer has made earlier
+  /// than this rank (one for each peer), and teams that this rank has ended alone. Chosen: at most 60 MiB in a job of 4096
+  /// ranks, as a bound against a peer that invents teams.
+  static constexpr std::uint64_t kMostStrange = 65536;
   /// The number of teams of which this rank knows, or has heard.
   std::size_t kept() const noexcept { return barriers_.size(); }
 
@@ -194,9 +199,12 @@ class Barriers final : public core::Layer {
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
   /// Operations of `notify` in flight, for which nobody waits any more: the engine ends them when their votes are in use no more.
   std::vector<std::unique_ptr<core::Op>> gone_;
-  std::uint32_t most_rounds_;    ///< of a team of all ranks
-  std::uint64_t strange_ = 0;    ///< of these: without a Team on this rank
-  std::vector<bool> forgotten_;  // [rank] its arrival found no memory; until it is reported
+  std::uint32_t most_rounds_;  ///< of a team of all ranks
+  std::uint64_t strange_ = 0;  ///< of these: without a Team on this rank
+  /// Why an arrival of a rank could not be remembered; until it is reported.
+  enum class Forgotten : std::uint8_t { no, no_memory, too_many };
+  void report_forgotten(Rank from, Forgotten why) noexcept;
+  std::vector<Forgotten> forgotten_;  // [rank]
   bool has_forgotten_ = false;
   core::Clock::time_point looked_at_{};    // by `unreachable`
   core::Clock::time_point short_since_{};  // since then it has found messages that wait, and no memory
