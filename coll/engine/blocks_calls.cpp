@@ -255,7 +255,7 @@ Event TeamEngine::begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) no
   const auto known = know(blocks);
   if (!known) {
     refuse(refused_call(asked, known.status().code()));
-    return Event(known.status());
+    return Event(refusal_here(known.status()));
   }
   KnownCall& call = **known;
   Method* const method = call.method = method_of_one(asked.operation);

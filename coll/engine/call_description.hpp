@@ -18,7 +18,7 @@ struct CallDescription {
   Sync in = Sync::all;
   Sync out = Sync::all;
   ReduceOrder order = ReduceOrder::any;
-  std::uint8_t facts = 0;  ///< bits: kKnownPlaces, kOrdered, kBinds, kEnds, kSourcesKnown
+  std::uint8_t facts = 0;  ///< bits: kKnownPlaces, kOrdered, kBinds, kEnds, kSourcesKnown, kRelayed
   /// 0, or the ErrorCode with which this member has refused its own call: then the other fields are as they were given.
   std::uint8_t refused = 0;
   std::uint32_t number = 0;   ///< of a user's operator
@@ -32,6 +32,7 @@ struct CallDescription {
   static constexpr std::uint8_t kBinds = 4;        ///< no such operation, but a plan of it is bound
   static constexpr std::uint8_t kEnds = 8;         ///< likewise: such a plan is ended
   static constexpr std::uint8_t kSourcesKnown = 16;  ///< of a permute: members say from whom they receive
+  static constexpr std::uint8_t kRelayed = 32;       ///< another member's refusal: see relayed_no_memory
 
   friend bool operator==(const CallDescription&, const CallDescription&) = default;
 };
@@ -65,6 +66,17 @@ constexpr CallDescription set_up_call(std::uint64_t exchange) noexcept {
   return {.refused = static_cast<std::uint8_t>(ErrorCode::closed), .number = 2, .bytes = exchange};
 }
 constexpr bool is_set_up(const CallDescription& call) noexcept { return call == set_up_call(call.bytes); }
+
+/// What a member tells in place of its own call if it has made it and `lacking` had no memory for it: that is why the team
+/// is broken, also for members that have not heard of the refusal yet, and for those that have refused alike.
+constexpr CallDescription relayed_no_memory(Rank lacking) noexcept {
+  return {.facts = CallDescription::kRelayed,
+          .refused = static_cast<std::uint8_t>(ErrorCode::no_memory),
+          .root = lacking};
+}
+constexpr bool is_relayed(const CallDescription& call) noexcept {
+  return call == relayed_no_memory(call.root);
+}
 
 /// For logs: "all_reduce of 8 bytes (f64, sum)", "bind of a plan of …".
 std::string text_of(const CallDescription& call);

@@ -11,6 +11,8 @@ namespace {
 // A call with this refusal says only that the members' calls differ: the sender has made too many since to know what its own was.
 constexpr auto kForgotten = static_cast<std::uint8_t>(ErrorCode::mismatch);
 
+constexpr auto kNoMemory = static_cast<std::uint8_t>(ErrorCode::no_memory);
+
 CallDescription forgotten_call() noexcept { return refused_call({}, ErrorCode::mismatch); }
 
 // A member that has refused its call may have chosen no algorithm.
@@ -19,9 +21,19 @@ bool same_call(const CallDescription& a, CallDescription b) noexcept {
   return a == b;
 }
 
+/// Whether the calls are the same but for who has refused his.
+bool are_alike(const CallDescription& a, CallDescription b) noexcept {
+  b.refused = a.refused;
+  return same_call(a, b);
+}
+
 void add_member(CallText& text, Rank rank, const CallDescription& call) noexcept {
   if (call.refused == kForgotten) {
     text.add("rank {} has seen that the members' calls differ", rank);
+    return;
+  }
+  if (is_relayed(call)) {
+    text.add("rank {} had no memory for its call, which rank {} has made", call.root, rank);
     return;
   }
   if (call == kFinished) {
@@ -88,7 +100,10 @@ Status TeamAgreement::calls_slowly(std::uint64_t number, const CallDescription& 
   if (number >= unkept_) {
     // Nobody tells of a call without need: the sender's was another one, or was refused.
     if (call.refused == 0) {
-      static_cast<void>(breaks(number, unkept_from_, nullptr, &call));
+      if (breaks(number, unkept_from_, nullptr, &call) == Verdict::broken && unkept_lacking_ != kNoRank) {
+        code_ = ErrorCode::no_memory;
+        culprit_ = unkept_lacking_;
+      }
       tell(number);
     }
     unkept_ = kNone;
@@ -156,7 +171,7 @@ Verdict TeamAgreement::compare(Rank from, std::uint64_t number, const CallDescri
 
 Verdict TeamAgreement::compare_with_forgotten(Rank from, std::uint64_t number,
                                               const CallDescription& theirs) noexcept {
-  const bool refused = theirs.refused != 0 && theirs.refused != kForgotten;
+  const bool refused = theirs.refused != 0 && theirs.refused != kForgotten && !is_relayed(theirs);
   // The same refusal, most likely. The stall report compares the calls if it was not.
   if (refused && past(number) != Past::called) return Verdict::agrees;
   const Verdict verdict = breaks(number, from, &theirs, nullptr);
@@ -172,6 +187,7 @@ Verdict TeamAgreement::remember(const Heard& heard) noexcept {
     if (heard.number < unkept_) {
       unkept_ = heard.number;
       unkept_from_ = heard.from;
+      unkept_lacking_ = without_memory(heard.from, &heard.call, nullptr);
     }
     return Verdict::remembered;
   }
@@ -220,14 +236,26 @@ void TeamAgreement::tell(std::uint64_t number) noexcept {
   if (!remembers(number)) return tell_forgotten(number);
   if (is_told(number)) return;
   set_told(number);
-  news_ = CallNews{number, own(number)};
+  const CallDescription& call = own(number);
+  const bool relays = code_ == ErrorCode::no_memory && broken_at_ == number && call.refused == 0;
+  news_ = CallNews{number, relays ? relayed_no_memory(culprit_) : call};
 }
 
 // Of a call that this member does not remember: that the members' calls differ there.
 void TeamAgreement::tell_forgotten(std::uint64_t number) noexcept {
   if (forgotten_told_ == number) return;
   forgotten_told_ = number;
-  news_ = CallNews{number, forgotten_call()};
+  const bool relays = code_ == ErrorCode::no_memory && broken_at_ == number;
+  news_ = CallNews{number, relays ? relayed_no_memory(culprit_) : forgotten_call()};
+}
+
+// The member that had no memory for a call that is the same otherwise; kNoRank: the calls differ for another reason.
+Rank TeamAgreement::without_memory(Rank from, const CallDescription* theirs,
+                                   const CallDescription* own) const noexcept {
+  if (theirs != nullptr && is_relayed(*theirs)) return theirs->root;
+  if (theirs != nullptr && own != nullptr && !are_alike(*own, *theirs)) return kNoRank;
+  if (theirs != nullptr && theirs->refused == kNoMemory) return from;
+  return theirs != nullptr && own != nullptr && own->refused == kNoMemory ? self_ : kNoRank;
 }
 
 // `theirs`, `own`: null if not known. The least number is where the disagreement began, so it decides over the text.
@@ -270,7 +298,10 @@ Verdict TeamAgreement::breaks(std::uint64_t number, Rank from, const CallDescrip
     why_.clear();  // the calls fail all the same
   }
   names_both_ = both;
-  culprit_ = same || (theirs != nullptr && theirs->refused == kForgotten) ? kNoRank : from;
+  const Rank lacking = without_memory(from, theirs, own);
+  code_ = lacking != kNoRank ? ErrorCode::no_memory : ErrorCode::mismatch;
+  const bool is_known = !same && (theirs == nullptr || theirs->refused != kForgotten);
+  culprit_ = lacking != kNoRank ? lacking : is_known ? from : kNoRank;
   broken_at_ = number;
   return earlier ? Verdict::broken : Verdict::clearer;
 }

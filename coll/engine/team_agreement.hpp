@@ -93,8 +93,9 @@ class TeamAgreement {
   std::uint64_t broken_at() const noexcept { return broken_at_; }
   /// One sentence for the log, with both calls if they are known; empty if the team is not broken, or there was no memory for it.
   const std::string& why() const noexcept { return why_; }
-  /// mismatch with the member that has called something else, if that is known; ok if the team is not broken.
-  Status status() const noexcept { return broken() ? Status(ErrorCode::mismatch, culprit_) : Status(); }
+  /// no_memory with the member that had none for its call; else mismatch with the member that has called something else, if
+  /// that is known; ok if the team is not broken.
+  Status status() const noexcept { return broken() ? Status(code_, culprit_) : Status(); }
 
   /// What this member has to tell all others now: at most one thing after each of `calls`, `heard` and `saw_other`, and
   /// each number once. The next of these calls replaces it.
@@ -143,6 +144,7 @@ class TeamAgreement {
   Past past(std::uint64_t number) const noexcept;
   Verdict breaks(std::uint64_t number, Rank from, const CallDescription* theirs,
                  const CallDescription* own) noexcept;
+  Rank without_memory(Rank from, const CallDescription* theirs, const CallDescription* own) const noexcept;
   void tell(std::uint64_t number) noexcept;
   void tell_forgotten(std::uint64_t number) noexcept;
   /// Requires: remembers(number).
@@ -162,11 +164,13 @@ class TeamAgreement {
   std::uint64_t unkept_ =
       kNone;                    ///< the least number of a call of which there was news, and no memory for it
   Rank unkept_from_ = kNoRank;  ///< whose news that was
+  Rank unkept_lacking_ = kNoRank;  ///< the member that had no memory for its call, if the news said so
   std::size_t refused_count_ = 0;
   bool refused_lost_ = false;  ///< older runs than those of refused_ were forgotten
   bool names_both_ = false;    ///< why_ does
   Rank self_;
   Rank culprit_ = kNoRank;
+  ErrorCode code_ = ErrorCode::mismatch;
   std::uint64_t made_ = 0;
   std::uint64_t broken_at_ = 0;
   std::uint64_t forgotten_told_ =

@@ -260,6 +260,7 @@ class TeamEngine {
     return std::uint64_t{1} | std::uint64_t{fingerprint(number, call.digest)} << 16;
   }
   static Event alone(const Request& request) noexcept;
+  Status refusal_here(Status why) const noexcept;
   void log_no_scratch(const Request& request) noexcept;
   void enqueue(CallRecord& operation) noexcept {
     operation.next = nullptr;

@@ -42,7 +42,8 @@
 //                               length or operator alone may end in ok, with wrong contents
 //             timed_out         of a blocking call with a limit
 //             refused           of an Event: AQUEDUCT_OPERATIONS of them are held. Nothing has happened
-//             no_memory         the team has no scratch, or not enough for one element
+//             no_memory         the team has no scratch, or not enough for one element; with a rank: that member got
+//                               no memory for its call, and the team is broken
 //             If all members make the same wrong call, each gets the same error and the team can still be used.
 // Cost:       given for the algorithms that run unless a setting names another one; Team::explain says which. "Short"
 //             is up to some KiB. Sync::all adds up to ceil(log2 P) rounds of signals before and after. A team of one

@@ -1,9 +1,17 @@
 // What a team agrees on while a member has no memory for its calls.
 
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/coll.hpp>
+
 #include "coll/engine/team_agreement.hpp"
 #include "conduits/loop/tests/allocation_count.hpp"
 
 #include <gtest/gtest.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
 
 namespace aqueduct::conduits::loop {
 namespace {
@@ -28,7 +36,7 @@ TEST(AgreementMemory, NewsThatCannotBeKeptBreaksTheTeamAtTheCall) {
   }
   EXPECT_FALSE(agreement.broken());
   EXPECT_FALSE(agreement.is_quiet());
-  EXPECT_EQ(agreement.calls(1, call_of(8)), Status(ErrorCode::mismatch, 2));
+  EXPECT_EQ(agreement.calls(1, call_of(8)), Status(ErrorCode::no_memory, 2));
   EXPECT_TRUE(agreement.has_news());
 }
 
@@ -55,6 +63,76 @@ TEST(AgreementMemory, ARefusalIsToldAsItIs) {
   EXPECT_TRUE(news->call == refused);
   EXPECT_EQ(agreement.heard(1, 1, refused), Verdict::agrees);
   EXPECT_FALSE(agreement.broken());
+}
+
+// A third member hears of it from one that has called, before it hears of the refusal itself.
+TEST(AgreementMemory, WhoHadNoneIsToldByThoseThatHaveCalled) {
+  const CallDescription refused = coll::refused_call(call_of(8), ErrorCode::no_memory);
+  const Status outcome(ErrorCode::no_memory, 1);
+  TeamAgreement caller(0);
+  ASSERT_TRUE(caller.calls(1, call_of(8)));
+  EXPECT_EQ(caller.heard(1, 1, refused), Verdict::broken);
+  EXPECT_EQ(caller.status(), outcome);
+  const auto news = caller.take_news();
+  ASSERT_TRUE(news);
+
+  TeamAgreement other(2);
+  ASSERT_TRUE(other.calls(1, call_of(8)));
+  EXPECT_EQ(other.heard(0, 1, news->call), Verdict::broken);
+  EXPECT_EQ(other.status(), outcome);
+  EXPECT_NE(other.why().find("rank 1 had no memory for its call"), std::string::npos) << other.why();
+  EXPECT_EQ(other.heard(1, 1, refused), Verdict::known);
+  EXPECT_EQ(other.status(), outcome);
+
+  TeamAgreement late(3);
+  EXPECT_EQ(late.heard(0, 1, news->call), Verdict::remembered);
+  EXPECT_EQ(late.calls(1, call_of(8)), outcome);
+
+  // The member itself, and another one that has refused alike, learn that a member has called.
+  for (const Rank rank : {Rank{1}, Rank{4}}) {
+    TeamAgreement one(rank);
+    EXPECT_TRUE(one.calls(1, refused));
+    EXPECT_EQ(one.heard(0, 1, news->call), Verdict::broken);
+    EXPECT_EQ(one.status(), outcome);
+  }
+  // A call that differs in more is a mismatch, whatever else a member lacked.
+  TeamAgreement differs(5);
+  ASSERT_TRUE(differs.calls(1, call_of(16)));
+  EXPECT_EQ(differs.heard(1, 1, refused), Verdict::broken);
+  EXPECT_EQ(differs.status(), Status(ErrorCode::mismatch, 1));
+}
+
+// The others got `mismatch` there, and so did the member itself from its second call on.
+TEST(FirstCallMemory, AMemberWithoutItIsNamedOnAllMembers) {
+  Config config;
+  for (const auto& [name, value] :
+       {std::pair{"conduit", "loop"}, {"near", "off"}, {"segment_bytes", "4K"}, {"log", "off"}})
+    ASSERT_TRUE(config.set(name, value));
+  auto job = Job::in_process(4, config);
+  ASSERT_TRUE(job);
+  job->run_each([](Endpoint& ep) {
+    auto team = ep.world().dup();
+    ASSERT_TRUE(team);
+    const auto sums = [&] {
+      std::uint64_t word = 1;
+      return all_reduce(*team, std::span(&word, 1), ReduceOp::sum);
+    };
+    const Status outcome(ErrorCode::no_memory, 2);
+    if (ep.rank() == 2) {
+      const NoMemory none;
+      EXPECT_EQ(sums(), outcome);
+    } else {
+      EXPECT_EQ(sums(), outcome);
+    }
+    ASSERT_TRUE(ep.barrier());
+    EXPECT_EQ(sums(), outcome);  // the later calls too
+    std::uint64_t word = 1;
+    ASSERT_TRUE(all_reduce(ep.world(), std::span(&word, 1), ReduceOp::sum));
+    EXPECT_EQ(word, 4u);
+    EXPECT_TRUE(team->end());
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job->finish());
 }
 
 }  // namespace

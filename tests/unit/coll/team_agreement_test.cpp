@@ -493,6 +493,42 @@ TEST(Agreement, OfAllMembersHasTheSameOutcome) {
   }
 }
 
+// Some members have no memory for a call that the others make: in whatever order news arrives, all have the same error, which
+// names one of these.
+TEST(Agreement, OfAllMembersNamesOneThatHadNoMemory) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int round = 0; round < 2000; ++round) {
+    const Rank ranks = 2 + static_cast<Rank>(random() % 5);
+    const std::uint64_t calls = 1 + random() % 4;
+    const std::uint32_t lacking =
+        1 + static_cast<std::uint32_t>(random() % ((1u << ranks) - 2));  // a bit each
+    World world(ranks);
+    while (true) {
+      std::vector<Rank> behind;
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        if (world.members[rank].made() < calls) behind.push_back(rank);
+      }
+      if (behind.empty() && world.messages.empty()) break;
+      if (!behind.empty() && (world.messages.empty() || random() % 2 == 0)) {
+        const Rank rank = behind[random() % behind.size()];
+        const bool refuses = world.members[rank].made() + 1 == calls && (lacking >> rank & 1) != 0;
+        world.call(rank, refuses ? refused(broadcast_of(8), ErrorCode::no_memory) : broadcast_of(8));
+      } else {
+        world.deliver(random() % world.messages.size());
+      }
+    }
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      const Status status = world.members[rank].status();
+      ASSERT_EQ(status.code(), ErrorCode::no_memory) << "round " << round << ", rank " << rank;
+      ASSERT_LT(status.peer(), ranks);
+      EXPECT_NE(lacking >> status.peer() & 1, 0u) << "round " << round << ", rank " << rank;
+    }
+    EXPECT_LE(world.delivered, calls * ranks * (ranks - 1)) << "each number is told once";
+  }
+}
+
 // One member has seen a wrong fingerprint: all learn of it, and those whose calls differ are named.
 TEST(Agreement, IsBrokenOnAllOnceAMemberHasSeenAnotherCall) {
   for (const Rank ranks : {Rank{2}, Rank{3}, Rank{9}}) {
