@@ -15,6 +15,10 @@ constexpr std::array kRadixesAfterTheTable{0u, 4u, 8u, 16u, 64u, 1024u};
 
 }  // namespace
 
+bool is_for_settings_alone(const Algorithm& algorithm) noexcept {
+  return algorithm.reads || algorithm.team_tree;
+}
+
 WantedParameters wanted_with_radix(const Algorithm& algorithm, std::uint32_t radix) noexcept {
   WantedParameters wanted{};
   if (radix == 0) return wanted;
@@ -35,7 +39,7 @@ Candidate Candidates::next() noexcept {
   for (const auto all = all_algorithms(); radix_ < kRadixesAfterTheTable.size(); ++radix_, algorithm_ = 0) {
     while (algorithm_ < all.size()) {
       const Algorithm& algorithm = *all[algorithm_++];
-      if (algorithm.operation == shape_.operation && !algorithm.reads && !algorithm.team_tree)
+      if (algorithm.operation == shape_.operation && !is_for_settings_alone(algorithm))
         return {&algorithm, wanted_with_radix(algorithm, kRadixesAfterTheTable[radix_])};
     }
   }

@@ -13,6 +13,9 @@ struct Candidate {
   WantedParameters wanted{};
 };
 
+/// Neither the rules nor a search take the algorithm, though it can do the operation: a setting does.
+bool is_for_settings_alone(const Algorithm& algorithm) noexcept;
+
 /// All that can be tried for a shape, in order of preference: the lines of the table that apply; then every algorithm of
 /// the operation with its usual parameters; then those that have a radix with larger ones, which take fewer rounds and so
 /// perhaps less scratch. One may come twice.

@@ -3,6 +3,7 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/tune/board_choice.hpp"
+#include "coll/tune/candidates.hpp"
 #include "coll/tune/native_choice.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
@@ -34,6 +35,10 @@ std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, std
   return text;
 }
 
+std::string_view why_not_chosen(const Algorithm& algorithm, std::string_view otherwise) noexcept {
+  return is_for_settings_alone(algorithm) ? "it could, but only a setting chooses it" : otherwise;
+}
+
 std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
                                   const ScratchLayout& scratch) const {
   std::string text =
@@ -51,12 +56,11 @@ std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
     text += fmt::format("  (a setting asks for team-tree, but {})\n", without_tree);
   for (const Algorithm* const algorithm : all_algorithms()) {
     if (algorithm->operation != shape.operation || algorithm == choice.algorithm) continue;
-    // The rules do not know algorithms that go by a tree of the team.
-    const Fit how = algorithm->team_tree ? fit_or_cut(*algorithm, {}, shape, team, scratch)
-                                         : fit_with_any(*algorithm, shape, team, scratch);
-    const char* reason = how.refusal;
-    if (reason == nullptr)
-      reason = user ? "it could, but a setting asks for another" : "it could, but the table prefers another";
+    const Fit how = fit_with_any(*algorithm, shape, team, scratch);
+    const std::string_view reason =
+        how.refusal != nullptr ? how.refusal
+        : user                 ? "it could, but a setting asks for another"
+                               : why_not_chosen(*algorithm, "it could, but the table prefers another");
     text += fmt::format("  not {}: {}\n", algorithm->name, reason);
   }
   if (team.board.slots != 0 || user) {

@@ -10,4 +10,7 @@ namespace aqueduct::coll {
 /// The chosen algorithm, with `note` behind its name, and what it needs and sends: some lines of text.
 std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, std::string_view note);
 
+/// Why an algorithm does not run that can do the shape: `otherwise`, unless it is one that only settings choose.
+std::string_view why_not_chosen(const Algorithm& algorithm, std::string_view otherwise) noexcept;
+
 }  // namespace aqueduct::coll

@@ -77,8 +77,8 @@ std::string TunedChooser::explain_learned(const Answer& found, const Shape& shap
   for (const Algorithm* const algorithm : all_algorithms()) {
     if (algorithm->operation != shape.operation || algorithm == found.choice.algorithm) continue;
     const Fit how = fit_with_any(*algorithm, shape, team, scratch);
-    text +=
-        fmt::format("  not {}: {}\n", algorithm->name, how.refusal != nullptr ? how.refusal : kNotLearned);
+    text += fmt::format("  not {}: {}\n", algorithm->name,
+                        how.refusal != nullptr ? how.refusal : why_not_chosen(*algorithm, kNotLearned));
   }
   if (team.board.slots != 0) text += why_not_boards(found.choice, shape, team, kNotLearned);
   return text;
@@ -109,7 +109,8 @@ std::string TunedChooser::explain(const Shape& shape, const TeamTraits& team,
     } else if (const Ranked* const one = best_of(*found.ranking, *algorithm)) {
       reason = fmt::format("{} with {}", time_of(*one), coll::name_of(one->timed));
     } else {
-      reason = measured ? kNotTuned : "it is not among the first ones of the model";
+      reason =
+          why_not_chosen(*algorithm, measured ? kNotTuned : "it is not among the first ones of the model");
     }
     text += fmt::format("  not {}: {}\n", algorithm->name, reason);
   }

@@ -1,6 +1,7 @@
 #include "coll/tune/ranking.hpp"
 
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/candidates.hpp"
 #include "coll/tune/predict.hpp"
 #include "coll/tune/table.hpp"
 
@@ -55,7 +56,7 @@ std::vector<WantedParameters> grid_of(const Algorithm& algorithm, Rank ranks) {
 
 /// In mapped memory both ends of a copy through scratch work at the same time, so announcing outputs gains nothing there.
 bool is_worth_trying(const Algorithm& algorithm, const TuningKey& key) noexcept {
-  if (algorithm.reads || algorithm.team_tree) return false;
+  if (is_for_settings_alone(algorithm)) return false;
   return !(algorithm.direct && key.addresses == Addresses::local && key.kind == TeamKind::mapped);
 }
 

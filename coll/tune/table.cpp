@@ -85,6 +85,7 @@ Fit fit_or_cut(const Algorithm& algorithm, const WantedParameters& wanted, const
 
 Fit fit_with_any(const Algorithm& algorithm, const Shape& shape, const TeamTraits& team,
                  const ScratchLayout& scratch) noexcept {
+  if (is_for_settings_alone(algorithm)) return fit_or_cut(algorithm, {}, shape, team, scratch);
   Fit first;
   first.refusal = "it is for another operation";
   bool tried = false;

@@ -55,7 +55,8 @@ class TableChooser final : public Chooser {
 /// How one algorithm does a shape, with elements cut if that is the only way. See TableChooser.
 Fit fit_or_cut(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,
                const TeamTraits& team, const ScratchLayout& scratch) noexcept;
-/// How the first candidate does it that can with any parameters of the table, or its refusal.
+/// How the first candidate does it that can with any parameters of the table, or its refusal. An algorithm that only settings
+/// choose: with its usual parameters.
 Fit fit_with_any(const Algorithm& algorithm, const Shape& shape, const TeamTraits& team,
                  const ScratchLayout& scratch) noexcept;
 

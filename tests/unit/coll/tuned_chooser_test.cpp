@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -216,6 +217,37 @@ TEST_F(TunedChoice, ExplainsAModel) {
   EXPECT_THAT(text, HasSubstr("predicted by replay: "));
   EXPECT_THAT(text, HasSubstr("runner-up "));
   EXPECT_THAT(text, HasSubstr("not direct: "));
+}
+
+// Neither the rules nor a search try these: their operation is the same, and a setting chooses them.
+TEST_F(TunedChoice, SaysWhyAlgorithmsForSettingsAloneDoNotRun) {
+  const TeamTree tree(std::vector<Rank>{2, 2, kNoRank, 0});
+  for (const Operation operation :
+       {Operation::broadcast, Operation::scatter, Operation::gather, Operation::reduce}) {
+    const Shape shape = shape_to_choose(operation, 4, 1024);
+    TeamTraits team = over_network(4);
+    const TunedChooser by_rules(rules_, std::make_shared<const TuningTable>());
+    const TunedChooser by_model(rules_, table_of(usual_));
+    Decision one;
+    one.key = key_of(shape, team);
+    one.best = {by_model.choose(shape, team, layout_for(4)).algorithm, {}, 5'000'000};
+    const TunedChooser by_measurement(rules_, table_of(usual_, {one}));
+    TunedChooser by_learning(rules_, table_of(usual_));
+    by_learning.learn(one.key, one.best);
+    for (const TunedChooser* const chooser :
+         std::initializer_list<const TunedChooser*>{&by_rules, &by_model, &by_measurement, &by_learning}) {
+      team.tree = nullptr;
+      const std::string without = chooser->explain(shape, team, layout_for(4));
+      EXPECT_THAT(without, HasSubstr("not team-tree: the team has no tree: "));
+      team.tree = &tree;
+      const std::string with = chooser->explain(shape, team, layout_for(4));
+      EXPECT_THAT(with, HasSubstr("not team-tree: it could, but only a setting chooses it"));
+      if (operation != Operation::reduce) {
+        EXPECT_THAT(with, HasSubstr("not get: it could, but only a setting chooses it"));
+      }
+      EXPECT_THAT(without + with, testing::Not(HasSubstr("it is for another operation")));
+    }
+  }
 }
 
 TEST_F(TunedChoice, ObeysASettingFirst) {
