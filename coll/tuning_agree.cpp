@@ -59,8 +59,8 @@ Status TuningRun::agree_on_arguments(std::span<const Collective> operations,
   };
   for (const Collective one : operations) {
     hash = mixed_words(hash, static_cast<std::uint64_t>(one));
-    if (one < Collective::broadcast || one > Collective::exscan)
-      refuse("operations may be broadcast to exscan: barriers, permutes and v-forms are not tuned");
+    if (one > Collective::exscan)
+      refuse("operations may be barrier to exscan: permutes and v-forms are not tuned");
   }
   const std::uint32_t element = bytes_of_element(options_.type);
   const bool combines = std::any_of(operations.begin(), operations.end(), reduces);

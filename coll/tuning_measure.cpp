@@ -22,6 +22,11 @@ Result<TuningRun::Call> TuningRun::call_of(Collective operation, std::uint64_t b
   Call made;
   Shape shape;
   shape.operation = operation;
+  if (operation == Operation::barrier) {
+    shape.ranks = team_.size();
+    made.key = engine_.key_for(shape);
+    return made;
+  }
   shape.in = options_.calls.in;
   shape.out = options_.calls.out;
   shape.order = reduces(operation) ? options_.calls.order : Order::any;
@@ -52,9 +57,8 @@ Result<TuningRun::Call> TuningRun::call_of(Collective operation, std::uint64_t b
   return made;
 }
 
-/// A plan for each candidate, so that measured calls choose nothing.
-Status TuningRun::bind_all(const Call& call, std::span<const Timed> field, std::vector<CollPlan>& plans) {
-  for (const Timed& one : field) {
+Status TuningRun::bind_all(const Call& call, Field& field) {
+  for (const Timed& one : field.algorithms) {
     {
       const core::Entry entry(state_);
       engine_.try_out(call.key, one);
@@ -65,9 +69,16 @@ Status TuningRun::bind_all(const Call& call, std::span<const Timed> field, std::
       engine_.end_trial();
     }
     if (!plan) return plan.status();
-    plans.push_back(std::move(*plan));
+    field.plans.push_back(std::move(*plan));
   }
   return {};
+}
+
+/// The next barrier is carried out by this candidate, on all members. It has been chosen when this returns.
+Status TuningRun::try_barrier(const Field& field, std::size_t which) noexcept {
+  const core::Entry entry(state_);
+  engine_.try_out(field.key, field.algorithms[which]);
+  return engine_.choose_barrier();
 }
 
 void TuningRun::work() noexcept {
@@ -91,24 +102,35 @@ void TuningRun::work() noexcept {
   problem(ErrorCode::timed_out);
 }
 
-Result<std::uint64_t> TuningRun::measure_once(CollPlan& plan) {
+Result<std::uint64_t> TuningRun::measure_once(Field& field, std::size_t which) {
   Event together = team_.barrier_nb();
   if (const Status status = wait(together); !status) return status;
+  const bool barrier = field.key.operation == Operation::barrier;
+  if (barrier) {
+    // A member that has no memory for it would leave the others waiting.
+    if (const Status status = try_barrier(field, which); !status) return give_up(ErrorCode::no_memory);
+  }
   const auto before = state_.clock.now();
-  Event event = plan.start();
+  Event event = barrier ? team_.barrier_nb() : field.plans[which].start();
   work();
-  if (const Status status = wait(event); !status) return status;
-  return static_cast<std::uint64_t>((state_.clock.now() - before) / std::chrono::nanoseconds(1));
+  const Status status = wait(event);
+  const std::chrono::nanoseconds took = state_.clock.now() - before;
+  if (barrier) {
+    const core::Entry entry(state_);
+    engine_.end_trial();
+  }
+  if (!status) return status;
+  return static_cast<std::uint64_t>(took.count());
 }
 
-Result<std::vector<Samples>> TuningRun::measure(std::span<CollPlan> plans, std::span<const std::size_t> who,
+Result<std::vector<Samples>> TuningRun::measure(Field& field, std::span<const std::size_t> who,
                                                 std::uint32_t times) {
   std::vector<std::uint64_t> taken(who.size() * times);
   for (std::uint32_t time = 0; time < times; ++time) {
     for (std::size_t i = 0; i < who.size(); ++i) {
       // Forth and back, so that none always follows the same one.
       const std::size_t turn = time % 2 == 0 ? i : who.size() - 1 - i;
-      const auto took = measure_once(plans[who[turn]]);
+      const auto took = measure_once(field, who[turn]);
       if (!took) return took.status();
       taken[turn * times + time] = *took;
     }

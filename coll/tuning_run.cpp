@@ -1,5 +1,6 @@
 #include "coll/tuning_run.hpp"
 
+#include "coll/barriers.hpp"
 #include "coll/tune/tuning_file.hpp"
 #include "core/entry.hpp"
 
@@ -10,6 +11,17 @@
 #include <utility>
 
 namespace aqueduct::coll {
+
+namespace {
+
+constexpr std::array<std::uint64_t, 1> kNoSize{0};
+
+/// A barrier has no size, so it is measured once.
+std::span<const std::uint64_t> sizes_of(Collective operation, std::span<const std::uint64_t> bytes) noexcept {
+  return operation == Collective::barrier ? std::span<const std::uint64_t>(kNoSize) : bytes;
+}
+
+}  // namespace
 
 TuneOptions TuningRun::clamped(TuneOptions options) noexcept {
   options.time = std::clamp(options.time, std::chrono::nanoseconds(0), kLongest);
@@ -55,44 +67,52 @@ Status TuningRun::give_up(ErrorCode why) noexcept {
   return why;
 }
 
+/// A barrier of the team's conduit has no algorithms of ours.
+bool TuningRun::is_tuned(Collective operation) const noexcept {
+  if (engine_.is_forced(operation)) return false;
+  return operation != Collective::barrier || (!Barriers::has_native(team_.state()) && engine_.has_barriers());
+}
+
 Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t keys_left, TuneReport& report) {
   const auto all = static_cast<std::uint64_t>(options_.time.count());
-  if (elapsed_ >= all || engine_.is_forced(operation)) {
+  if (elapsed_ >= all || !is_tuned(operation)) {
     ++report.left_out;
     return {};
   }
   const auto call = call_of(operation, bytes);
-  std::vector<Timed> field;
+  std::vector<Timed> candidates;
   if (call) {
     const core::Entry entry(state_);
-    field = engine_.worth_measuring(call->key, std::max<std::uint32_t>(options_.candidates, 1));
+    candidates = engine_.worth_measuring(call->key, std::max<std::uint32_t>(options_.candidates, 1));
   }
-  if (field.empty()) {
+  if (candidates.empty()) {
     ++report.left_out;
     return {};
   }
   if (const Status status = agree({}); !status) return status;  // all have their memory
-  std::vector<CollPlan> plans;
-  if (const Status status = bind_all(*call, field, plans); !status) return status;
+  Field field{call->key, candidates, {}};
+  if (operation != Collective::barrier) {
+    if (const Status status = bind_all(*call, field); !status) return status;
+  }
   const std::chrono::nanoseconds share(
       static_cast<std::int64_t>((all - std::min(all, elapsed_)) / keys_left));
-  const auto found = search(field.size(), share, [&](std::span<const std::size_t> who, std::uint32_t times) {
-    return measure(plans, who, times);
-  });
+  const auto found = search(
+      candidates.size(), share,
+      [&](std::span<const std::size_t> who, std::uint32_t times) { return measure(field, who, times); });
   if (!found) return found.status();
-  for (CollPlan& plan : plans) {
+  for (CollPlan& plan : field.plans) {
     if (const Status status = plan.end(); !status) return status;
   }
   Decision decision;
   decision.key = call->key;
-  decision.best = field[found->best];
+  decision.best = candidates[found->best];
   decision.best.picoseconds = found->best_time * 1000;
   decision.samples = found->samples;
   Tuned tuned{operation, bytes, name_of(decision.best), {}, {}, {}, found->samples, 0, found->decided};
   tuned.median = std::chrono::nanoseconds(static_cast<std::int64_t>(found->best_time));
-  tuned.tried = static_cast<std::uint32_t>(field.size());
+  tuned.tried = static_cast<std::uint32_t>(candidates.size());
   if (found->runner_up != found->best) {
-    decision.runner_up = field[found->runner_up];
+    decision.runner_up = candidates[found->runner_up];
     decision.runner_up.picoseconds = found->runner_up_time * 1000;
     tuned.runner_up = name_of(decision.runner_up);
     tuned.runner_up_median = std::chrono::nanoseconds(static_cast<std::int64_t>(found->runner_up_time));
@@ -117,13 +137,14 @@ Result<TuneReport> TuningRun::run(std::span<const Collective> operations,
   TuneReport report;
   memory_ = std::make_shared<Memory>();
   if (const Status status = agree_on_arguments(operations, bytes); !status) return status;
-  std::size_t keys_left = operations.size() * bytes.size();
+  std::size_t keys_left = 0;
+  for (const Collective operation : operations) keys_left += sizes_of(operation, bytes).size();
   if (team_.size() == 1) {  // nothing to choose
     report.left_out = keys_left;
     return report;
   }
   for (const Collective operation : operations) {
-    for (const std::uint64_t size : bytes) {
+    for (const std::uint64_t size : sizes_of(operation, bytes)) {
       if (const Status status = find(operation, size, keys_left--, report); !status) return status;
     }
   }

@@ -42,6 +42,12 @@ class TuningRun {
     TuningKey key;
     detail::CollCall call;
   };
+  /// What takes part in a search.
+  struct Field {
+    const TuningKey& key;
+    std::span<const Timed> algorithms;
+    std::vector<CollPlan> plans;  ///< one for each, so that measured calls choose nothing; none of a barrier
+  };
   struct Memory {
     std::vector<std::byte> in;
     std::vector<std::byte> out;
@@ -54,10 +60,11 @@ class TuningRun {
   Status agree_on_arguments(std::span<const Collective> operations, std::span<const std::uint64_t> bytes);
   Status find(Collective operation, std::uint64_t bytes, std::size_t keys_left, TuneReport& report);
   Result<Call> call_of(Collective operation, std::uint64_t bytes);
-  Result<std::vector<Samples>> measure(std::span<CollPlan> plans, std::span<const std::size_t> who,
-                                       std::uint32_t times);
-  Result<std::uint64_t> measure_once(CollPlan& plan);
-  Status bind_all(const Call& call, std::span<const Timed> field, std::vector<CollPlan>& plans);
+  Result<std::vector<Samples>> measure(Field& field, std::span<const std::size_t> who, std::uint32_t times);
+  Result<std::uint64_t> measure_once(Field& field, std::size_t which);
+  Status bind_all(const Call& call, Field& field);
+  Status try_barrier(const Field& field, std::size_t which) noexcept;
+  bool is_tuned(Collective operation) const noexcept;
   Status wait(Event& event) noexcept;
   void work() noexcept;
   void problem(ErrorCode code) noexcept;

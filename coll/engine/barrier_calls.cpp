@@ -3,6 +3,7 @@
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/start.hpp"
 #include "coll/engine/team_engine.hpp"
+#include "coll/tune/barrier_shape.hpp"
 #include "coll/tune/table.hpp"
 #include "core/barrier_vote.hpp"
 
@@ -28,31 +29,32 @@ void merge_votes(void* to, const void* left, const void* right, std::size_t coun
   }
 }
 
-/// No pass before or after it: a member has the merged votes only when all members have called.
-Shape shape_of_barrier(Rank ranks) noexcept {
-  Shape shape;
-  shape.operation = Operation::all_reduce;
-  shape.in = shape.out = Sync::mine;
-  shape.ranks = ranks;
-  shape.element = sizeof(std::uint64_t);
-  shape.bytes = shape.pitch = sizeof(std::uint64_t);
-  return shape;
+/// The question of the chooser.
+Shape asked_of_barrier(Rank ranks) noexcept {
+  Shape asked;
+  asked.operation = Operation::barrier;
+  asked.ranks = ranks;
+  return asked;
 }
 
 }  // namespace
 
-/// By the rules. The settings of all-reduces do not count: with one that cannot do eight bytes, no job could end.
+/// By the setting for barriers, what was measured, the model or the rules. No algorithm: this member has no memory to choose.
 Choice TeamEngine::choice_of_barriers() const noexcept {
+  return chooser_.choose(asked_of_barrier(ranks_), traits_of_barriers(), *layout_);
+}
+
+/// By the rules alone, whatever is set or was measured.
+Choice TeamEngine::usual_choice_of_barriers() const noexcept {
   const TableChooser rules;
-  Choice choice = rules.choose(shape_of_barrier(ranks_), traits_of_barriers(), *layout_);
+  Choice choice = rules.choose_barrier(traits_of_barriers(), *layout_);
   choice.why = {};  // it lives as long as the rules
   return choice;
 }
 
-/// How the team's barriers are carried out. False: not by the engine. May throw std::bad_alloc.
-bool TeamEngine::set_barrier(BarrierCall& made) const {
-  const Shape shape = shape_of_barrier(ranks_);
-  const Choice choice = choice_of_barriers();
+/// How the team's barriers are carried out. False: not so. May throw std::bad_alloc.
+bool TeamEngine::set_barrier(BarrierCall& made, const Choice& choice) const {
+  const Shape shape = barrier_shape(ranks_);
   if (choice.algorithm == nullptr || choice.piece < shape.bytes) return false;
   Method& method = made.method;
   KnownCall& call = made.call;
@@ -77,32 +79,57 @@ bool TeamEngine::set_barrier(BarrierCall& made) const {
 }
 
 /// Finds out whether the engine carries out the team's barriers, which all members find out alike. May throw std::bad_alloc.
+///
+/// What the rules choose can always run. So this asks nothing else: the first choice by a model may take long, and is made for
+/// the first barrier.
 void TeamEngine::prepare_barriers() {
   BarrierCall made;
-  has_barriers_ = set_barrier(made);
+  has_barriers_ = set_barrier(made, usual_choice_of_barriers());
 }
 
-Status TeamEngine::make_barrier_call() noexcept try {
+/// Chooses how the next barriers are carried out. Those in flight go on as they began: their calls stay until the team ends.
+/// Errors: no_memory, refused.
+Status TeamEngine::choose_barrier() noexcept try {
   if (const Status status = be_ready(); !status) return status;
+  const Choice choice = choice_of_barriers();
+  if (choice.algorithm == nullptr) return ErrorCode::refused;
+  for (const std::unique_ptr<BarrierCall>& one : barriers_) {
+    if (one->method.algorithm != choice.algorithm || one->method.run != choice.shape) continue;
+    barrier_ = one.get();
+    return {};
+  }
+  tell_of_other_barrier();
+  barriers_.reserve(barriers_.size() + 1);
   auto made = std::make_unique<BarrierCall>();
-  if (!set_barrier(*made)) return ErrorCode::refused;
-  barrier_ = std::move(made);
+  if (!set_barrier(*made, choice) && !set_barrier(*made, usual_choice_of_barriers()))
+    return ErrorCode::refused;
+  barrier_ = barriers_.emplace_back(std::move(made)).get();
   return {};
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;
 }
 
+/// The setting for barriers asks for something that this team cannot do: the first such team is named.
+void TeamEngine::tell_of_other_barrier() {
+  const char* const why = layer_.rules().why_barrier_differs(traits_of_barriers(), *layout_);
+  if (why == nullptr || !layer_.tells_of_barrier()) return;
+  state_.log.warn(
+      "AQUEDUCT_COLL_BARRIER={}: a team of {} ranks cannot follow it ({}), so its barriers are chosen as "
+      "without it; other teams are not reported",
+      state_.config.text("coll_barrier"), ranks_, why);
+}
+
 std::string TeamEngine::explain_barrier() const {
-  std::string text = fmt::format("barrier, {} members\n", ranks_);
-  if (ranks_ == 1) return text + "  nothing to wait for\n";
-  if (!has_barriers()) return text + "  messages: dissemination, as the team has no scratch\n";
-  return text + "  " + TableChooser().explain(shape_of_barrier(ranks_), traits_of_barriers(), *layout_);
+  const std::string heading = fmt::format("barrier, {} members\n", ranks_);
+  if (ranks_ == 1) return heading + "  nothing to wait for\n";
+  if (!has_barriers()) return heading + "  messages: dissemination, as the team has no scratch\n";
+  return chooser_.explain(asked_of_barrier(ranks_), traits_of_barriers(), *layout_);
 }
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {
   if (!broken_.ok()) return broken_;
   if (barrier_ == nullptr) {
-    if (const Status made = make_barrier_call(); !made) return made;
+    if (const Status made = choose_barrier(); !made) return made;
   }
   KnownCall& call = barrier_->call;
   auto* const votes = reinterpret_cast<std::byte*>(&vote);

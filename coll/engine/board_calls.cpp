@@ -78,10 +78,12 @@ bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
                               : TileSizes{};
   make_plan(call.plan, *call.method->algorithm, shape, position_, traits_.board, wide ? nullptr : where,
             sizes);
+  // The description of a barrier names no operator: its votes are merged by a function.
+  const CallDescription& described = call.request.description;
   call.combiner.fold =
-      call.request.description.op == ReduceOp::user
+      described.op == ReduceOp::user || described.operation == Collective::barrier
           ? kernels::Fold::of(UserOperator{combiner.combine, combiner.context, shape.element, false})
-          : kernels::Fold::of(call.request.description.type, call.request.description.op);
+          : kernels::Fold::of(described.type, described.op);
   return true;
 } catch (const std::bad_alloc&) {
   return false;

@@ -130,6 +130,8 @@ class Collectives final : public core::Layer {
   Pool<BlocksCall>& blocks_calls() noexcept { return blocks_calls_; }
   SharedSenders& senders() noexcept { return senders_; }
   const TableChooser& rules() const noexcept { return rules_; }
+  /// Whether a team's barrier that differs from the setting is to be reported: the first one.
+  bool tells_of_barrier() noexcept { return !std::exchange(told_of_barrier_, true); }
   /// AQUEDUCT_COLL_TREE.
   const std::optional<TreeRecipe>& tree_recipe() const noexcept { return tree_recipe_; }
   /// What the job has agreed on when it started: new teams begin with it.
@@ -234,6 +236,7 @@ class Collectives final : public core::Layer {
   core::Busy busy_;
   core::Busy watching_;
   bool told_of_short_bank_ = false;
+  bool told_of_barrier_ = false;
 };
 
 }  // namespace aqueduct::coll

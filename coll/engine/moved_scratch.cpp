@@ -89,11 +89,12 @@ Status Collectives::move_scratch(TeamState& team, const ScratchSizes& sizes,
 void TeamEngine::forget_choices() noexcept {
   chooser_.forget();
   forget_calls();
-  if (barrier_ != nullptr) {
-    drop_prepared(barrier_->call);
-    agreement_.forget(barrier_->call.request.description);
-    barrier_.reset();
+  for (const auto& one : barriers_) {
+    drop_prepared(one->call);
+    agreement_.forget(one->call.request.description);
   }
+  barrier_ = nullptr;
+  barriers_.clear();
   blocks_.reset();
 }
 

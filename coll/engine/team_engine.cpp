@@ -100,7 +100,7 @@ TeamEngine::~TeamEngine() {
   // What the conduit has for the team is the parent's: in a forked child nothing may touch the network.
   if (state_.in_child()) static_cast<void>(native_.release());
   forget_calls();
-  if (barrier_ != nullptr) drop_prepared(barrier_->call);
+  for (const auto& one : barriers_) drop_prepared(one->call);
   leave_learning();
   if (all_.parts > 1) state_.ops.move_members(all_, state_.unobserved);
   for (Plan* plan = plans_; plan != nullptr;) {

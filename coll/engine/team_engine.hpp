@@ -146,6 +146,8 @@ class TeamEngine {
   NetworkModel usual_model() const;
   TeamKind kind() const noexcept { return kind_of(traits_); }
   TuningKey key_for(const Shape& shape) const noexcept { return key_of(shape, traits_); }
+  /// Chooses how the next barriers are carried out, which the next one does otherwise. Requires: has_barriers().
+  Status choose_barrier() noexcept;
   /// A setting names the algorithm.
   bool is_forced(Collective operation) const noexcept;
   /// The next calls and plans of the key are carried out so; `end_trial`: as before. By all members between the same two calls.
@@ -390,9 +392,10 @@ class TeamEngine {
   // barrier_calls.cpp
   struct BarrierCall;
   void prepare_barriers();
-  bool set_barrier(BarrierCall& made) const;
-  Status make_barrier_call() noexcept;
+  bool set_barrier(BarrierCall& made, const Choice& choice) const;
+  void tell_of_other_barrier();
   Choice choice_of_barriers() const noexcept;
+  Choice usual_choice_of_barriers() const noexcept;
   TeamTraits traits_of_barriers() const noexcept {
     TeamTraits traits = traits_;
     traits.native = nullptr;
@@ -550,7 +553,9 @@ class TeamEngine {
   KnownCall* const* known_ =
       kNoneYet.data();  ///< latest_->known, so that a call need not ask whether there are any
   bool has_barriers_ = false;
-  std::unique_ptr<BarrierCall> barrier_;      ///< made by the first barrier
+  BarrierCall* barrier_ = nullptr;  ///< of `barriers_`; null: the next barrier chooses
+  /// One for each way in which the team has carried out barriers: an earlier one may still be in flight.
+  std::vector<std::unique_ptr<BarrierCall>> barriers_;
   std::unique_ptr<core::NativeTeam> native_;  ///< null: the library carries out all operations
   bool shares_memory_ = false;
   bool maps_ = false;                ///< a conduit of the team can map memory

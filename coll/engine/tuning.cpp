@@ -46,7 +46,8 @@ NetworkModel TeamEngine::usual_model() const {
 std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t most) const {
   if (!layout_) return {};
   const ScratchLayout& layout = *layout_;
-  const TeamTraits traits = traits_for(judged_shape(key));
+  const bool barrier = key.operation == Operation::barrier;
+  const TeamTraits traits = barrier ? traits_of_barriers() : traits_for(judged_shape(key));
   const std::vector<Timed> all = candidates_of(key, traits, layout, /*all=*/true);
   TuningTable::Models models = chooser_.table().models();
   std::optional<NetworkModel>& own = traits_.one_host ? models.host : models.network;
@@ -55,7 +56,7 @@ std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t
   std::vector<Timed> out;
   for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i) out.push_back(ranked[i].timed);
   std::copy_if(all.begin(), all.end(), std::back_inserter(out), is_outside_the_model);
-  const Choice now = chooser_.choose(judged_shape(key), traits, layout);
+  const Choice now = barrier ? choice_of_barriers() : chooser_.choose(judged_shape(key), traits, layout);
   if (now.algorithm == nullptr) return out;
   const auto is_now = [&](const Timed& one) {
     const Fit how = fit_or_cut(*one.algorithm, one.wanted, judged_shape(key), traits, layout);
@@ -82,17 +83,21 @@ void TeamEngine::forget_calls() noexcept {
 void TeamEngine::try_out(const TuningKey& key, const Timed& what) noexcept {
   chooser_.try_out(key, what);
   forget_calls();
+  barrier_ = nullptr;
 }
 
 void TeamEngine::end_trial() noexcept {
   chooser_.end_trial();
   forget_calls();
+  barrier_ = nullptr;
 }
 
 void TeamEngine::have_tuning(std::shared_ptr<const TuningTable> table) {
   if (learning_ != nullptr) learning_->start_over();
   chooser_.have_table(std::move(table));
   forget_calls();
+  barrier_ = nullptr;
+  for (const auto& one : barriers_) drop_prepared(one->call);  // of those that a search has tried
 }
 
 void TeamEngine::give_up_calls(ErrorCode why) noexcept {

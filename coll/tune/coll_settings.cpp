@@ -1,6 +1,7 @@
 #include "coll/tune/coll_settings.hpp"
 
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/barrier_shape.hpp"
 #include "core/nearest_name.hpp"
 #include "core/setting_kinds.hpp"
 #include "core/settings.hpp"
@@ -21,9 +22,12 @@ constexpr SettingInfo algorithm_of(std::string_view name, std::string_view varia
   return same_on_all_ranks(text(name, variable, "auto", help));
 }
 
-// In the order of kOperationsWithSettings. Barriers have none: coll/engine/barrier_calls.cpp chooses for them. Operations with
-// one algorithm have none either.
+// In the order of kOperationsWithSettings. Operations with one algorithm have none.
 constexpr std::array kAlgorithmSettings{
+    algorithm_of("coll_barrier", "AQUEDUCT_COLL_BARRIER",
+                 "Algorithm of barriers that are no conduit's own: auto, or one of those of all-reduces that "
+                 "aqinfo --collectives lists, as multiplying:radix=4. Teams that cannot follow choose by "
+                 "themselves."),
     algorithm_of("coll_broadcast", "AQUEDUCT_COLL_BROADCAST",
                  "Algorithm of broadcasts: auto, or one of those that aqinfo --collectives lists, as "
                  "k-nomial:radix=8,segments=4."),
@@ -44,9 +48,10 @@ constexpr std::array kAlgorithmSettings{
 };
 
 constexpr std::array kOperationsWithSettings{
-    Operation::broadcast,  Operation::scatter, Operation::gather,       Operation::all_gather,
-    Operation::all_to_all, Operation::reduce,  Operation::all_reduce,   Operation::reduce_scatter,
-    Operation::scan,       Operation::exscan,  Operation::all_gather_v, Operation::all_to_all_v,
+    Operation::barrier,        Operation::broadcast,  Operation::scatter, Operation::gather,
+    Operation::all_gather,     Operation::all_to_all, Operation::reduce,  Operation::all_reduce,
+    Operation::reduce_scatter, Operation::scan,       Operation::exscan,  Operation::all_gather_v,
+    Operation::all_to_all_v,
 };
 static_assert(kOperationsWithSettings.size() == kAlgorithmSettings.size());
 
@@ -58,7 +63,8 @@ std::string_view take_until(std::string_view& rest, char mark) {
   return front;
 }
 
-std::string unknown_algorithm(Operation operation, std::string_view name) {
+/// `native`: the one that leaves the operation to the team's conduit; null if it cannot be named.
+std::string unknown_algorithm(Operation operation, const Algorithm* native, std::string_view name) {
   core::NearestName nearest(name);
   nearest.offer("auto");
   std::string names = "auto";
@@ -72,7 +78,7 @@ std::string unknown_algorithm(Operation operation, std::string_view name) {
     nearest.offer(algorithm.name);
     names += fmt::format(", {}", algorithm.name);
   }
-  if (const Algorithm* const native = native_algorithm(operation); native != nullptr) {
+  if (native != nullptr) {
     nearest.offer(native->name);
     names += fmt::format(", {}", native->name);
   }
@@ -123,25 +129,15 @@ std::string read_parameter(const Algorithm& algorithm, std::size_t place, std::s
   return {};
 }
 
-}  // namespace
-
-std::span<const SettingInfo> algorithm_settings() noexcept { return kAlgorithmSettings; }
-
-Operation operation_of(const SettingInfo& info) noexcept {
-  std::size_t i = 0;
-  while (i + 1 < kAlgorithmSettings.size() && kAlgorithmSettings[i].name != info.name) ++i;
-  return kOperationsWithSettings[i];
-}
-
-ForcedRead read_forced(Operation operation, std::string_view value) {
+ForcedRead read_as(Operation operation, const Algorithm* native, std::string_view value) {
   ForcedRead out;
   if (value == "auto") return out;
   const bool has_parameters = value.find(':') != std::string_view::npos;
   std::string_view rest = value;
   const std::string_view name = take_until(rest, ':');
   const Algorithm* const algorithm = find_algorithm(operation, name);
-  if (algorithm == nullptr) {
-    out.problem = unknown_algorithm(operation, name);
+  if (algorithm == nullptr || (algorithm->native && algorithm != native)) {
+    out.problem = unknown_algorithm(operation, native, name);
     return out;
   }
   WantedParameters wanted{};
@@ -155,10 +151,29 @@ ForcedRead read_forced(Operation operation, std::string_view value) {
   return out;
 }
 
+}  // namespace
+
+std::span<const SettingInfo> algorithm_settings() noexcept { return kAlgorithmSettings; }
+
+Operation operation_of(const SettingInfo& info) noexcept {
+  std::size_t i = 0;
+  while (i + 1 < kAlgorithmSettings.size() && kAlgorithmSettings[i].name != info.name) ++i;
+  return kOperationsWithSettings[i];
+}
+
+ForcedRead read_forced(Operation operation, std::string_view value) {
+  return read_as(operation, native_algorithm(operation), value);
+}
+
+ForcedRead read_setting_of(Operation operation, std::string_view value) {
+  // A conduit does not combine the votes of barriers, so they have no native algorithm.
+  return read_as(carried_out_as(operation), native_algorithm(operation), value);
+}
+
 std::string algorithm_objection(const SettingInfo& info, std::string_view value) {
   for (std::size_t i = 0; i < kAlgorithmSettings.size(); ++i) {
     if (kAlgorithmSettings[i].name != info.name) continue;
-    const std::string problem = read_forced(kOperationsWithSettings[i], value).problem;
+    const std::string problem = read_setting_of(kOperationsWithSettings[i], value).problem;
     return problem.empty() ? problem
                            : fmt::format("{}={}: {}", info.environment, core::quoted(value), problem);
   }
@@ -170,7 +185,7 @@ ForcedAlgorithms forced_algorithms(const Config& config) {
   for (std::size_t i = 0; i < kAlgorithmSettings.size(); ++i) {
     const Operation operation = kOperationsWithSettings[i];
     forced[static_cast<std::size_t>(operation)] =
-        read_forced(operation, config.text(kAlgorithmSettings[i].name)).forced;
+        read_setting_of(operation, config.text(kAlgorithmSettings[i].name)).forced;
   }
   return forced;
 }

@@ -1,5 +1,7 @@
 #include "coll/tune/decision.hpp"
 
+#include "coll/tune/barrier_shape.hpp"
+
 #include <algorithm>
 
 namespace aqueduct::coll {
@@ -19,6 +21,13 @@ TuningKey key_of(const Shape& shape, const TeamTraits& team) noexcept {
 TuningKey key_of(const Shape& shape, TeamKind kind, Rank hosts) noexcept {
   TuningKey key;
   key.operation = shape.operation;
+  if (shape.operation == Operation::barrier) {
+    key.in = key.out = Sync::mine;
+    key.kind = kind;
+    key.ranks = shape.ranks;
+    key.hosts = hosts;
+    return key;
+  }
   key.in = shape.in;
   key.out = shape.out;
   key.addresses = shape.addresses;
@@ -33,6 +42,7 @@ TuningKey key_of(const Shape& shape, TeamKind kind, Rank hosts) noexcept {
 }
 
 Shape judged_shape(const TuningKey& key) noexcept {
+  if (key.operation == Operation::barrier) return barrier_shape(key.ranks);
   Shape shape;
   shape.operation = key.operation;
   shape.in = key.in;

@@ -17,7 +17,8 @@ enum class TeamKind : std::uint8_t {
   network,  ///< they are on several hosts
 };
 
-/// What a choice is made for. It holds only what is the same on all members; the root is no part of it.
+/// What a choice is made for. It holds only what is the same on all members; the root is no part of it. Barriers of a team have
+/// the operation `barrier`, no size and Sync::mine, though they are carried out as all-reduces (barrier_shape.hpp).
 struct TuningKey {
   Operation operation = Operation::barrier;
   Sync in = Sync::all;

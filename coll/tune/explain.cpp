@@ -12,6 +12,12 @@
 
 namespace aqueduct::coll {
 
+std::string heading_of(const Shape& shape, bool barrier) {
+  const std::string head =
+      fmt::format("{} of {} bytes, {} members\n", operation_word(shape.operation), shape.bytes, shape.ranks);
+  return barrier ? fmt::format("barrier, {} members\n  {}", shape.ranks, head) : head;
+}
+
 std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, std::string_view note) {
   const std::uint64_t pieces = number_of_pieces(choice);
   const Shape piece = pieces == 1 ? choice.shape : piece_of(choice.shape, choice.piece);
@@ -41,19 +47,27 @@ std::string_view why_not_chosen(const Algorithm& algorithm, std::string_view oth
 
 std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
                                   const ScratchLayout& scratch) const {
-  std::string text =
-      fmt::format("{} of {} bytes, {} members\n", operation_word(shape.operation), shape.bytes, shape.ranks);
-  const Choice choice = choose(shape, team, scratch);
-  const char* const without_tree = why_without_tree(shape, team);
-  const bool user = forced(shape.operation).algorithm != nullptr && without_tree == nullptr;
+  return explain(asked(shape, team), team, scratch);
+}
+
+std::string TableChooser::explain_barrier(const TeamTraits& team, const ScratchLayout& scratch) const {
+  return explain(asked_barrier(team, scratch), team, scratch);
+}
+
+std::string TableChooser::explain(const Asked& asked, const TeamTraits& team,
+                                  const ScratchLayout& scratch) const {
+  const Shape& shape = asked.shape;
+  std::string text = heading_of(shape, asked.barrier);
+  const Choice choice = choose(asked, team, scratch);
+  const bool user = asked.is_forced();
   if (choice.algorithm == nullptr) {
     text += fmt::format("  none: {}\n", choice.why);
   } else {
     text += chosen_lines(choice, scratch, user ? " (a setting asks for it)" : "");
     if (choice.algorithm->native && team.native != nullptr) text += native_lines(choice, team);
   }
-  if (without_tree != nullptr)
-    text += fmt::format("  (a setting asks for team-tree, but {})\n", without_tree);
+  if (asked.left != nullptr)
+    text += fmt::format("  (a setting asks for {}, but {})\n", asked.user.algorithm->name, asked.left);
   for (const Algorithm* const algorithm : all_algorithms()) {
     if (algorithm->operation != shape.operation || algorithm == choice.algorithm) continue;
     const Fit how = fit_with_any(*algorithm, shape, team, scratch);
@@ -69,7 +83,8 @@ std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
         user ? "it could, but a setting asks for another" : "it could, but another is preferred");
   }
   // Most conduits offer none: that is not worth a line.
-  if (team.native != nullptr || user) text += why_not_native(choice, shape, team, scratch, user);
+  if (!asked.barrier && (team.native != nullptr || user))
+    text += why_not_native(choice, shape, team, scratch, user);
   return text;
 }
 

@@ -7,6 +7,8 @@
 
 namespace aqueduct::coll {
 
+/// What was asked: "all_reduce of 8 bytes, 4 members". `barrier`: the shape is that of a team's barrier.
+std::string heading_of(const Shape& shape, bool barrier);
 /// The chosen algorithm, with `note` behind its name, and what it needs and sends: some lines of text.
 std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, std::string_view note);
 

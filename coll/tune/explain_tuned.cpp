@@ -4,7 +4,6 @@
 #include "coll/tune/board_choice.hpp"
 #include "coll/tune/explain.hpp"
 #include "coll/tune/native_choice.hpp"
-#include "coll/tune/operation_word.hpp"
 #include "coll/tune/tuned_chooser.hpp"
 #include "coll/tune/tuning_file.hpp"
 
@@ -42,18 +41,22 @@ const Ranked* best_of(const Ranking& ranking, const Algorithm& algorithm) noexce
 
 }  // namespace
 
-std::string TunedChooser::ranking_lines(const Answer& found, const Shape& shape) const {
+std::string TunedChooser::ranking_lines(const Answer& found, const Question& question) {
   const Ranking& ranking = *found.ranking;
   const Ranked& chosen = ranking.all[found.place];
   std::string text = fmt::format("  {}", time_of(chosen));
   if (chosen.known == Known::measured) {
     text += fmt::format(", the median of {} calls", ranking.samples);
     const TuningKey& at = ranking.measured_at;
-    if (at != key_of(shape, at.kind, at.hosts) || ranking.other_hosts)
-      text += fmt::format(", at the nearest measured size ({} bytes, {} members{})", least_bytes_of(at.size),
+    TuningKey here = question.key;
+    here.kind = at.kind;
+    here.hosts = at.hosts;
+    if (at != here || ranking.other_hosts)
+      text += fmt::format(", at the nearest measured size ({}{} members{})",
+                          question.barrier() ? "" : fmt::format("{} bytes, ", least_bytes_of(at.size)),
                           at.ranks, at.hosts == 0 ? "" : fmt::format(" on {} hosts", at.hosts));
   } else {
-    text += fmt::format(", for blocks of {} bytes", judged_shape(key_of(shape, TeamKind::host)).bytes);
+    text += fmt::format(", for blocks of {} bytes", judged_shape(question.key).bytes);
   }
   text += '\n';
   for (std::size_t i = 0; i < found.place; ++i)
@@ -66,10 +69,10 @@ std::string TunedChooser::ranking_lines(const Answer& found, const Shape& shape)
   return text;
 }
 
-std::string TunedChooser::explain_learned(const Answer& found, const Shape& shape, const TeamTraits& team,
-                                          const ScratchLayout& scratch) const {
-  std::string text =
-      fmt::format("{} of {} bytes, {} members\n", operation_word(shape.operation), shape.bytes, shape.ranks);
+std::string TunedChooser::explain_learned(const Answer& found, const Question& question,
+                                          const TeamTraits& team, const ScratchLayout& scratch) {
+  const Shape& shape = question.shape;
+  std::string text = heading_of(shape, question.barrier());
   text += chosen_lines(found.choice, scratch, "");
   if (found.choice.algorithm->native && team.native != nullptr) text += native_lines(found.choice, team);
   text += fmt::format("  learned while the program ran: {} when it became the best one\n",
@@ -84,21 +87,28 @@ std::string TunedChooser::explain_learned(const Answer& found, const Shape& shap
   return text;
 }
 
-std::string TunedChooser::explain(const Shape& shape, const TeamTraits& team,
+std::string TunedChooser::explain_rules(const Question& question, const TeamTraits& team,
+                                        const ScratchLayout& scratch) const {
+  return question.barrier() ? rules_.explain_barrier(team, scratch)
+                            : rules_.explain(question.shape, team, scratch);
+}
+
+std::string TunedChooser::explain(const Shape& asked, const TeamTraits& team,
                                   const ScratchLayout& scratch) const {
-  const Answer found = answer(shape, team, scratch);
+  const Question question = question_of(asked, team);
+  const Shape& shape = question.shape;
+  const Answer found = answer(question, team, scratch);
   if (found.ranking == nullptr && found.above == nullptr) {
-    return rules_.explain(shape, team, scratch) +
+    return explain_rules(question, team, scratch) +
            (table_->empty() ? "  by the rules: nothing was measured, and no model of the network is known\n"
                             : "  by the rules: neither measurements nor a model say more\n");
   }
-  if (found.learned != nullptr) return explain_learned(found, shape, team, scratch);
-  if (found.ranking == nullptr) return rules_.explain(shape, team, scratch);
-  std::string text =
-      fmt::format("{} of {} bytes, {} members\n", operation_word(shape.operation), shape.bytes, shape.ranks);
+  if (found.learned != nullptr) return explain_learned(found, question, team, scratch);
+  if (found.ranking == nullptr) return explain_rules(question, team, scratch);
+  std::string text = heading_of(shape, question.barrier());
   text += chosen_lines(found.choice, scratch, "");
   if (found.choice.algorithm->native && team.native != nullptr) text += native_lines(found.choice, team);
-  text += ranking_lines(found, shape);
+  text += ranking_lines(found, question);
   const bool measured = found.ranking->all[found.place].known == Known::measured;
   for (const Algorithm* const algorithm : all_algorithms()) {
     if (algorithm->operation != shape.operation || algorithm == found.choice.algorithm) continue;

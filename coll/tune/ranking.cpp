@@ -62,8 +62,8 @@ bool is_worth_trying(const Algorithm& algorithm, const TuningKey& key) noexcept 
 
 void add_candidates(const Algorithm& algorithm, const TuningKey& key, const TeamTraits& team,
                     const ScratchLayout& scratch, std::vector<Timed>& out) {
-  if (algorithm.operation != key.operation || !is_worth_trying(algorithm, key)) return;
   const Shape shape = judged_shape(key);
+  if (algorithm.operation != shape.operation || !is_worth_trying(algorithm, key)) return;
   std::vector<Fit> before;
   for (const WantedParameters& wanted : grid_of(algorithm, key.ranks)) {
     const Fit how = fit_or_cut(algorithm, wanted, shape, team, scratch);

@@ -1,6 +1,7 @@
 #include "coll/tune/table.hpp"
 
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/barrier_shape.hpp"
 #include "coll/tune/board_choice.hpp"
 #include "coll/tune/candidates.hpp"
 #include "coll/tune/native_choice.hpp"
@@ -101,8 +102,23 @@ Fit fit_with_any(const Algorithm& algorithm, const Shape& shape, const TeamTrait
 
 Choice TableChooser::choose(const Shape& shape, const TeamTraits& team,
                             const ScratchLayout& scratch) const noexcept {
-  if (const Forced& user = forced(shape.operation);
-      user.algorithm != nullptr && why_without_tree(shape, team) == nullptr) {
+  return choose(asked(shape, team), team, scratch);
+}
+
+Choice TableChooser::choose_barrier(const TeamTraits& team, const ScratchLayout& scratch) const noexcept {
+  return choose(asked_barrier(team, scratch), team, scratch);
+}
+
+const char* TableChooser::why_barrier_differs(const TeamTraits& team,
+                                              const ScratchLayout& scratch) const noexcept {
+  return asked_barrier(team, scratch).left;
+}
+
+Choice TableChooser::choose(const Asked& asked, const TeamTraits& team,
+                            const ScratchLayout& scratch) const noexcept {
+  const Shape& shape = asked.shape;
+  if (asked.is_forced()) {
+    const Forced& user = asked.user;
     const Fit how = fit_or_cut(*user.algorithm, user.wanted, shape, team, scratch);
     if (how.refusal == nullptr) return choice_of(*user.algorithm, how);
     Choice none;
@@ -115,13 +131,24 @@ Choice TableChooser::choose(const Shape& shape, const TeamTraits& team,
   return better_of_table_and_native(choose_by_table(shape, team, scratch), shape, team, scratch);
 }
 
-const char* TableChooser::why_without_tree(const Shape& shape, const TeamTraits& team) const noexcept {
-  const Algorithm* const user = forced(shape.operation).algorithm;
-  if (user == nullptr || !user->team_tree) return nullptr;
-  if (team.tree == nullptr) return "the team has no tree";
-  if (reduces(shape.operation) && (shape.order == Order::exact || !shape.commutative))
-    return "it combines in the order of its tree";
-  return nullptr;
+/// Of what a setting asks for, calls by `team-tree` may be left to the rules.
+TableChooser::Asked TableChooser::asked(const Shape& shape, const TeamTraits& team) const noexcept {
+  Asked out{shape, {}, nullptr, false};
+  if (shape.operation != Operation::barrier) out.user = forced(shape.operation);
+  if (out.user.algorithm == nullptr || !out.user.algorithm->team_tree) return out;
+  if (team.tree == nullptr)
+    out.left = "the team has no tree";
+  else if (reduces(shape.operation) && (shape.order == Order::exact || !shape.commutative))
+    out.left = "it combines in the order of its tree";
+  return out;
+}
+
+TableChooser::Asked TableChooser::asked_barrier(const TeamTraits& team,
+                                                const ScratchLayout& scratch) const noexcept {
+  Asked out{barrier_shape(team.ranks), forced(Operation::barrier), nullptr, true};
+  if (out.user.algorithm != nullptr)
+    out.left = fit_or_cut(*out.user.algorithm, out.user.wanted, out.shape, team, scratch).refusal;
+  return out;
 }
 
 std::string_view TableChooser::keep(std::string text) const {

@@ -18,6 +18,10 @@ namespace aqueduct::coll {
 ///
 /// If the team's conduit does the shape too, whichever of the two is expected to be faster (native_choice.hpp).
 ///
+/// Barriers of a team are carried out as all-reduces (barrier_shape.hpp), and have questions of their own. A setting for barriers
+/// says nothing of teams that cannot do what it asks for. `choose` with Operation::barrier is about schedules of that operation,
+/// which the simulator runs.
+///
 /// If not even one element fits, and none are combined, elements are cut: by the algorithm with the largest pieces.
 ///
 /// Choice::shape has the caller's element, but for an operation that combines nothing and whose elements are too large for
@@ -33,6 +37,11 @@ class TableChooser final : public Chooser {
   /// a line for each other algorithm of the operation: why it does not run.
   std::string explain(const Shape& shape, const TeamTraits& team,
                       const ScratchLayout& scratch) const override;
+  /// The same of the team's barriers. Of TeamTraits::native nothing is used.
+  Choice choose_barrier(const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
+  std::string explain_barrier(const TeamTraits& team, const ScratchLayout& scratch) const;
+  /// Why the team's barriers are not what the setting for barriers asks for. Null: they are, or nothing is set.
+  const char* why_barrier_differs(const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
   /// Whether a setting of the user names an algorithm for the operation.
   bool is_forced(Operation operation) const noexcept { return forced(operation).algorithm != nullptr; }
 
@@ -44,8 +53,19 @@ class TableChooser final : public Chooser {
   std::string_view why_not(const Forced& forced, const char* reason, const Shape& shape,
                            const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
 
-  /// Why the algorithm `team-tree`, which a setting asks for, leaves this shape to the rules. Null: it does not.
-  const char* why_without_tree(const Shape& shape, const TeamTraits& team) const noexcept;
+  /// A shape, and what the settings say about it.
+  struct Asked {
+    Shape shape;
+    Forced user;
+    const char* left = nullptr;  ///< why what they ask for is left to the rules; null: it is not
+    bool barrier = false;
+
+    bool is_forced() const noexcept { return user.algorithm != nullptr && left == nullptr; }
+  };
+  Asked asked(const Shape& shape, const TeamTraits& team) const noexcept;
+  Asked asked_barrier(const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
+  Choice choose(const Asked& asked, const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
+  std::string explain(const Asked& asked, const TeamTraits& team, const ScratchLayout& scratch) const;
 
   ForcedAlgorithms forced_;
   mutable std::mutex mutex_;

@@ -1,5 +1,6 @@
 #include "coll/tune/tuned_chooser.hpp"
 
+#include "coll/tune/barrier_shape.hpp"
 #include "coll/tune/board_choice.hpp"
 #include "coll/tune/native_choice.hpp"
 
@@ -41,9 +42,21 @@ const Ranking& TunedChooser::ranking_of(const TuningKey& key, const TeamTraits& 
   return rankings.emplace(key, std::move(made)).first->second;
 }
 
-TunedChooser::Answer TunedChooser::answer(const Shape& shape, const TeamTraits& team,
+TunedChooser::Question TunedChooser::question_of(const Shape& asked, const TeamTraits& team) noexcept {
+  const bool barrier = asked.operation == Operation::barrier;
+  return {barrier ? barrier_shape(asked.ranks) : asked, key_of(asked, team)};
+}
+
+Choice TunedChooser::by_rules(const Question& question, const TeamTraits& team,
+                              const ScratchLayout& scratch) const noexcept {
+  return question.barrier() ? rules_.choose_barrier(team, scratch)
+                            : rules_.choose(question.shape, team, scratch);
+}
+
+TunedChooser::Answer TunedChooser::answer(const Question& question, const TeamTraits& team,
                                           const ScratchLayout& scratch) const {
-  const TuningKey key = key_of(shape, team);
+  const Shape& shape = question.shape;
+  const TuningKey& key = question.key;
   if (trial_ && trial_->key == key) {
     const Timed& what = trial_->what;
     const Fit how = fit_or_cut(*what.algorithm, what.wanted, shape, team, scratch);
@@ -58,11 +71,9 @@ TunedChooser::Answer TunedChooser::answer(const Shape& shape, const TeamTraits& 
       return {std::move(choice), nullptr, 0, "it was learned", &what};
     }
   }
-  if (rules_.is_forced(shape.operation))
-    return {rules_.choose(shape, team, scratch), nullptr, 0, "a setting"};
-  if (table_->empty() || shape.operation == Operation::barrier || shape.operation > Operation::exscan ||
-      shape.ranks < 2)
-    return {rules_.choose(shape, team, scratch), nullptr, 0, nullptr};
+  if (rules_.is_forced(key.operation)) return {by_rules(question, team, scratch), nullptr, 0, "a setting"};
+  if (table_->empty() || key.operation > Operation::exscan || shape.ranks < 2)
+    return {by_rules(question, team, scratch), nullptr, 0, nullptr};
   const Ranking& ranking = ranking_of(key, team, scratch);
   const bool modelled = !ranking.all.empty() && ranking.all.front().known != Known::measured;
   // A model of messages says nothing about the team's board. The rules have limits that were measured.
@@ -80,14 +91,14 @@ TunedChooser::Answer TunedChooser::answer(const Shape& shape, const TeamTraits& 
     if (choice.algorithm != one.algorithm) return {std::move(choice), nullptr, 0, "the conduit's own"};
     return {std::move(choice), &ranking, i, nullptr};
   }
-  return {rules_.choose(shape, team, scratch), nullptr, 0, nullptr};
+  return {by_rules(question, team, scratch), nullptr, 0, nullptr};
 }
 
 // Members that ranked differently would not run one operation. So a member without memory for a ranking refuses the call,
 // and does not fall back on the rules.
 Choice TunedChooser::choose(const Shape& shape, const TeamTraits& team,
                             const ScratchLayout& scratch) const noexcept try {
-  const Answer found = answer(shape, team, scratch);
+  const Answer found = answer(question_of(shape, team), team, scratch);
   if (counts_ != nullptr) {
     switch (found.choice.by) {
       case ChosenBy::rules: ++counts_->by_rules; break;

@@ -26,6 +26,9 @@ struct ChoiceCounts {
 /// Chooses by what the members of a team have agreed on: a setting; else what was learned about the key; else what was measured for the key, or near it; else
 /// the model of the network; else the rules. Whatever comes first must be able to do the shape with the team's scratch.
 ///
+/// A shape of Operation::barrier asks about the team's barriers, which are all-reduces with decisions of their own: Choice::shape is
+/// then that of the all-reduce. The conduit's own is no choice for them: the caller leaves out TeamTraits::native.
+///
 /// A choice is a pure function of the settings, the table, the team's traits and scratch, and the shape (docs/tuning.md).
 /// What is kept of earlier choices only saves the work of repeating it.
 ///
@@ -86,11 +89,23 @@ class TunedChooser final : public Chooser {
     const char* above = nullptr;       ///< why not the ranking: what comes before it
     const Timed* learned = nullptr;    ///< what it is, if it was learned
   };
-  Answer answer(const Shape& shape, const TeamTraits& team, const ScratchLayout& scratch) const;
+  /// What is asked, and the key of what is known about it.
+  struct Question {
+    Shape shape;
+    TuningKey key;
+
+    bool barrier() const noexcept { return key.operation == Operation::barrier; }
+  };
+  static Question question_of(const Shape& asked, const TeamTraits& team) noexcept;
+  Choice by_rules(const Question& question, const TeamTraits& team,
+                  const ScratchLayout& scratch) const noexcept;
+  std::string explain_rules(const Question& question, const TeamTraits& team,
+                            const ScratchLayout& scratch) const;
+  Answer answer(const Question& question, const TeamTraits& team, const ScratchLayout& scratch) const;
   const Ranking& ranking_of(const TuningKey& key, const TeamTraits& team, const ScratchLayout& scratch) const;
-  std::string explain_learned(const Answer& answer, const Shape& shape, const TeamTraits& team,
-                              const ScratchLayout& scratch) const;
-  std::string ranking_lines(const Answer& answer, const Shape& shape) const;
+  static std::string explain_learned(const Answer& answer, const Question& question, const TeamTraits& team,
+                                     const ScratchLayout& scratch);
+  static std::string ranking_lines(const Answer& answer, const Question& question);
 
   const TableChooser& rules_;
   std::shared_ptr<const TuningTable> table_;

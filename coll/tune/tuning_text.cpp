@@ -102,7 +102,7 @@ class EntryReader {
     return Operation::barrier;
   }
   Timed timed(Operation operation, const char* algorithm, const char* time) {
-    const ForcedRead read = read_forced(operation, text(algorithm));
+    const ForcedRead read = read_setting_of(operation, text(algorithm));
     if (read.forced.algorithm == nullptr || !read.problem.empty()) ok = false;
     return {read.forced.algorithm, read.forced.wanted, number(time, 0, std::uint64_t{1} << 53)};
   }

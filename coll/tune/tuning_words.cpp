@@ -1,6 +1,7 @@
 // A tuning table as words: how it travels from rank 0 to all ranks.
 
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/barrier_shape.hpp"
 #include "coll/tune/tuning_table.hpp"
 
 #include <string_view>
@@ -122,7 +123,7 @@ class WordReader {
   Timed timed(Operation operation) noexcept {
     Timed one;
     const std::uint64_t number = word();
-    one.algorithm = algorithm_numbered(operation, number);
+    one.algorithm = algorithm_numbered(carried_out_as(operation), number);
     if (number != 0 && one.algorithm == nullptr) ok_ = false;
     const std::uint64_t wanted = word();
     one.wanted = {static_cast<std::uint32_t>(wanted), static_cast<std::uint32_t>(wanted >> 32),

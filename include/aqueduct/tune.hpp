@@ -55,7 +55,7 @@ struct Tuned {
 struct TuneReport {
   std::vector<Tuned> found;
   std::size_t left_out =
-      0;               ///< sizes for which there was no time or no memory, or whose algorithm a setting names
+      0;  ///< sizes for which there was no time or no memory, or whose algorithm a setting names, or the conduit's barrier
   bool saved = false;  ///< the first member has added it to its file
 };
 
@@ -64,7 +64,8 @@ struct TuneReport {
 ///
 /// Collective over the team: all members pass the same operations and sizes, in the same order. It uses buffers of its own.
 ///
-/// Shape:      operations from broadcast to exscan; sizes that are multiples of the type's, for reductions.
+/// Shape:      operations from barrier to exscan; sizes that are multiples of the type's, for reductions. A barrier has no size
+///             and no modes: it is measured once, whatever `bytes` and `options` say, if it is not the conduit's own.
 /// Completion: all members use the same new table, and get the same report.
 /// Errors:     invalid_argument (an operation, a type or a size that cannot be: on all members); mismatch (members pass
 ///             different arguments; the team can be used further); in_handler; peer_lost; no_memory;

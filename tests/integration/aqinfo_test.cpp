@@ -200,7 +200,7 @@ TEST(Aqinfo, ShowsWhichAlgorithmOfACollectiveRuns) {
   ASSERT_EQ(answer.status, 0) << answer.text;
   const auto all = parse(answer);
   EXPECT_EQ(all.at("ranks"), 8);
-  ASSERT_EQ(all.at("collectives").size(), 12u);
+  ASSERT_EQ(all.at("collectives").size(), 13u);
   for (const auto& each : all.at("collectives")) {
     EXPECT_EQ(each.at("cases").size(), 4u) << each;
     for (const auto& one : each.at("cases")) {

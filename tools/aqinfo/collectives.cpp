@@ -2,6 +2,7 @@
 
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/engine/team_offers.hpp"
+#include "coll/tune/barrier_shape.hpp"
 #include "coll/tune/coll_settings.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
@@ -117,7 +118,9 @@ ChoiceCase case_of(const coll::Chooser& chooser, const Config& config, const Col
   return out;
 }
 
-std::vector<std::string> algorithms_of(coll::Operation operation) {
+/// What the setting of an operation may name.
+std::vector<std::string> algorithms_of(coll::Operation of_setting) {
+  const coll::Operation operation = coll::carried_out_as(of_setting);
   std::vector<std::string> names;
   for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
     if (algorithm->operation != operation) continue;
@@ -141,7 +144,7 @@ std::vector<std::string> algorithms_of(coll::Operation operation) {
     names.push_back(std::move(name));
   }
   // Whether a team has it depends on its conduit: Team::explain says so.
-  if (const coll::Algorithm* const native = coll::native_algorithm(operation))
+  if (const coll::Algorithm* const native = coll::native_algorithm(of_setting))
     names.emplace_back(native->name);
   return names;
 }

@@ -2,6 +2,7 @@
 #include <aqueduct/tune.hpp>
 
 #include "bootstrap/launcher.hpp"
+#include "coll/barriers.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "conduits/registry.hpp"
 #include "core/json_reader.hpp"
@@ -74,7 +75,7 @@ void print(const Tuned& one, const Way& way, Rank ranks, bool json) {
         us(one.runner_up_median), one.samples, one.tried, one.decided, word_of(way.sync.first),
         word_of(way.sync.second), element);
   } else {
-    if (way.sync != std::pair{Sync::all, Sync::all})
+    if (way.sync != std::pair{Sync::all, Sync::all} && one.operation != Collective::barrier)
       fmt::print("sync {} to {}  ", word_of(way.sync.first), word_of(way.sync.second));
     if (element == 4) fmt::print("elements of 4 bytes  ");
     fmt::print("{:<15}{:>10} B  {:<34}{:>11.2f} us   {}{}\n", coll::operation_word(one.operation), one.bytes,
@@ -153,7 +154,12 @@ int tune_here(Job& job, const Options& options) {
   TuneOptions wanted;
   wanted.candidates = options.candidates;
   wanted.save = options.out;
-  const auto ways = ways_of(options);
+  Options chosen = options;
+  // Nothing to choose, and no time would help.
+  if (coll::Barriers::has_native(me.world().state())) std::erase(chosen.operations, Collective::barrier);
+  if (chosen.operations.empty())
+    throw BadInput("the barrier of these ranks is the conduit's own, which has no algorithms to choose from");
+  const auto ways = ways_of(chosen);
   std::size_t left_out = 0;
   bool found = false;
   bool unsaved = false;

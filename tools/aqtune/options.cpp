@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 29;
 
 std::optional<Collective> operation_named(std::string_view word) {
-  for (auto one = Collective::broadcast; one <= Collective::exscan;
+  for (auto one = Collective::barrier; one <= Collective::exscan;
        one = static_cast<Collective>(static_cast<int>(one) + 1)) {
     if (coll::operation_word(one) == word) return one;
   }
@@ -72,7 +72,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 std::vector<Collective> read_operations(const std::string& text) {
   std::vector<Collective> out;
   if (text == "all") {
-    for (auto one = Collective::broadcast; one <= Collective::exscan;
+    for (auto one = Collective::barrier; one <= Collective::exscan;
          one = static_cast<Collective>(static_cast<int>(one) + 1))
       out.push_back(one);
     return out;
@@ -81,7 +81,7 @@ std::vector<Collective> read_operations(const std::string& text) {
     const auto found = operation_named(word);
     if (!found)
       throw BadInput(fmt::format(
-          "--ops: there is no operation '{}'; it may be all, or some of broadcast, scatter, gather, "
+          "--ops: there is no operation '{}'; it may be all, or some of barrier, broadcast, scatter, gather, "
           "all_gather, "
           "all_to_all, reduce, all_reduce, reduce_scatter, scan and exscan, with commas between them",
           word));
@@ -139,8 +139,9 @@ std::vector<std::pair<Way, std::vector<Collective>>> ways_of(const Options& opti
   std::vector<std::pair<Way, std::vector<Collective>>> out;
   for (const auto& sync : options.syncs) {
     for (const ElementType type : options.types) {
-      const auto& operations = type == options.types.front() ? options.operations : reductions;
-      if (!operations.empty()) out.push_back({{sync, type}, operations});
+      auto operations = type == options.types.front() ? options.operations : reductions;
+      if (sync != options.syncs.front()) std::erase(operations, Collective::barrier);  // it has no modes
+      if (!operations.empty()) out.push_back({{sync, type}, std::move(operations)});
     }
   }
   return out;

@@ -10,8 +10,8 @@ using testing::ElementsAre;
 
 TEST(TuneWords, NameOperations) {
   EXPECT_THAT(read_operations("broadcast,exscan"), ElementsAre(Collective::broadcast, Collective::exscan));
-  EXPECT_EQ(read_operations("all").size(), 10u);
-  for (const char* const wrong : {"", "barrier", "broadcast,", "permute", "all,scan"})
+  EXPECT_EQ(read_operations("all").size(), 11u);
+  for (const char* const wrong : {"", "barriers", "broadcast,", "permute", "all,scan"})
     EXPECT_THROW(read_operations(wrong), BadInput) << wrong;
 }
 
@@ -60,6 +60,8 @@ TEST(TuneWays, AreAllModesAndForReductionsAllTypes) {
   EXPECT_EQ(ways[3].first.sync, (std::pair{Sync::none, Sync::mine}));
   options.operations = {Collective::gather};
   EXPECT_EQ(ways_of(options).size(), 2u) << "nothing for the second type";
+  options.operations = {Collective::barrier};
+  EXPECT_EQ(ways_of(options).size(), 1u) << "a barrier has neither modes nor elements";
 }
 
 }  // namespace

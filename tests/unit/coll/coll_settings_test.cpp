@@ -85,7 +85,7 @@ TEST(CollSettings, ReadTheNamesThatAreShown) {
 TEST(CollSettings, AreThereForAllAlgorithms) {
   for (const Algorithm* const algorithm : all_algorithms())
     EXPECT_EQ(read_forced(algorithm->operation, algorithm->name).forced.algorithm, algorithm);
-  EXPECT_EQ(algorithm_settings().size(), 12u);
+  EXPECT_EQ(algorithm_settings().size(), 13u);
   for (const SettingInfo& info : algorithm_settings()) {
     EXPECT_TRUE(info.same_on_all_ranks) << info.name;
     EXPECT_EQ(algorithm_objection(info, "auto"), "");

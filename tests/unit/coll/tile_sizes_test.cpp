@@ -12,8 +12,8 @@ namespace {
 using topology::Caches;
 
 constexpr std::uint64_t kKibi = 1024;
-constexpr std::uint64_t kMebi = 1024 * kKibi;
-constexpr Caches kMeasured{48 * kKibi, kMebi, 32 * kMebi, 2};
+constexpr std::uint64_t kMebibyte = 1024 * kKibi;
+constexpr Caches kMeasured{48 * kKibi, kMebibyte, 32 * kMebibyte, 2};
 
 TEST(TileSizes, WithoutKnowledgeAreThoseOfTheMachineOnWhichTheyWereMeasured) {
   EXPECT_EQ(tile_sizes({}, 2), TileSizes{});
@@ -22,15 +22,15 @@ TEST(TileSizes, WithoutKnowledgeAreThoseOfTheMachineOnWhichTheyWereMeasured) {
 }
 
 TEST(TileSizes, FollowTheSecondCache) {
-  for (std::uint64_t second = 256 * kKibi; second <= 4 * kMebi; second *= 2)
-    EXPECT_EQ(tile_sizes({32 * kKibi, second, 256 * kMebi, 2}, 2).most, second / 16);
+  for (std::uint64_t second = 256 * kKibi; second <= 4 * kMebibyte; second *= 2)
+    EXPECT_EQ(tile_sizes({32 * kKibi, second, 256 * kMebibyte, 2}, 2).most, second / 16);
 }
 
 TEST(TileSizes, AllThatAStripUsesFitsIntoHalfOfTheLastCache) {
   for (const std::uint32_t sharing : {1u, 2u, 6u, 8u, 16u, 48u, 96u}) {
     for (const Rank members : {2u, 8u, 48u, 128u}) {
-      for (const std::uint64_t last : {2 * kMebi, 12 * kMebi, 32 * kMebi, 512 * kMebi}) {
-        const std::uint64_t most = tile_sizes({32 * kKibi, kMebi, last, sharing}, members).most;
+      for (const std::uint64_t last : {2 * kMebibyte, 12 * kMebibyte, 32 * kMebibyte, 512 * kMebibyte}) {
+        const std::uint64_t most = tile_sizes({32 * kKibi, kMebibyte, last, sharing}, members).most;
         const std::uint64_t together = std::min<std::uint64_t>(sharing, members);
         EXPECT_TRUE(most == 4096 || (2 * together + 1) * together * most <= last / 2)
             << sharing << " of " << members << " share " << last << ": " << most;
@@ -45,7 +45,7 @@ TEST(TileSizes, ArePartOfThePlan) {
     shape.operation = Operation::all_reduce;
     shape.ranks = 8;
     shape.element = 4;
-    shape.bytes = shape.pitch = 4 * kMebi;
+    shape.bytes = shape.pitch = 4 * kMebibyte;
     BoardPlan plan;
     const BoardRoom room = board_within(2 << 20, 1024);
     make_plan(plan, *board_algorithm(shape.operation, method), shape, 0, room, nullptr,

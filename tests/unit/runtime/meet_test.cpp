@@ -3,6 +3,7 @@
 #include <aqueduct/version.hpp>
 
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/barrier_shape.hpp"
 #include "coll/tune/coll_settings.hpp"
 #include "runtime/layers.hpp"
 #include "runtime/start.hpp"
@@ -105,7 +106,8 @@ std::string other_value(const SettingInfo& info) {
       for (const SettingInfo& forced : coll::algorithm_settings()) {
         if (forced.name != info.name) continue;
         for (const coll::Algorithm* algorithm : coll::all_algorithms()) {
-          if (algorithm->operation == coll::operation_of(forced)) return std::string(algorithm->name);
+          if (algorithm->operation == coll::carried_out_as(coll::operation_of(forced)))
+            return std::string(algorithm->name);
         }
       }
       if (info.name == "coll_tree") return "flat";
