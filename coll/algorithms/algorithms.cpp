@@ -47,6 +47,7 @@ constexpr std::array kAll{
     &kAllToAllDirect,
     &kAllToAllBruck,
     &kAllToAllPairwise,
+    &kAllToAllWindowed,
     &kAllToAllGet,
     &kAllToAllHosts,
     &kReduceKNomial,

@@ -48,6 +48,7 @@ extern const Algorithm kAllGatherHosts;
 extern const Algorithm kAllToAllDirect;
 extern const Algorithm kAllToAllBruck;
 extern const Algorithm kAllToAllPairwise;
+extern const Algorithm kAllToAllWindowed;
 extern const Algorithm kAllToAllGet;
 extern const Algorithm kAllToAllHosts;
 extern const Algorithm kReduceKNomial;

@@ -2,6 +2,7 @@
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
+#include "coll/tune/candidates.hpp"
 #include "core/network_profile.hpp"
 
 #include <algorithm>
@@ -12,10 +13,14 @@ namespace aqueduct::coll {
 
 namespace {
 
-/// What the model says nothing about. Of these only the usual parameters are tried.
-bool is_outside_the_model(const Timed& one) noexcept {
-  return one.algorithm->native ||
-         (one.algorithm->board != BoardMethod::none && one.wanted == WantedParameters{});
+/// What the model says nothing about, with the parameters that are tried: the usual ones, and of windows three sizes.
+bool is_tried_unranked(const Timed& one, Rank ranks) noexcept {
+  const Algorithm& algorithm = *one.algorithm;
+  if (!is_outside_the_model(algorithm)) return false;
+  if (algorithm.native || algorithm.board != BoardMethod::none)
+    return algorithm.native || one.wanted == WantedParameters{};
+  const std::uint32_t window = one.wanted[0] != 0 ? one.wanted[0] : algorithm.parameters[0].usual;
+  return (window == 1 || window == 4 || window == 16) && window < ranks - 1;
 }
 
 }  // namespace
@@ -55,7 +60,8 @@ std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t
   const std::vector<Ranked> ranked = rank_by_model(all, key, TuningTable(models, {}), traits, layout, {});
   std::vector<Timed> out;
   for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i) out.push_back(ranked[i].timed);
-  std::copy_if(all.begin(), all.end(), std::back_inserter(out), is_outside_the_model);
+  std::copy_if(all.begin(), all.end(), std::back_inserter(out),
+               [&](const Timed& one) { return is_tried_unranked(one, key.ranks); });
   const Choice now = barrier ? choice_of_barriers() : chooser_.choose(judged_shape(key), traits, layout);
   if (now.algorithm == nullptr) return out;
   const auto is_now = [&](const Timed& one) {

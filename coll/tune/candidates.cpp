@@ -19,6 +19,12 @@ bool is_for_settings_alone(const Algorithm& algorithm) noexcept {
   return algorithm.reads || algorithm.team_tree;
 }
 
+// To the model, windows of puts into outputs are those of `direct` with more waits: it knows no queue that overflows. Ranked, they
+// take the places of algorithms that a search would find to be better (Study.FindsChoicesWithinTheLimits).
+bool is_outside_the_model(const Algorithm& algorithm) noexcept {
+  return algorithm.native || algorithm.board != BoardMethod::none || &algorithm == &kAllToAllWindowed;
+}
+
 WantedParameters wanted_with_radix(const Algorithm& algorithm, std::uint32_t radix) noexcept {
   WantedParameters wanted{};
   if (radix == 0) return wanted;

@@ -16,6 +16,10 @@ struct Candidate {
 /// Neither the rules nor a search take the algorithm, though it can do the operation: a setting does.
 bool is_for_settings_alone(const Algorithm& algorithm) noexcept;
 
+/// A model of messages does not tell what the algorithm takes: it moves no messages of ours, or differs from another one only
+/// in how many of them are under way. A search measures it beside those that the model ranks.
+bool is_outside_the_model(const Algorithm& algorithm) noexcept;
+
 /// All that can be tried for a shape, in order of preference: the lines of the table that apply; then every algorithm of
 /// the operation with its usual parameters; then those that have a radix with larger ones, which take fewer rounds and so
 /// perhaps less scratch. One may come twice.

@@ -85,7 +85,9 @@ bool is_faster(const Ranked& a, const Ranked& b) noexcept {
 std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, const ScratchLayout& scratch,
                                  bool all) {
   std::vector<Timed> out;
-  for (const Algorithm* const one : all_algorithms()) add_candidates(*one, key, team, scratch, out);
+  for (const Algorithm* const one : all_algorithms()) {
+    if (all || !is_outside_the_model(*one)) add_candidates(*one, key, team, scratch, out);
+  }
   if (!all) return out;
   for (const Algorithm& one : board_algorithms()) add_candidates(one, key, team, scratch, out);
   // Without bytes, only the library's messages show that members have made different calls.
@@ -101,7 +103,7 @@ std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Tu
   const Shape shape = judged_shape(key);
   std::vector<Ranked> ranked;
   for (const Timed& one : candidates) {
-    if (one.algorithm->native || one.algorithm->board != BoardMethod::none) continue;
+    if (is_outside_the_model(*one.algorithm)) continue;
     const Fit how = fit_or_cut(*one.algorithm, one.wanted, shape, team, scratch);
     const auto machine = machine_for(table, team, usual_message(*one.algorithm, how));
     if (!machine) return {};

@@ -39,7 +39,7 @@ struct RankingLimits {
 };
 
 /// All algorithms of the key's operation that can do its shape, with the parameters of a grid: powers of two for radixes, a
-/// few numbers of segments. Those of the team's board and of its conduit too, if `all` is set.
+/// few numbers of segments. Those outside the model too, as those of the team's board and of its conduit, if `all` is set.
 std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, const ScratchLayout& scratch,
                                  bool all);
 

@@ -229,6 +229,7 @@ Studied by_windows(const Shape& shape) {
   out.depth = static_cast<std::uint32_t>((others(shape) - 1) / shape.parameters[0] + 1);
   return out;
 }
+Studied exchange_windowed(const Shape& shape) { return with_readiness(shape, by_windows(shape)); }
 Studied by_neighbours(const Shape& shape) { return in_rounds(shape, shape.ranks / 2); }
 Studied all_gather_bruck(const Shape& shape) {
   const std::uint64_t k = shape.parameters[0];
@@ -401,6 +402,7 @@ constexpr std::array kStudy{
                "a shorter last run of blocks is a put of its own; few digits are used in the last round, and "
                "blocks that nobody passes on make no chain"},
     StudyEntry{Operation::all_to_all, "pairwise", by_windows, kSame},
+    StudyEntry{Operation::all_to_all, "windowed", exchange_windowed, kReadiness},
     StudyEntry{Operation::all_to_all, "get", all_to_all_get, kSame},
     StudyEntry{Operation::reduce, "k-nomial", reduce_k_nomial,
                "in team order the tree begins at member 0, which puts the result to the root"},

@@ -195,6 +195,7 @@ TEST(Algorithms, CostWhatTheLiteratureSays) {
       {Operation::gather, "get", 0, kP - 1, kP - 1, 1},
       {Operation::all_gather, "get", 0, 2 * kP * (kP - 1), kP * (kP - 1), 2},
       {Operation::all_to_all, "get", 0, kP * (kP - 1), kP * (kP - 1), 1},
+      {Operation::all_to_all, "windowed", 4, kP * (kP - 1), kP * (kP - 1), 4},
       {Operation::all_to_all, "pairwise", 4, kP * (kP - 1), kP * (kP - 1), 4},
       {Operation::all_to_all, "pairwise", 1, kP * (kP - 1), kP * (kP - 1), kP - 1},
       {Operation::all_to_all, "bruck", 2, kP * kLog, kP * (kP / 2) * kLog, kLog},

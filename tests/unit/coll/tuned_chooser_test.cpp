@@ -250,6 +250,19 @@ TEST_F(TunedChoice, SaysWhyAlgorithmsForSettingsAloneDoNotRun) {
   }
 }
 
+// Windows of all-to-alls are to the model what `direct` is, so it would keep several of them in place of others.
+TEST_F(TunedChoice, RanksNoWindowsOfAllToAlls) {
+  const TuningKey key = key_of(shape_to_choose(Operation::all_to_all, 24, 4096), over_network(24));
+  const auto windows_among = [](const std::vector<Timed>& some) {
+    return std::ranges::count(some, &kAllToAllWindowed, &Timed::algorithm);
+  };
+  const std::vector<Timed> all = candidates_of(key, over_network(24), layout_for(24), true);
+  EXPECT_GT(windows_among(all), 2);
+  EXPECT_EQ(windows_among(candidates_of(key, over_network(24), layout_for(24), false)), 0);
+  for (const Ranked& one : rank_by_model(all, key, *table_of(usual_), over_network(24), layout_for(24), {}))
+    EXPECT_NE(one.timed.algorithm, &kAllToAllWindowed);
+}
+
 TEST_F(TunedChoice, ObeysASettingFirst) {
   ForcedAlgorithms forced{};
   forced[static_cast<std::size_t>(Operation::broadcast)] = {&kBroadcastChain, {}};
