@@ -64,17 +64,23 @@ struct Later {
 }  // namespace
 
 /// Does what happens at a rank within the window, and what follows from it there; or at the ranks of a host.
-void ReplayStepped::do_together(std::span<const ReplayEvent> events) {
-  local_.clear();
+void ReplayStepped::do_together(std::span<ReplayEvent> events) {
+  sort_events(events);
   numbers_ = 0;
-  for (const ReplayEvent& event : events) local_.push_back({event, numbers_++});
-  std::make_heap(local_.begin(), local_.end(), Later{});
   in_window_ = true;
-  while (!local_.empty()) {
-    std::pop_heap(local_.begin(), local_.end(), Later{});
-    const ReplayEvent event = local_.back().event;
-    local_.pop_back();
-    happen(event);
+  std::size_t next = 0;
+  while (true) {
+    // What was there first goes first.
+    if (next < events.size() && (local_.empty() || !local_.front().event.before(events[next]))) {
+      happen(events[next++]);
+    } else if (!local_.empty()) {
+      std::pop_heap(local_.begin(), local_.end(), Later{});
+      const ReplayEvent event = local_.back().event;
+      local_.pop_back();
+      happen(event);
+    } else {
+      break;
+    }
   }
   in_window_ = false;
 }
@@ -83,7 +89,7 @@ void ReplayStepped::do_together(std::span<const ReplayEvent> events) {
 void ReplayStepped::push(const ReplayEvent& event) {
   if (in_window_ && state_.ports.window_of(event.time) == window_) {
     local_.push_back({event, numbers_++});
-    std::push_heap(local_.begin(), local_.end(), Later{});
+    if (local_.size() > 1) std::push_heap(local_.begin(), local_.end(), Later{});
   } else {
     state_.ports.heads().push(event);
   }

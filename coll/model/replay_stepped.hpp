@@ -91,7 +91,7 @@ class ReplayStepped {
   std::span<OfCall> calls_of(Rank rank) noexcept {
     return std::span(calls_).subspan(rank * state_.calls.size(), state_.calls.size());
   }
-  /// An event of the window and the ranks that are being done.
+  /// What follows in the window from events at the ranks that are being done.
   struct Local {
     ReplayEvent event;
     std::uint64_t number;
@@ -99,7 +99,7 @@ class ReplayStepped {
 
   // Events: replay_stepped.cpp.
   void begin_calls(Rank rank);
-  void do_together(std::span<const ReplayEvent> events);
+  void do_together(std::span<ReplayEvent> events);
   void push(const ReplayEvent& event);
   void happen(const ReplayEvent& event);
   void arrive(const ReplayEvent& put);

@@ -3,6 +3,7 @@
 #include "coll/schedule/groups.hpp"
 #include "coll/schedule/step.hpp"
 
+#include <bit>
 #include <cstdint>
 
 namespace aqueduct::coll {
@@ -48,6 +49,7 @@ constexpr Rank absolute(Rank relative, Rank root, Rank ranks) noexcept {
 }
 /// ceil(log_radix(ranks)): the number of rounds in which a member can reach all others. Requires: radix >= 2.
 constexpr std::uint32_t rounds_of(Rank ranks, std::uint32_t radix) noexcept {
+  if (radix == 2) return ranks <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(ranks - 1));
   std::uint32_t rounds = 0;
   for (std::uint64_t reached = 1; reached < ranks; reached *= radix) ++rounds;
   return rounds;
