@@ -42,7 +42,7 @@ aq_status aq_job_run_each(aq_job* job, void (*body)(aq_endpoint* ep, void* conte
 
 aq_status aq_job_finish(aq_job* job) {
   const aq_status status = c::guarded([&] { return c::whole_job(job).finish(); });
-  aq_job_destroy(job);
+  if (status.code != AQ_IN_HANDLER) aq_job_destroy(job);  // otherwise its endpoint is in use
   return status;
 }
 void aq_job_destroy(aq_job* job) { delete reinterpret_cast<Job*>(job); }

@@ -327,6 +327,10 @@ void Job::run_each(const std::function<void(Endpoint&)>& body) {
 Status Job::finish() {
   if (impl_->in_child()) return ErrorCode::invalid_argument;
   if (impl_->finished) return {};
+  for (auto& parts : impl_->endpoints) {  // the endpoint would end under the handler that runs on it
+    const core::Entry entry(parts->state);
+    if (parts->state.must_not_wait()) return ErrorCode::in_handler;
+  }
   end_if_asked(*impl_);  // barriers that are reached at once make no check
   impl_->finished = true;
   stop_stand_ins(*impl_);

@@ -48,7 +48,9 @@ class Job {
   /// Runs `body` once for each endpoint of this process, each on its own thread. Returns when all have returned. If a thread
   /// cannot be started, no body runs.
   ///
-  /// Throws std::system_error (a thread cannot be started) or std::bad_alloc, before any body has begun.
+  /// Throws std::system_error (a thread cannot be started) or std::bad_alloc, before any body has begun. An exception of
+  /// the body reaches the caller if this process holds one endpoint; otherwise it ends the program, since the other bodies
+  /// may wait for this one.
   void run_each(const std::function<void(Endpoint&)>& body);
 
   /// Ends the job: collective. Waits for all ranks, then closes everything.
@@ -56,7 +58,8 @@ class Job {
   /// Lifetime: wait for Events in flight and destroy prepared payloads before the call. No endpoint may be used after
   ///           it. A leave that `request_leave` has asked for by then happens here: the call does not return.
   /// Errors:   peer_lost if a rank died earlier: waits for the other ranks too, but for two seconds at most, and closes
-  ///           everything. invalid_argument in a forked child.
+  ///           everything. in_handler (in a handler or a continuation of one of this process's endpoints; nothing has
+  ///           happened). invalid_argument in a forked child.
   Status finish();
   /// Reports to the launcher that the job has failed, with a reason in words. The launcher then ends all ranks.
   /// Without a launcher, the call does nothing.

@@ -79,6 +79,22 @@ static void run(aq_endpoint* ep, void* context) {
   OK(aq_barrier(ep));
 }
 
+static void finish_inside(void* job, aq_status outcome) {
+  OK(outcome);
+  FAILS(AQ_IN_HANDLER, aq_job_finish(job));
+}
+
+// The job remains, as its endpoint is in use.
+static void check_finish_in_continuation(void) {
+  aq_job* job = NULL;
+  OK(aq_job_in_process(1, NULL, &job));
+  aq_endpoint* const ep = aq_job_endpoint(job, 0);
+  aq_event event = aq_finished_event();
+  OK(aq_then(ep, &event, finish_inside, job));
+  HOLDS(aq_progress(ep) > 0);
+  OK(aq_job_finish(job));
+}
+
 int main(void) {
   check_texts();
   aq_config* const config = check_config();
@@ -99,5 +115,6 @@ int main(void) {
   aq_job_destroy(NULL);
   aq_config_destroy(config);
   aq_config_destroy(NULL);
+  check_finish_in_continuation();
   return 0;
 }

@@ -27,7 +27,8 @@ aq_endpoint* aq_job_endpoint(aq_job* job, size_t index);
 aq_status aq_job_run_each(aq_job* job, void (*body)(aq_endpoint* ep, void* context),
                           void* context) AQ_MUST_USE;
 
-/// Ends the job: collective. `job` is gone afterwards, whatever the status says.
+/// Ends the job: collective. `job` is gone afterwards, whatever the status says, but for AQ_IN_HANDLER: then nothing has
+/// happened.
 aq_status aq_job_finish(aq_job* job) AQ_MUST_USE;
 /// Leaves the job abruptly: the other ranks see AQ_PEER_LOST. `job` may be null.
 void aq_job_destroy(aq_job* job);

@@ -1,3 +1,5 @@
+#include <aqueduct/am.hpp>
+#include <aqueduct/continuation.hpp>
 #include <aqueduct/job.hpp>
 
 #include "tests/support/forked.hpp"
@@ -6,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <new>
 #include <system_error>
@@ -25,6 +28,25 @@ TEST(InProcess, OfMoreRanksThanAProcessMayHoldIsRefusedAtOnce) {
         testing::internal::GetCapturedStderr(),
         testing::HasSubstr(std::to_string(ranks) + " ranks: a process may hold 1 to 1024; start several"));
   }
+}
+
+// The endpoint would end under the handler.
+TEST(InProcess, DoesNotFinishInsideAHandlerOrAContinuation) {
+  auto job = Job::in_process(2);
+  ASSERT_TRUE(job);
+  Endpoint& me = job->endpoint(0);
+  Status in_handler;
+  Status in_continuation;
+  const auto finish = on_short_request<NoArguments>(
+      me, [&](RequestContext&, const NoArguments&) { in_handler = job->finish(); });
+  ASSERT_TRUE(finish);
+  ASSERT_TRUE(request(me, 0, *finish));
+  ASSERT_TRUE(Event().then(me, [&](Status) { in_continuation = job->finish(); }));
+  ASSERT_TRUE(me.wait_until([&] { return !in_handler && !in_continuation; }, std::chrono::seconds(20)));
+  EXPECT_EQ(in_handler.code(), ErrorCode::in_handler);
+  EXPECT_EQ(in_continuation.code(), ErrorCode::in_handler);
+  EXPECT_EQ(job->endpoints(), 2u);
+  EXPECT_TRUE(job->finish());
 }
 
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // these need addresses without end
