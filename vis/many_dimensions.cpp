@@ -1,6 +1,7 @@
 #include "vis/many_dimensions.hpp"
 
 #include "core/signals.hpp"
+#include "vis/accumulate.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -82,16 +83,24 @@ class Side {
       out.dims[i] = {dims_[first_ + i].count, dims_[first_ + i].stride};
     return out;
   }
+  /// Whether all strides are multiples of `width`, so that its elements are as aligned as the first one.
+  bool strides_fit(std::uint64_t width) const noexcept {
+    return std::ranges::all_of(
+        dims_, [&](const Dimension& d) { return static_cast<std::uint64_t>(d.stride) % width == 0; });
+  }
   /// All its bytes, and the range in which they lie. False: the numbers overflow.
   bool measure(std::uint64_t& total, std::int64_t& lowest, std::uint64_t& extent) const noexcept {
     std::int64_t highest = 0;
-    total = bytes_;
     lowest = static_cast<std::int64_t>(base_);
+    total = extent = 0;
+    // No element: then the other counts may be of any size.
+    if (bytes_ == 0 || std::ranges::any_of(dims_, [](const Dimension& d) { return d.count == 0; }))
+      return true;
+    total = bytes_;
     if (__builtin_add_overflow(lowest, static_cast<std::int64_t>(bytes_), &highest)) return false;
     for (const Dimension& d : dims_) {
       std::int64_t reach = 0;
       if (__builtin_mul_overflow(total, d.count, &total)) return false;
-      if (d.count == 0) continue;
       if (__builtin_mul_overflow(d.stride, d.count - 1, &reach)) return false;
       std::int64_t& end = reach < 0 ? lowest : highest;
       if (__builtin_add_overflow(end, reach, &end)) return false;
@@ -187,14 +196,21 @@ Begun start_many(EndpointState& state, const Request& request, const std::vector
     state.log.error("pieces with rank {}: the local side: a null pointer, or an address below it", peer);
     return refuse(ErrorCode::invalid_argument, peer);
   }
-  const GlobalPtr<std::byte> first{peer, static_cast<std::uint64_t>(lowest), request.base.segment()};
-  if (auto part = state.segments.check(bytes != 0 ? first : request.base, bytes != 0 ? extent : 0); !part)
-    return {part.status(), Event(part.status())};
+  // Without bytes, only the rank and the segment must exist.
+  const std::uint64_t from = bytes != 0 ? static_cast<std::uint64_t>(lowest) : 0;
+  const auto part = state.segments.check({peer, from, request.base.segment()}, extent);
+  if (!part) return {part.status(), Event(part.status())};
   if (request.signal != nullptr) {
     if (const Status slot = core::check_user_slot(state, peer, request.signal->slot); !slot)
       return refuse(slot.code(), peer);
   }
-  // Whether the parts fit is known before any of them moves.
+  // Whether the parts fit is known before any of them moves, and whether all elements are aligned.
+  if (const std::uint64_t width = request.what == What::accumulate ? atomic_bytes(request.type) : 1;
+      bytes != 0 && width != 1 && (!(*part)->aligned(far.base(), width) || !far.strides_fit(width))) {
+    state.log.error("pieces with rank {}: an element of the target is not at a multiple of {} bytes", peer,
+                    width);
+    return refuse(ErrorCode::misaligned, peer);
+  }
   const auto nothing = [](const Side&, const Side&) { return Status{}; };
   if (bytes != 0 && !each_part(far, own, nothing)) {
     state.log.error(

@@ -103,5 +103,30 @@ TEST_F(ManyDimensions, AreWholeInAContinuationToo) {
   EXPECT_EQ(left, 0u);
 }
 
+// Only the slowest dimension leads to elements that are not aligned, which a part of its own would find too late.
+TEST_F(ManyDimensions, AddNothingWhereAnElementIsMisaligned) {
+  constexpr std::size_t kElements = std::size_t{1} << kBits;
+  std::vector<Dimension> dims(kBits, {2, 24});  // of equal strides, so that no two merge
+  dims.front().stride = 1028;
+  const Strided misaligned(8, dims);
+  const std::vector<std::uint64_t> ones(kElements, 1);
+  const Status added = accumulate_strided(me(), GlobalPtr<std::uint64_t>{1, 0}, misaligned, ones.data(),
+                                          Strided(8, {{kElements, 8}}));
+  EXPECT_EQ(added.code(), ErrorCode::misaligned);
+  for (const std::byte byte : peer().segment().first(4096)) ASSERT_EQ(byte, std::byte{0});
+}
+
+// As with few dimensions: if one count is 0 there is no element, whatever the others are, and wherever the base is.
+TEST_F(ManyDimensions, MayHaveNoElementAmongHugeCounts) {
+  std::vector<Dimension> dims;
+  for (std::size_t i = 0; i <= kBits; ++i) dims.push_back({std::uint64_t{1} << 40, i % 2 == 0 ? 3 : 1000});
+  dims[5].count = 0;
+  const Strided none(1, dims);
+  const GlobalPtr<std::byte> beyond{1, std::uint64_t{1} << 40};
+  std::byte byte{};
+  EXPECT_TRUE(put(me(), pieces(beyond, none), LocalConstPieces(pieces(&byte, none))));
+  EXPECT_TRUE(get(me(), pieces(&byte, none), pieces(beyond, none)));
+}
+
 }  // namespace
 }  // namespace aqueduct::vis
