@@ -28,6 +28,17 @@ std::vector<Named> sorted(std::span<const GlobalPtr<std::byte>> list) {
   return all;
 }
 
+bool same_part(GlobalPtr<std::byte> a, GlobalPtr<std::byte> b) noexcept {
+  return a.rank() == b.rank() && a.segment() == b.segment();
+}
+/// The number of pairs of an owner and a segment. Requires: `all` is sorted.
+std::size_t owners_of(std::span<const Named> all) noexcept {
+  std::size_t owners = 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    owners += i == 0 || !same_part(all[i].remote, all[i - 1].remote) ? 1 : 0;
+  return owners;
+}
+
 /// Calls `transfer(base, remote offsets, local offsets)` for each owner and segment, then waits for all of them.
 template <class F>
 Status for_each_owner(Endpoint& ep, std::span<const Named> all, std::size_t bytes, const F& transfer) {
@@ -36,22 +47,28 @@ Status for_each_owner(Endpoint& ep, std::span<const Named> all, std::size_t byte
   // Reserved in full, so that no list moves: transfers to earlier owners are still in flight.
   there.reserve(all.size());
   here.reserve(all.size());
-  EventSet events;
+  // Nothing may throw once the first one has begun: it uses the lists.
+  std::vector<Event> events;
+  events.reserve(owners_of(all));
   for (std::size_t i = 0; i < all.size();) {
     const GlobalPtr<std::byte> first = all[i].remote;
     const std::size_t start = there.size();
     for (; i < all.size(); ++i) {
       const GlobalPtr<std::byte> at = all[i].remote;
-      if (at.rank() != first.rank() || at.segment() != first.segment()) break;
+      if (!same_part(at, first)) break;
       there.push_back(static_cast<std::int64_t>(at.offset()));
       here.push_back(static_cast<std::int64_t>(all[i].index * bytes));
     }
     const auto of = [&](const std::vector<std::int64_t>& list) {
       return Indexed{std::span(list).subspan(start), bytes};
     };
-    events.add(transfer(GlobalPtr<std::byte>{first.rank(), 0, first.segment()}, of(there), of(here)));
+    events.push_back(transfer(GlobalPtr<std::byte>{first.rank(), 0, first.segment()}, of(there), of(here)));
   }
-  return events.wait_all(ep);
+  Status first;
+  for (Event& event : events) {
+    if (const Status status = ep.wait(event); first) first = status;
+  }
+  return first;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "tests/fault/programs/failing_new.hpp"
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -119,6 +120,17 @@ int main() {
        [](Things& with) {
          return put(with.me, pieces(with.segment.at<std::byte>(with.other), Strided(100, {{50, 300}})),
                     pieces(with.data.data(), Strided(100, {{50, 100}})));
+       }},
+      // Of two segments, so that the second transfer begins while the first one is in flight.
+      {"elements of a list",
+       [](Things& with) {
+         const std::array places{with.segment.at<std::byte>(with.other, 1),
+                                 GlobalPtr<std::byte>{with.other, 10},
+                                 with.segment.at<std::byte>(with.other, 3)};
+         std::array<std::byte, places.size()> bytes{};
+         const Status read = get_group<std::byte>(with.me, bytes, places);
+         const Status written = put_group<std::byte>(with.me, places, bytes);
+         return read ? written : read;
        }},
       {"message",
        [&](Things& with) {
