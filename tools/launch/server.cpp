@@ -157,7 +157,7 @@ void Server::take(std::uint32_t i, wire::Message& message) {
 }
 
 void Server::take_hello(std::uint32_t i, const wire::Hello& hello) {
-  peers_[i].joined = true;
+  const bool again = std::exchange(peers_[i].joined, true);
   if (hello.protocol != wire::kProtocol || hello.library != library_) {
     refuse_all(
         ErrorCode::version_mismatch,
@@ -168,6 +168,12 @@ void Server::take_hello(std::uint32_t i, const wire::Hello& hello) {
     refuse_all(ErrorCode::bootstrap_failed,
                fmt::format("process {} says that it is process {}; was {} copied by hand?", i, hello.process,
                            Child::name));
+  } else if (again) {
+    refuse_all(
+        ErrorCode::bootstrap_failed,
+        fmt::format("process {} joins the job a second time; has it forked, and do both processes start the "
+                    "job? Only one of them may",
+                    i));
   }
 }
 

@@ -279,6 +279,20 @@ TEST(ForkedProcesses, HearOfOneThatDiesBeforeAnExchange) {
   EXPECT_EQ(statuses, (std::vector<int>{lost, lost, 128 + SIGKILL, lost}));
 }
 
+TEST(ForkedProcesses, AreToldIfOneForksAndBothJoin) {
+  std::string why;
+  Server server(2, [&why](std::string_view text) { why = text; });
+  const auto statuses = fork_each(server, 2, [](std::uint32_t i, const std::string& value) {
+    const pid_t second = i == 1 ? ::fork() : -1;
+    const auto me = from_launcher(value, kBound, {});
+    if (second == 0) ::_exit(me ? 0 : 1);
+    if (second > 0) ::waitpid(second, nullptr, 0);
+    return status_of((*me)->exchange({}));
+  });
+  EXPECT_EQ(statuses, std::vector<int>(2, Status(ErrorCode::bootstrap_failed).exit_code()));
+  EXPECT_NE(why.find("process 1 joins the job a second time; has it forked"), std::string::npos) << why;
+}
+
 TEST(ForkedProcesses, HearOfOneThatDiesDuringTheSecondExchange) {
   Server server(3);
   const auto statuses = fork_each(server, 3, [](std::uint32_t i, const std::string& value) {
