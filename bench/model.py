@@ -7,7 +7,8 @@ Measures a fresh profile (aqperf calibrate), and what a call costs the engine it
 two ranks takes than its message. That one is not judged. Then measures every algorithm of some collective operations, forced by its setting, in
 turns; predicts each with `aqsim --profile`. Prints both, the median error, and Kendall's tau over the pairs of algorithms of one
 operation and size whose measured difference exceeds the noise. The noise is what the same algorithm differs from itself, as each is
-measured twice in every turn: of a pair that of either one, and at least the median of all. Nothing else should run at the same time.
+measured twice in every turn: of a pair that of either one, and at least the median of all. Algorithms that do the same with so few
+ranks count as one. Nothing else should run at the same time.
 """
 
 import argparse
@@ -114,10 +115,24 @@ def distance(a, b):
     return abs(math.log(a / b))
 
 
+def schedules(rows):
+    """The rows, with one for all algorithms that send the same messages at the same times here, as a chain and a flat tree of two
+    ranks do. What these differ by is noise."""
+    alike = {}
+    for row in rows:
+        alike.setdefault((*row["case"][:2], row["predicted"]), []).append(row)
+    found = []
+    for (operation, size, predicted), same in alike.items():
+        times = [time for row in same for time in row["again"]]
+        found.append({"case": (operation, size, same[0]["case"][2]), "predicted": predicted,
+                      "measured": statistics.median(row["measured"] for row in same), "again": (min(times), max(times))})
+    return found
+
+
 def tau(rows, noise):
-    """Kendall's tau over pairs of one operation and size that differ by more than the noise, and how many these are."""
+    """Kendall's tau over pairs of schedules of one operation and size that differ by more than the noise, and how many these are."""
     agree = pairs = 0
-    for _, group in itertools.groupby(rows, key=lambda row: row["case"][:2]):
+    for _, group in itertools.groupby(schedules(rows), key=lambda row: row["case"][:2]):
         for a, b in itertools.combinations(list(group), 2):
             if distance(a["measured"], b["measured"]) <= max(noise, distance(*a["again"]), distance(*b["again"])):
                 continue

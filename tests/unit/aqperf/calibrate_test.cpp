@@ -25,10 +25,10 @@ TEST(CalibrationFit, TakesGapsOfLargerSizesWhereTheProcessorIsTheLimit) {
   // o 200, L 1000, g 50, G 0.1
   const auto size = [](std::uint64_t bytes) {
     const double flight = 0.1 * static_cast<double>(bytes);
-    return MeasuredSize{bytes, 200, 1200 + flight, std::max(200.0, 50 + flight)};
+    return MeasuredSize{bytes, 200, 200, 1200 + flight, 1200 + flight, std::max(200.0, 50 + flight)};
   };
   const auto costs = fit_costs({size(8), size(1024), size(8192), size(65536)});
-  ASSERT_EQ(costs.size(), 2u);
+  ASSERT_EQ(costs.size(), 3u);
   for (const NetworkCost& cost : costs) {
     EXPECT_NEAR(static_cast<double>(cost.gap.count()), 50'000, 1);
     EXPECT_NEAR(static_cast<double>(cost.latency.count()), 1'000'000, 1);
@@ -36,14 +36,65 @@ TEST(CalibrationFit, TakesGapsOfLargerSizesWhereTheProcessorIsTheLimit) {
     EXPECT_EQ(cost.femtoseconds_per_byte, 100'000u);
   }
   EXPECT_EQ(costs[0].bytes, 0u);
-  EXPECT_EQ(costs[1].bytes, 8192u);
+  EXPECT_EQ(costs[1].bytes, 1024u);
+  EXPECT_EQ(costs[2].bytes, 8192u);
+}
+
+double nanoseconds(const NetworkCost& cost, std::uint64_t bytes, bool way) {
+  const auto fixed = way ? cost.overhead + cost.latency : cost.gap;
+  return static_cast<double>(fixed.count()) / 1e3 +
+         static_cast<double>(bytes * cost.femtoseconds_per_byte) / 1e6;
+}
+
+TEST(CalibrationFit, GivesTheWayAndTheIntervalThatWereMeasuredAtEachSize) {
+  // Of a socket: a lone message takes longer for each byte than a stream, and from 16 KiB on packets are longer.
+  const std::vector<MeasuredSize> socket{
+      {8, 400, 1900, 5600, 7000, 500},           {1024, 600, 2000, 6000, 7500, 900},
+      {4096, 1900, 2100, 7200, 9000, 2500},      {16384, 3000, 3000, 12800, 16000, 5200},
+      {32768, 4000, 4000, 15200, 19000, 8100},   {131072, 9000, 9000, 48000, 60000, 33000},
+      {262144, 9000, 9000, 88000, 110000, 66000}};
+  // Of mapped memory: the processor of the initiator copies, and nothing else takes time.
+  const std::vector<MeasuredSize> memory{{8, 20, 60, 72, 90, 20},
+                                         {1024, 40, 80, 104, 130, 40},
+                                         {4096, 110, 150, 160, 200, 110},
+                                         {16384, 500, 540, 480, 600, 500},
+                                         {65536, 2300, 2340, 1920, 2400, 2300}};
+  for (const std::vector<MeasuredSize>& sizes : {socket, memory}) {
+    const auto costs = fit_costs(sizes);
+    ASSERT_EQ(costs.size(), sizes.size() - 1);
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      SCOPED_TRACE(sizes[i].bytes);
+      EXPECT_NEAR(nanoseconds(costs[i], sizes[i].bytes, true), sizes[i].crossing, 1);
+      EXPECT_LE(nanoseconds(costs[i], sizes[i].bytes, false), sizes[i].interval + 1);
+      if (sizes[i].interval > 1.2 * sizes[i].overhead) {
+        EXPECT_NEAR(nanoseconds(costs[i], sizes[i].bytes, false), sizes[i].interval, 1);
+      }
+      EXPECT_LE(static_cast<double>(costs[i].overhead.count()), sizes[i].alone * 1e3 + 1);
+      EXPECT_GE(costs[i].gap.count(), 0);
+      EXPECT_GE(costs[i].latency.count(), 0);
+      // Up to the next size the way is no shorter than at this one, and no longer than there.
+      EXPECT_LE(nanoseconds(costs[i], sizes[i + 1].bytes, true), sizes[i + 1].crossing + 1);
+    }
+  }
+}
+
+TEST(CalibrationFit, TakesNothingAsLongerThanWhatMoreBytesTook) {
+  std::vector<MeasuredSize> sizes{
+      {8, 20, 60, 72, 90, 20}, {1024, 40, 80, 5000, 7000, 900}, {4096, 110, 150, 160, 200, 110}};
+  undisturb(sizes);
+  EXPECT_EQ(sizes[1].one_way, 160);
+  EXPECT_EQ(sizes[1].crossing, 200);
+  EXPECT_EQ(sizes[1].interval, 110);
+  EXPECT_EQ(sizes[0].one_way, 72);
+  EXPECT_EQ(sizes[0].crossing, 90);
+  EXPECT_EQ(sizes[2].crossing, 200);
 }
 
 TEST(CalibrationFit, FindsPeakAndRendezvous) {
   std::vector<MeasuredSize> sizes;
   for (std::uint64_t bytes = 1024; bytes <= 262144; bytes *= 2) {
     const double way = 1000 + 0.1 * static_cast<double>(bytes) + (bytes >= 32768 ? 20'000 : 0);
-    sizes.push_back({bytes, 10, way, 100 + 0.1 * static_cast<double>(bytes)});
+    sizes.push_back({bytes, 10, 10, way, way, 100 + 0.1 * static_cast<double>(bytes)});
   }
   EXPECT_EQ(rendezvous_limit(sizes), 32768u);
   EXPECT_EQ(peak_bytes(sizes), 16384u);
@@ -88,7 +139,7 @@ TEST(CalibrationOfSim, RecoversWhatWasInjected) {
                                              {"sim_gap", one.gap},
                                              {"sim_gap_per_byte", one.per_byte}});
     EXPECT_EQ(found.conduit, "sim");
-    EXPECT_EQ(found.model.sizes, 4u);
+    EXPECT_EQ(found.model.sizes, 7u);
     for (const NetworkCost& cost : found.model.costs()) {
       SCOPED_TRACE(std::string(one.latency) + " from " + std::to_string(cost.bytes));
       expect_near(static_cast<double>(cost.latency.count()), one.l, "L");

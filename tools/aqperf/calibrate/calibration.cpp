@@ -3,7 +3,10 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "core/endpoint_state.hpp"
+#include "core/entry.hpp"
+#include "core/mapping.hpp"
 #include "kernels/reduce.hpp"
+#include "rma/transfers.hpp"
 #include "tools/aqperf/calibrate/fit.hpp"
 #include "tools/aqperf/calibrate/levels.hpp"
 
@@ -17,11 +20,12 @@
 namespace aqueduct::perf {
 namespace {
 
-// Pairs of sizes, see fit_costs. All of them reach over a page; the last one over what a cache holds.
+// See fit_costs: each but the last is a line of the model, of which there are NetworkModel::kMostCosts at most.
 constexpr std::array<std::size_t, 8> kSizes{8, 1024, 4096, 16384, 32768, 131072, 262144, kCalibratedBytes};
-constexpr int kTrials = 7;                // chosen: the median of them counts
-constexpr int kTurns = 50;                // of round trips
-constexpr std::size_t kShortStream = 16;  // the two streams whose difference is free of their ends
+constexpr int kTrials = 15;                   // chosen: see usual()
+constexpr int kTurns = 50;                    // of round trips; of long puts fewer
+constexpr std::size_t kMostTurned = 4 << 20;  // bytes of all turns
+constexpr std::size_t kShortStream = 16;      // the two streams whose difference is free of their ends
 constexpr std::size_t kLongStream = 80;
 constexpr std::size_t kMostStreamed = 64 << 20;  // bytes of a stream
 constexpr std::size_t kMostDepth = 256;
@@ -36,24 +40,24 @@ class Measuring {
   bool begins() const { return session_.rank() == 0; }
   bool answers() const { return session_.rank() + 1 == session_.ranks(); }
 
-  /// The median of trials. Only rank 0's value means something.
+  /// The lower quartile of trials: what else runs makes them longer, never shorter. Only rank 0's value means something.
   template <class Trial>
-  double median(const Trial& trial) {
+  double usual(const Trial& trial) {
     // In virtual time all trials are alike.
     std::vector<double> samples(ep_.state().own_time ? 1 : kTrials);
     for (double& sample : samples) {
       require(ep_.barrier(), "barrier");
       sample = trial();
     }
-    const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-    std::nth_element(samples.begin(), middle, samples.end());
-    return *middle;
+    const auto place = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 4);
+    std::nth_element(samples.begin(), place, samples.end());
+    return *place;
   }
 
   /// Of a processor, for each put.
   double overhead(std::size_t bytes) {
     constexpr int kFew = 8;  // so few that no queue is full
-    return median([&] {
+    return usual([&] {
       if (!begins()) return 0.0;
       const double from = now();
       for (int i = 0; i < kFew; ++i) post(bytes);
@@ -64,15 +68,45 @@ class Measuring {
   }
   /// From the post of a put with signal to its notice.
   double one_way(std::size_t bytes) {
-    return median([&] {
+    return usual([&] {
       const double from = now();
-      for (int turn = 0; turn < kTurns; ++turn) {
-        if (begins()) send(bytes);
-        if (begins() || answers()) require(wait_until(ep_, kSlot, ++heard_, peer_), "wait_until");
-        if (answers()) send(bytes);
+      for (int turn = 0; turn < turns_of(bytes); ++turn) round_trip(bytes, [&] { send(bytes); });
+      const double time = (now() - from) / (2 * turns_of(bytes));
+      require(ep_.wait_implicit(), "wait_implicit");
+      return time;
+    });
+  }
+  /// The same while the peer does likewise: each processor sends one and takes another, as in collective operations.
+  double crossing(std::size_t bytes) {
+    return usual([&] {
+      const double from = now();
+      for (int turn = 0; turn < turns_of(bytes) && (begins() || answers()); ++turn) {
+        send(bytes);
+        require(wait_until(ep_, kSlot, ++heard_, peer_), "wait_until");
+      }
+      const double time = (now() - from) / turns_of(bytes);
+      require(ep_.wait_implicit(), "wait_implicit");
+      return time;
+    });
+  }
+  /// Of a processor, for a put with signal while nothing else is on its way.
+  double alone(std::size_t bytes) {
+    const double clock = usual([&] {
+      const double from = now();
+      for (int i = 0; i < kTurns; ++i) static_cast<void>(now());
+      return (now() - from) / (kTurns + 1);
+    });
+    return usual([&] {
+      double posts = 0;
+      for (int turn = 0; turn < turns_of(bytes); ++turn) {
+        round_trip(bytes, [&] {
+          const double from = now();
+          send(bytes);
+          posts += now() - from;
+        });
       }
       require(ep_.wait_implicit(), "wait_implicit");
-      return (now() - from) / (2 * kTurns);
+      return std::max(0.0, posts / turns_of(bytes) - clock);
     });
   }
   /// Between two puts of a stream.
@@ -80,17 +114,17 @@ class Measuring {
     const std::size_t most = std::max<std::size_t>(kMostStreamed / bytes, 12);
     const std::size_t longer = std::min(kLongStream, most);
     const std::size_t shorter = std::min(kShortStream, longer / 4);
-    return median([&] {
-      if (!begins()) return 0.0;
-      const double first = stream(bytes, shorter);
-      return std::max(0.0, stream(bytes, longer) - first) / static_cast<double>(longer - shorter);
-    });
+    const auto of = [&](std::size_t count) {
+      return usual([&] { return begins() ? stream(bytes, count) : 0.0; });
+    };
+    const double first = of(shorter);
+    return std::max(0.0, of(longer) - first) / static_cast<double>(longer - shorter);
   }
   /// How many puts in flight are as fast as any number of them, up to a tenth.
   std::uint32_t depth() {
     constexpr std::size_t kPuts = 1024;
     const auto with = [&](std::size_t window) {
-      return median([&] {
+      return usual([&] {
         if (!begins()) return 0.0;
         std::vector<Event> events(window);
         const double from = now();
@@ -114,7 +148,7 @@ class Measuring {
   std::uint64_t inline_limit(double way) {
     std::uint64_t limit = 0;
     for (std::size_t bytes = 8; bytes <= 16384; bytes *= 2) {
-      const double call = median([&] {
+      const double call = usual([&] {
         if (!begins()) return 0.0;
         PutOptions options;
         options.source = SourceReuse::at_return;
@@ -139,10 +173,32 @@ class Measuring {
     require(put_nbi(ep_, session_.target(peer_), std::span<const std::byte>(session_.buffer().first(bytes))),
             "put_nbi");
   }
+  /// A put with a signal, as a collective operation sends it: nobody waits for its completion, so a network need not
+  /// acknowledge it at once. In a round trip the peer would do that before it answers.
   void send(std::size_t bytes) {
-    require(put_signal_nbi(ep_, session_.target(peer_),
-                           std::span<const std::byte>(session_.buffer().first(bytes)), {kSlot, 1}),
-            "put_signal_nbi");
+    const GlobalPtr<std::byte> to = session_.target(peer_);
+    const Signal signal{kSlot, 1};
+    if (core::find_mapped(ep_.state(), to, bytes) != nullptr) {
+      require(put_signal_nbi(ep_, to, std::span<const std::byte>(session_.buffer().first(bytes)), signal),
+              "put_signal_nbi");
+      return;
+    }
+    const core::Entry entry(ep_.state());
+    require(ep_.state()
+                .transfers
+                ->put(to, session_.buffer().data(), bytes, rma::Transfers::Completion::group, {}, &signal,
+                      nullptr, {rma::WordPromise::any, nullptr, nullptr, true})
+                .status,
+            "a put with a signal");
+  }
+  static int turns_of(std::size_t bytes) {
+    return static_cast<int>(std::clamp<std::size_t>(kMostTurned / bytes, 8, kTurns));
+  }
+  template <class Send>
+  void round_trip(std::size_t bytes, const Send& send_first) {
+    if (begins()) send_first();
+    if (begins() || answers()) require(wait_until(ep_, kSlot, ++heard_, peer_), "wait_until");
+    if (answers()) send(bytes);
   }
   double stream(std::size_t bytes, std::size_t count) {
     const double from = now();
@@ -178,11 +234,14 @@ Calibration calibrate(Session& session) {
   for (std::size_t i = 0; i < kSizes.size(); ++i) {
     sizes[i].bytes = kSizes[i];
     sizes[i].overhead = measuring.overhead(kSizes[i]);
+    sizes[i].alone = measuring.alone(kSizes[i]);
     sizes[i].one_way = measuring.one_way(kSizes[i]);
+    sizes[i].crossing = measuring.crossing(kSizes[i]);
     sizes[i].interval = measuring.interval(kSizes[i]);
     sizes[i] = session.share(sizes[i]);
   }
-  const std::vector<MeasuredSize> measured(sizes.begin(), sizes.end());
+  std::vector<MeasuredSize> measured(sizes.begin(), sizes.end());
+  undisturb(measured);
   Calibration found;
   found.conduit = session.ep().conduit_of(session.rank() == last ? 0 : last);
   found.level = level_between(session, 0, last);

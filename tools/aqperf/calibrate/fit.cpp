@@ -16,27 +16,39 @@ Picoseconds picoseconds(double nanoseconds) {
 
 }  // namespace
 
+void undisturb(std::vector<MeasuredSize>& sizes) {
+  for (std::size_t i = sizes.size() - 1; i-- > 0;) {
+    MeasuredSize& here = sizes[i];
+    const MeasuredSize& next = sizes[i + 1];
+    here.one_way = std::min(here.one_way, next.one_way);
+    here.crossing = std::min(here.crossing, next.crossing);
+    here.interval = std::min(here.interval, next.interval);
+  }
+}
+
 std::vector<NetworkCost> fit_costs(const std::vector<MeasuredSize>& sizes) {
   std::vector<NetworkCost> costs;
   double gap = 0;
-  double per_byte = 0;
-  for (std::size_t pair = sizes.size() / 2; pair-- > 0;) {
-    const MeasuredSize& small = sizes[2 * pair];
-    const MeasuredSize& large = sizes[2 * pair + 1];
-    const bool last = pair + 1 == sizes.size() / 2;
-    const bool of_port =
-        small.interval > kBoundByProcessor * small.overhead && large.interval > small.interval;
-    if (of_port || last) {
-      per_byte =
-          std::max(0.0, (large.interval - small.interval) / static_cast<double>(large.bytes - small.bytes));
-      gap = std::max(0.0, small.interval - per_byte * static_cast<double>(small.bytes));
-    }
+  for (std::size_t i = sizes.size() - 1; i-- > 0;) {
+    const MeasuredSize& here = sizes[i];
+    const MeasuredSize& next = sizes[i + 1];
+    const auto bytes = static_cast<double>(here.bytes);
+    const auto until = static_cast<double>(next.bytes);
+    // A lone message may take longer for each byte than a stream, in which both ends work at the same time.
+    double per_byte = std::max(0.0, (next.crossing - here.crossing) / (until - bytes));
+    per_byte = std::min({per_byte, here.interval / bytes, next.interval / until, here.crossing / bytes});
+    // Where the processor copies, bytes are counted once: in G.
+    const double way = here.crossing - per_byte * bytes;
+    const double overhead = std::min(std::max(here.overhead, here.alone), way);
+    const double between = here.interval - per_byte * bytes;
+    const bool of_port = here.interval > kBoundByProcessor * here.overhead;
+    gap = of_port || i + 2 == sizes.size() ? between : std::min(gap, between);
     NetworkCost cost;
-    cost.bytes = pair == 0 ? 0 : small.bytes;
-    cost.overhead = picoseconds(small.overhead);
+    cost.bytes = i == 0 ? 0 : here.bytes;
+    cost.overhead = picoseconds(overhead);
     cost.gap = picoseconds(gap);
     cost.femtoseconds_per_byte = static_cast<std::uint64_t>(std::llround(per_byte * 1e6));
-    cost.latency = picoseconds(small.one_way - small.overhead - per_byte * static_cast<double>(small.bytes));
+    cost.latency = picoseconds(way - overhead);
     costs.insert(costs.begin(), cost);
   }
   return costs;
