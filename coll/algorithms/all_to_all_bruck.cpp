@@ -2,6 +2,7 @@
 #include "coll/algorithms/steps.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace aqueduct::coll {
 
@@ -16,6 +17,7 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr Parameter kAllToAllBruckParameters[] = {{"radix", 2, 64, 2}};
+constexpr std::uint32_t kNoRound = 0xffffffff;
 
 /// The blocks whose index has a digit of `least` or more in the place of this width, but less than `least + digits`: runs,
 /// and what is left at the end.
@@ -39,7 +41,6 @@ struct BruckRuns {
     else
       rest = left;
   }
-  std::uint32_t pieces() const noexcept { return (runs > 0 ? 1 : 0) + (rest > 0 ? 1 : 0); }
   std::uint64_t blocks() const noexcept { return runs * length + rest; }
 };
 
@@ -48,12 +49,12 @@ struct BruckRound {
   std::uint32_t round = 0;
   std::uint32_t puts = 0;
   std::uint32_t copies = 0;  ///< of arrived blocks that move on in a later round
+  std::uint32_t twice = 0;   ///< the digit whose blocks are two puts, as the last run is shorter; 0: none
 
-  BruckRound(const Shape& shape, std::uint32_t number) noexcept : round(number) {
-    for (std::uint32_t i = 0; i < number; ++i) width *= shape.parameters[0];
-    for (std::uint32_t digit = 1; digit < shape.parameters[0] && digit * width < shape.ranks; ++digit)
-      puts += BruckRuns(shape, width, digit, 1).pieces();
-    copies = going_on(shape).pieces();
+  BruckRound(const Shape& shape, std::uint32_t number) noexcept
+      : BruckRound(shape, number, width_of(shape, number)) {}
+  BruckRound next(const Shape& shape) const noexcept {
+    return {shape, round + 1, width * shape.parameters[0]};
   }
   BruckRuns moving(const Shape& shape) const noexcept { return {shape, width, 1, shape.parameters[0] - 1}; }
   /// Of the moving blocks, those that have a higher digit.
@@ -65,7 +66,42 @@ struct BruckRound {
   Counter arrived() const noexcept { return static_cast<Counter>(2 * round); }
   Counter sent() const noexcept { return static_cast<Counter>(2 * round + 1); }
   std::uint64_t slots(const Shape& shape) const noexcept { return std::uint64_t{round} * shape.ranks; }
+
+ private:
+  // The blocks are `whole` periods and `left` more, which are `full` digits and a part of the next one.
+  BruckRound(const Shape& shape, std::uint32_t number, std::uint64_t of_width) noexcept
+      : width(of_width), round(number) {
+    const std::uint64_t period = width * shape.parameters[0];
+    const std::uint64_t whole = shape.ranks / period;
+    const std::uint64_t left = shape.ranks % period;
+    const auto full = static_cast<std::uint32_t>(left / width);
+    const bool has_part = full > 0 && left > full * width;
+    if (whole == 0) {
+      puts = full - 1 + (has_part ? 1 : 0);
+      return;
+    }
+    puts = shape.parameters[0] - 1 + (has_part ? 1 : 0);
+    twice = has_part ? full : 0;
+    copies = (whole > 1 ? 1 : 0) + (left > width ? 1 : 0);
+  }
+  static std::uint64_t width_of(const Shape& shape, std::uint32_t number) noexcept {
+    const std::uint32_t radix = shape.parameters[0];
+    if (std::has_single_bit(radix)) return std::uint64_t{1} << (number * std::countr_zero(radix));
+    std::uint64_t width = 1;
+    for (std::uint32_t i = 0; i < number; ++i) width *= radix;
+    return width;
+  }
 };
+
+/// So many rounds from the first on are alike: each digit has one put, all blocks go on, and all of that in one copy. Only
+/// where this is quickly known.
+std::uint32_t alike_rounds(const Shape& shape, std::uint32_t rounds) noexcept {
+  const std::uint32_t radix = shape.parameters[0];
+  if (!std::has_single_bit(radix)) return 0;
+  const auto even = static_cast<std::uint32_t>(std::countr_zero(shape.ranks) / std::countr_zero(radix));
+  return std::min(even, rounds - 1);
+}
+constexpr std::uint32_t length_of_alike(const Shape& shape) noexcept { return shape.parameters[0] + 1; }
 
 Step bruck_piece(Step step, const Shape& shape, const BruckRuns& runs, bool rest, std::uint64_t slots,
                  bool puts) noexcept {
@@ -82,13 +118,13 @@ Step bruck_piece(Step step, const Shape& shape, const BruckRuns& runs, bool rest
 Step bruck_step(const Shape& shape, Rank position, const BruckRound& round, std::uint32_t index) noexcept {
   const std::uint64_t slots = round.slots(shape);
   if (index < round.puts) {
-    std::uint32_t digit = 1;
-    BruckRuns runs(shape, round.width, digit, 1);
-    for (; index >= runs.pieces(); runs = BruckRuns(shape, round.width, ++digit, 1)) index -= runs.pieces();
+    const bool is_second = round.twice != 0 && index == round.twice;
+    const std::uint32_t digit = index + (round.twice != 0 && index >= round.twice ? 0 : 1);
+    const BruckRuns runs(shape, round.width, digit, 1);
     Step put =
         put_to(static_cast<Rank>((position + digit * round.width) % shape.ranks), {}, {}, 0, round.arrived());
     if (round.copies > 0) put.done = round.sent();
-    return bruck_piece(put, shape, runs, index == 1 || runs.runs == 0, slots, true);
+    return bruck_piece(put, shape, runs, is_second || runs.runs == 0, slots, true);
   }
   index -= round.puts;
   if (index == 0) return wait_only(round.sent(), round.puts);
@@ -114,13 +150,13 @@ struct BruckLanding {
   std::uint64_t
       turn;  ///< the index from which on blocks go to the end of the output; `first` or `end`: all or none do
 
-  BruckLanding(const Shape& shape, Rank position, std::uint32_t number) noexcept
-      : round(shape, number),
+  BruckLanding(const Shape& shape, Rank position, const BruckRound& of) noexcept
+      : round(of),
         first(round.width),
         end(std::min<std::uint64_t>(round.width * shape.parameters[0], shape.ranks)),
         turn(std::clamp<std::uint64_t>(std::uint64_t{position} + 1, first, end)) {}
 
-  std::uint32_t copies() const noexcept { return turn > first && turn < end ? 2 : 1; }
+  bool is_two() const noexcept { return turn > first && turn < end; }
   Step copy(const Shape& shape, Rank position, std::uint32_t index) const noexcept {
     const std::uint64_t begin = index == 0 ? first : turn;
     const auto source = absolute(static_cast<Rank>(shape.ranks - begin), position, shape.ranks);
@@ -131,16 +167,26 @@ struct BruckLanding {
   }
 };
 
+/// The only round, if any, whose blocks go to the output in two copies; else one that is not reached.
+std::uint32_t landing_in_two(const Shape& shape, Rank position) noexcept {
+  const std::uint32_t radix = shape.parameters[0];
+  if (position == 0 || position + 1 == shape.ranks) return kNoRound;
+  std::uint32_t round = 0;
+  std::uint64_t end = radix;
+  for (; end <= position; end *= radix) ++round;
+  return std::uint64_t{position} + 1 < end ? round : kNoRound;
+}
+
 // Two copies that turn the input, member 0 one; the rounds; the copies to the output.
 std::uint32_t all_to_all_bruck_length(const Shape& shape, Rank position, std::uint32_t) noexcept {
   if (shape.bytes == 0) return 0;
   if (shape.ranks == 1) return 1;
-  std::uint32_t length = (position == 0 ? 1 : 2) + 1;
-  for (std::uint32_t i = rounds_of(shape.ranks, shape.parameters[0]); i-- > 0;) {
-    const BruckLanding landing(shape, position, i);
-    length += landing.round.length() + landing.copies();
-  }
-  return length;
+  const std::uint32_t rounds = rounds_of(shape.ranks, shape.parameters[0]);
+  const std::uint32_t alike = alike_rounds(shape, rounds);
+  std::uint32_t length = (position == 0 ? 1 : 2) + 1 + alike * length_of_alike(shape);
+  BruckRound round(shape, alike);
+  for (std::uint32_t i = alike; i < rounds; ++i, round = round.next(shape)) length += round.length();
+  return length + rounds + (landing_in_two(shape, position) < rounds ? 1 : 0);
 }
 
 Step all_to_all_bruck_step(const Shape& shape, Rank position, std::uint32_t, std::uint32_t index) noexcept {
@@ -155,18 +201,18 @@ Step all_to_all_bruck_step(const Shape& shape, Rank position, std::uint32_t, std
   }
   index -= copies;
   const std::uint32_t rounds = rounds_of(shape.ranks, shape.parameters[0]);
-  for (std::uint32_t i = 0; i < rounds; ++i) {
-    const BruckRound round(shape, i);
+  const std::uint32_t skipped = std::min(index / length_of_alike(shape), alike_rounds(shape, rounds));
+  index -= skipped * length_of_alike(shape);
+  BruckRound round(shape, skipped);
+  for (std::uint32_t i = skipped; i < rounds; ++i, round = round.next(shape)) {
     if (index < round.length()) return bruck_step(shape, position, round, index);
     index -= round.length();
   }
   if (index == 0) return copy_of(at(Space::temp, 0), at(Space::out, position * shape.pitch), shape.bytes);
   --index;
-  for (std::uint32_t i = 0;; ++i) {
-    const BruckLanding landing(shape, position, i);
-    if (index < landing.copies()) return landing.copy(shape, position, index);
-    index -= landing.copies();
-  }
+  const bool is_behind = index > landing_in_two(shape, position);
+  const BruckLanding landing(shape, position, BruckRound(shape, is_behind ? index - 1 : index));
+  return landing.copy(shape, position, is_behind && landing.is_two() ? 1 : 0);
 }
 
 Cost all_to_all_bruck_cost(const Shape& shape) noexcept {

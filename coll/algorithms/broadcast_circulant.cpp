@@ -27,7 +27,8 @@ struct CirculantBroadcast {
       : graph(shape.ranks), parts(shape.bytes, shape.element, shape.parameters[0]), notes(noted) {
     if (shape.ranks == 1 || parts.count == 0) return;
     rounds = parts.count - 1 + graph.rounds;
-    skipped = (graph.rounds - (parts.count - 1) % graph.rounds) % graph.rounds;
+    const std::uint32_t beyond = (parts.count - 1) % graph.rounds;
+    skipped = beyond == 0 ? 0 : graph.rounds - beyond;
   }
   /// The segment that the member at `here`, not 0, receives in a round; negative if it receives none.
   std::int64_t received(Rank here, std::uint32_t round) const noexcept {

@@ -22,12 +22,8 @@ struct Circulant {
     const std::uint32_t halvings = rounds - k;
     return (ranks + (std::uint64_t{1} << halvings) - 1) >> halvings;
   }
-  Rank behind(Rank position, std::uint32_t k) const noexcept {
-    return static_cast<Rank>((position + skip(k)) % ranks);
-  }
-  Rank before(Rank position, std::uint32_t k) const noexcept {
-    return static_cast<Rank>((position + ranks - skip(k)) % ranks);
-  }
+  Rank behind(Rank position, std::uint32_t k) const noexcept { return around(position + skip(k)); }
+  Rank before(Rank position, std::uint32_t k) const noexcept { return around(position + ranks - skip(k)); }
 
   /// In a broadcast of many blocks from position 0: the block that `position`, which is not 0, receives in round k of the
   /// phase that begins with block 0. In the next phase, `rounds` rounds later, it is the block with a number higher by
@@ -47,6 +43,8 @@ struct Circulant {
   std::uint32_t base(std::uint64_t position) const noexcept;
 
  private:
+  /// Requires: sum < 2 · ranks.
+  Rank around(std::uint64_t sum) const noexcept { return static_cast<Rank>(sum < ranks ? sum : sum - ranks); }
   bool has_base_between(std::uint64_t low, std::uint64_t high, std::uint64_t cut,
                         std::uint32_t base) const noexcept;
   template <class Each>

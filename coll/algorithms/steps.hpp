@@ -4,6 +4,7 @@
 #include "coll/schedule/schedule.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 namespace aqueduct::coll {
@@ -56,6 +57,11 @@ inline Step reduction(Place left, Place right, Place to, std::uint64_t bytes) no
   return step;
 }
 
+/// a / b. Who follows all members computes it for each of their steps, and b is nearly always a power of two.
+constexpr std::uint64_t quotient(std::uint64_t a, std::uint64_t b) noexcept {
+  return std::has_single_bit(b) ? a >> std::countr_zero(b) : a / b;
+}
+
 /// A block cut into at most `wanted` segments of whole elements. An empty block has none.
 struct Segments {
   std::uint64_t bytes = 0;  ///< of the block
@@ -63,11 +69,11 @@ struct Segments {
   std::uint32_t count = 0;
 
   Segments(std::uint64_t block, std::uint32_t element, std::uint32_t wanted) noexcept : bytes(block) {
-    const std::uint64_t elements = block / element;
+    const std::uint64_t elements = quotient(block, element);
     if (elements == 0) return;
     const std::uint64_t most = std::min<std::uint64_t>(std::max<std::uint32_t>(wanted, 1), elements);
-    each = (elements + most - 1) / most * element;
-    count = static_cast<std::uint32_t>((block + each - 1) / each);
+    each = quotient(elements + most - 1, most) * element;
+    count = static_cast<std::uint32_t>(each * most == block ? most : (block + each - 1) / each);
   }
   std::uint64_t begin(std::uint32_t segment) const noexcept { return segment * each; }
   std::uint64_t size(std::uint32_t segment) const noexcept { return std::min(each, bytes - begin(segment)); }
