@@ -4,10 +4,18 @@
 
 namespace aqueduct {
 
-std::size_t EventSet::add(Event event) {
+std::size_t EventSet::add(Event&& event) {
+  reported_.resize(events_.size() +
+                   1);  // first: if there is no memory for the event, a mark without one is of no account
+  reported_.back() = false;
   events_.push_back(std::move(event));
-  reported_.push_back(false);
   return events_.size() - 1;
+}
+
+// Room for what all scans find: a wait, which scans again and again, cannot end by an exception.
+std::size_t EventSet::first_scan() {
+  found_.reserve(events_.size());
+  return scan();
 }
 
 // Puts the events that are done and not yet reported into found_. Returns the number of all events not yet reported.
@@ -23,7 +31,7 @@ std::size_t EventSet::scan() {
 }
 
 std::size_t EventSet::wait_any(Endpoint& ep) {
-  if (scan() == 0) return events_.size();
+  if (first_scan() == 0) return events_.size();
   if (found_.empty()) {
     const auto some = [&] {
       scan();
@@ -38,7 +46,7 @@ std::size_t EventSet::wait_any(Endpoint& ep) {
 }
 
 std::span<const std::size_t> EventSet::wait_some(Endpoint& ep) {
-  if (scan() != 0 && found_.empty()) {
+  if (first_scan() != 0 && found_.empty()) {
     const auto some = [&] {
       scan();
       return !found_.empty();
@@ -53,7 +61,7 @@ std::span<const std::size_t> EventSet::wait_some(Endpoint& ep) {
 
 std::span<const std::size_t> EventSet::test_some(Endpoint& ep) {
   ep.progress();
-  scan();
+  first_scan();
   for (std::size_t i : found_) reported_[i] = true;
   return found_;
 }

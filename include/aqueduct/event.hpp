@@ -148,10 +148,12 @@ static_assert(sizeof(Event) == 16);
 /// Several Events to be waited for together. `add` gives each an index, which does not change.
 ///
 /// Completion: wait_any, wait_some and test_some report each Event once, when it is done.
+/// Errors:     these three and `add` may throw std::bad_alloc. The set is as before then, and `add` has not taken
+///             the Event.
 class EventSet {
  public:
   /// Takes the event; returns its index.
-  std::size_t add(Event event);
+  std::size_t add(Event&& event);
   std::size_t size() const noexcept { return events_.size(); }
   bool empty() const noexcept { return events_.empty(); }
   Event& operator[](std::size_t index) noexcept { return events_[index]; }
@@ -172,6 +174,7 @@ class EventSet {
   bool test_all(Endpoint& ep);
 
  private:
+  std::size_t first_scan();
   std::size_t scan();
 
   std::vector<Event> events_;

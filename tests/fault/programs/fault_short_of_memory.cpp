@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <new>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -131,6 +133,23 @@ int main() {
          const Status read = get_group<std::byte>(with.me, bytes, places);
          const Status written = put_group<std::byte>(with.me, places, bytes);
          return read ? written : read;
+       }},
+      {"event set",
+       [](Things& with) {
+         EventSet set;
+         std::array<Event, 3> events;  // some of them may not get into the set
+         for (Event& event : events)
+           event = put_nb(with.me, with.segment.at<std::byte>(with.other), with.data);
+         Status status;
+         try {
+           for (Event& event : events) set.add(std::move(event));
+           for (std::size_t left = events.size(); left != 0; --left) set.wait_any(with.me);
+         } catch (const std::bad_alloc&) {
+           status = ErrorCode::no_memory;
+         }
+         for (Event& event : events) static_cast<void>(with.me.wait(event));
+         const Status rest = set.wait_all(with.me);
+         return status ? rest : status;
        }},
       {"message",
        [&](Things& with) {
