@@ -29,19 +29,11 @@ void merge_votes(void* to, const void* left, const void* right, std::size_t coun
   }
 }
 
-/// The question of the chooser.
-Shape asked_of_barrier(Rank ranks) noexcept {
-  Shape asked;
-  asked.operation = Operation::barrier;
-  asked.ranks = ranks;
-  return asked;
-}
-
 }  // namespace
 
 /// By the setting for barriers, what was measured, the model or the rules. No algorithm: this member has no memory to choose.
 Choice TeamEngine::choice_of_barriers() const noexcept {
-  return chooser_.choose(asked_of_barrier(ranks_), traits_of_barriers(), *layout_);
+  return chooser_.choose_barrier(traits_of_barriers(), *layout_);
 }
 
 /// By the rules alone, whatever is set or was measured.
@@ -123,7 +115,7 @@ std::string TeamEngine::explain_barrier() const {
   const std::string heading = fmt::format("barrier, {} members\n", ranks_);
   if (ranks_ == 1) return heading + "  nothing to wait for\n";
   if (!has_barriers()) return heading + "  messages: dissemination, as the team has no scratch\n";
-  return chooser_.explain(asked_of_barrier(ranks_), traits_of_barriers(), *layout_);
+  return chooser_.explain_barrier(traits_of_barriers(), *layout_);
 }
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {

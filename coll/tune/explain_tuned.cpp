@@ -93,9 +93,17 @@ std::string TunedChooser::explain_rules(const Question& question, const TeamTrai
                             : rules_.explain(question.shape, team, scratch);
 }
 
-std::string TunedChooser::explain(const Shape& asked, const TeamTraits& team,
+std::string TunedChooser::explain(const Shape& shape, const TeamTraits& team,
                                   const ScratchLayout& scratch) const {
-  const Question question = question_of(asked, team);
+  return explain(Question{shape, key_of(shape, team)}, team, scratch);
+}
+
+std::string TunedChooser::explain_barrier(const TeamTraits& team, const ScratchLayout& scratch) const {
+  return explain(barrier_of(team), team, scratch);
+}
+
+std::string TunedChooser::explain(const Question& question, const TeamTraits& team,
+                                  const ScratchLayout& scratch) const {
   const Shape& shape = question.shape;
   const Answer found = answer(question, team, scratch);
   if (found.ranking == nullptr && found.above == nullptr) {

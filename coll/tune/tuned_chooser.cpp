@@ -42,9 +42,11 @@ const Ranking& TunedChooser::ranking_of(const TuningKey& key, const TeamTraits& 
   return rankings.emplace(key, std::move(made)).first->second;
 }
 
-TunedChooser::Question TunedChooser::question_of(const Shape& asked, const TeamTraits& team) noexcept {
-  const bool barrier = asked.operation == Operation::barrier;
-  return {barrier ? barrier_shape(asked.ranks) : asked, key_of(asked, team)};
+TunedChooser::Question TunedChooser::barrier_of(const TeamTraits& team) noexcept {
+  Shape barrier;
+  barrier.operation = Operation::barrier;
+  barrier.ranks = team.ranks;
+  return {barrier_shape(team.ranks), key_of(barrier, team)};
 }
 
 Choice TunedChooser::by_rules(const Question& question, const TeamTraits& team,
@@ -57,6 +59,9 @@ TunedChooser::Answer TunedChooser::answer(const Question& question, const TeamTr
                                           const ScratchLayout& scratch) const {
   const Shape& shape = question.shape;
   const TuningKey& key = question.key;
+  // A schedule that only signals, and no team's barrier.
+  if (shape.operation == Operation::barrier)
+    return {rules_.choose(shape, team, scratch), nullptr, 0, nullptr, nullptr};
   if (trial_ && trial_->key == key) {
     const Timed& what = trial_->what;
     const Fit how = fit_or_cut(*what.algorithm, what.wanted, shape, team, scratch);
@@ -96,9 +101,9 @@ TunedChooser::Answer TunedChooser::answer(const Question& question, const TeamTr
 
 // Members that ranked differently would not run one operation. So a member without memory for a ranking refuses the call,
 // and does not fall back on the rules.
-Choice TunedChooser::choose(const Shape& shape, const TeamTraits& team,
+Choice TunedChooser::choose(const Question& question, const TeamTraits& team,
                             const ScratchLayout& scratch) const noexcept try {
-  const Answer found = answer(question_of(shape, team), team, scratch);
+  const Answer found = answer(question, team, scratch);
   if (counts_ != nullptr) {
     switch (found.choice.by) {
       case ChosenBy::rules: ++counts_->by_rules; break;
@@ -109,10 +114,19 @@ Choice TunedChooser::choose(const Shape& shape, const TeamTraits& team,
   return found.choice;
 } catch (const std::bad_alloc&) {
   Choice none;
-  none.shape = shape;
+  none.shape = question.shape;
   none.why = "there is no memory to rank the algorithms";
   none.no_memory = true;
   return none;
+}
+
+Choice TunedChooser::choose(const Shape& shape, const TeamTraits& team,
+                            const ScratchLayout& scratch) const noexcept {
+  return choose(Question{shape, key_of(shape, team)}, team, scratch);
+}
+
+Choice TunedChooser::choose_barrier(const TeamTraits& team, const ScratchLayout& scratch) const noexcept {
+  return choose(barrier_of(team), team, scratch);
 }
 
 }  // namespace aqueduct::coll

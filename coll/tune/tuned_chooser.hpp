@@ -26,8 +26,7 @@ struct ChoiceCounts {
 /// Chooses by what the members of a team have agreed on: a setting; else what was learned about the key; else what was measured for the key, or near it; else
 /// the model of the network; else the rules. Whatever comes first must be able to do the shape with the team's scratch.
 ///
-/// A shape of Operation::barrier asks about the team's barriers, which are all-reduces with decisions of their own: Choice::shape is
-/// then that of the all-reduce. The conduit's own is no choice for them: the caller leaves out TeamTraits::native.
+/// Barriers of a team are all-reduces (barrier_shape.hpp), with settings and decisions of their own.
 ///
 /// A choice is a pure function of the settings, the table, the team's traits and scratch, and the shape (docs/tuning.md).
 /// What is kept of earlier choices only saves the work of repeating it.
@@ -45,6 +44,10 @@ class TunedChooser final : public Chooser {
                 const ScratchLayout& scratch) const noexcept override;
   std::string explain(const Shape& shape, const TeamTraits& team,
                       const ScratchLayout& scratch) const override;
+
+  /// The same of the team's barriers. Requires: no TeamTraits::native.
+  Choice choose_barrier(const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
+  std::string explain_barrier(const TeamTraits& team, const ScratchLayout& scratch) const;
 
   const TuningTable& table() const noexcept { return *table_; }
   /// All members take another table, between the same two calls of the team.
@@ -94,9 +97,13 @@ class TunedChooser final : public Chooser {
     Shape shape;
     TuningKey key;
 
-    bool barrier() const noexcept { return key.operation == Operation::barrier; }
+    /// It is about the team's barriers.
+    bool barrier() const noexcept { return shape.operation != key.operation; }
   };
-  static Question question_of(const Shape& asked, const TeamTraits& team) noexcept;
+  static Question barrier_of(const TeamTraits& team) noexcept;
+  Choice choose(const Question& question, const TeamTraits& team,
+                const ScratchLayout& scratch) const noexcept;
+  std::string explain(const Question& question, const TeamTraits& team, const ScratchLayout& scratch) const;
   Choice by_rules(const Question& question, const TeamTraits& team,
                   const ScratchLayout& scratch) const noexcept;
   std::string explain_rules(const Question& question, const TeamTraits& team,

@@ -87,8 +87,9 @@ bool same_choice(const ChoiceRange& a, const ChoiceRange& b) {
   return a.algorithm == b.algorithm && a.piece == b.piece && a.why == b.why && a.by == b.by;
 }
 
-ChoiceCase case_of(const coll::Chooser& chooser, const Config& config, const CollectivesQuestion& question,
-                   coll::Operation operation, bool one_host, bool single) {
+ChoiceCase case_of(const coll::TunedChooser& chooser, const Config& config,
+                   const CollectivesQuestion& question, coll::Operation operation, bool one_host,
+                   bool single) {
   // Of several hosts, how many members each has is not known.
   const bool crowded = one_host && question.ranks > processors_of(question);
   ChoiceCase out{one_host, single, crowded, {}};
@@ -108,7 +109,9 @@ ChoiceCase case_of(const coll::Chooser& chooser, const Config& config, const Col
     shape.ranks = question.ranks;
     shape.element = bytes > 0 && bytes % kBytesOfDouble == 0 ? kBytesOfDouble : 1;
     shape.bytes = shape.pitch = bytes;
-    ChoiceRange range = range_of(bytes, chooser.choose(shape, team, scratch));
+    const bool barrier = operation == coll::Operation::barrier;
+    ChoiceRange range = range_of(
+        bytes, barrier ? chooser.choose_barrier(team, scratch) : chooser.choose(shape, team, scratch));
     if (!out.ranges.empty() && same_choice(out.ranges.back(), range)) {
       out.ranges.back().to = bytes;
     } else {

@@ -41,10 +41,10 @@ ForcedAlgorithms forced_for(Operation operation, const Algorithm& algorithm) {
 }
 
 Choice choice_of(const TunedChooser& chooser, Rank ranks) {
-  return chooser.choose(barrier_of(ranks), hosts_of_one(ranks), ScratchLayout(ScratchSizes(), ranks));
+  return chooser.choose_barrier(hosts_of_one(ranks), ScratchLayout(ScratchSizes(), ranks));
 }
 std::string explained(const TunedChooser& chooser, Rank ranks) {
-  return chooser.explain(barrier_of(ranks), hosts_of_one(ranks), ScratchLayout(ScratchSizes(), ranks));
+  return chooser.explain_barrier(hosts_of_one(ranks), ScratchLayout(ScratchSizes(), ranks));
 }
 
 Decision decision_for(const Shape& shape, const Algorithm& algorithm) {
@@ -119,6 +119,15 @@ TEST(BarrierChoice, FollowsAMeasurementOfBarriersAlone) {
   EXPECT_THAT(explained(barriers, 9), HasSubstr("at the nearest measured size (8 members on 8 hosts)"));
   EXPECT_EQ(barriers.choose(barrier_shape(8), hosts_of_one(8), ScratchLayout(ScratchSizes(), 8)).by,
             ChosenBy::rules);
+}
+
+// Such a schedule moves no votes: it is a call of its own, whatever is set for the barriers of teams.
+TEST(BarrierChoice, IsNotThatOfASchedule) {
+  const TableChooser rules(forced_for(Operation::barrier, kAllReduceTree));
+  const TunedChooser chooser(rules, measured({decision_for(barrier_of(8), kAllReduceTree)}));
+  const Choice choice = chooser.choose(barrier_of(8), hosts_of_one(8), ScratchLayout(ScratchSizes(), 8));
+  ASSERT_NE(choice.algorithm, nullptr);
+  EXPECT_EQ(choice.algorithm->operation, Operation::barrier);
 }
 
 TEST(BarrierChoice, IsTriedOutAsItIsTold) {
