@@ -105,10 +105,18 @@ Cost tiles_cost(const Shape& shape) noexcept {
           .depth = 2,
           .depth_is_limit = true};
 }
-/// At most as much as without domains; waits in three stages more.
+/// At most as much as without domains, and of a reduce-scatter partial results, of at most half as many domains as members; waits in
+/// more stages.
 Cost domain_tiles_cost(const Shape& shape) noexcept {
   Cost cost = tiles_cost(shape);
   cost.depth = shape.operation == Operation::all_reduce ? 5 : 3;
+  if (shape.operation == Operation::reduce_scatter)
+    cost.bytes += std::uint64_t{shape.ranks} * (shape.ranks / 2) * shape.bytes;
+  return cost;
+}
+Cost domain_blocks_cost(const Shape& shape) noexcept {
+  Cost cost = mapped_cost(shape);
+  if (shape.operation == Operation::all_gather) cost.depth = 3;
   return cost;
 }
 Cost claims_cost(const Shape& shape) noexcept {
@@ -210,6 +218,9 @@ constexpr Algorithm tiles(Operation operation) noexcept {
 constexpr Algorithm domains(Operation operation) noexcept {
   return of_board(operation, "mapped-domains", BoardMethod::domains, mapped_cost);
 }
+constexpr Algorithm domain_blocks(Operation operation) noexcept {
+  return of_board(operation, "mapped-domain-blocks", BoardMethod::domain_blocks, domain_blocks_cost);
+}
 constexpr Algorithm domain_tiles(Operation operation) noexcept {
   Algorithm algorithm =
       of_board(operation, "mapped-domain-tiles", BoardMethod::domain_tiles, domain_tiles_cost);
@@ -244,10 +255,12 @@ constexpr std::array kBoards{
     flat(Operation::all_gather),
     last(Operation::all_gather),
     mapped(Operation::all_gather),
+    domain_blocks(Operation::all_gather),
     stream(Operation::all_gather),
     flat(Operation::all_to_all),
     last(Operation::all_to_all),
     mapped(Operation::all_to_all),
+    domain_blocks(Operation::all_to_all),
     stream(Operation::all_to_all),
     flat(Operation::reduce),
     tree(Operation::reduce),
@@ -267,6 +280,7 @@ constexpr std::array kBoards{
     flat(Operation::reduce_scatter),
     last(Operation::reduce_scatter),
     tiles(Operation::reduce_scatter),
+    domain_tiles(Operation::reduce_scatter),
     claims(Operation::reduce_scatter),
     stream(Operation::reduce_scatter),
     flat(Operation::scan),

@@ -45,6 +45,7 @@ enum class BoardMethod : std::uint8_t {
   mapped,
   two_stage,
   domains,
+  domain_blocks,
   tiles,
   domain_tiles,
   claims,

@@ -129,6 +129,11 @@ bool BoardOf<Access>::can_go_by_domains(const BoardPlan& plan) const noexcept {
   const bool mapped =
       std::all_of(notes_.begin(), notes_.end(), [](const BoardNotes& one) { return one.in.mapped(); });
   if (plan.operation == Operation::reduce) return mapped && notes_[plan.root].out.mapped();
+  if (plan.operation == Operation::all_to_all) return false;  // each block crosses once as it is
+  if (plan.operation == Operation::all_gather) {
+    // Who has no input that the others map has its block in its output.
+    return std::all_of(notes_.begin(), notes_.end(), [](const BoardNotes& one) { return one.out.mapped(); });
+  }
   return mapped;  // way_of asks for the outputs
 }
 
@@ -163,6 +168,8 @@ template <class Access>
 bool BoardOf<Access>::go_by_domains(BoardOp& op, const BoardPlan& plan, std::uint32_t stage) {
   const BoardDomains& domains = plan.domains;
   if (plan.operation == Operation::reduce) return reduce_by_domains(op, plan);
+  if (plan.operation == Operation::reduce_scatter) return reduce_scatter_by_domains(op, plan);
+  if (plan.operation == Operation::all_gather) return gather_by_domains(op, plan, stage);
   if (anybody_left(op)) return false;
   const auto each_of_mine = [&](auto act) {
     for (std::uint64_t tile = domains.index; tile < domains.tiles; tile += domains.size(domains.mine))

@@ -35,12 +35,29 @@ std::vector<Labels> groups_in(const topology::Placement& placement, std::size_t 
   return groups;
 }
 
+/// Of how many members of the domain `of` a member of another domain has the care.
+std::uint32_t in_care(const BoardDomains& domains, std::uint32_t domain, std::uint32_t index,
+                      std::uint32_t of) noexcept {
+  const std::uint32_t size = domains.size(of);
+  return index < size ? (size - index - 1) / domains.size(domain) + 1 : 0;
+}
+
 }  // namespace
 
 std::uint32_t BoardDomains::most_tiles() const noexcept {
   std::uint32_t least = tiles;
   for (std::uint32_t domain = 0; domain < count; ++domain) least = std::min(least, size(domain));
   return (tiles + least - 1) / least;
+}
+
+std::uint32_t BoardDomains::most_blocks() const noexcept {
+  std::uint32_t most = 0;
+  for (std::uint32_t domain = 0; domain < count; ++domain) {
+    std::uint32_t of_first = 0;  // no other member of a domain has the care of more
+    for (std::uint32_t i = 1; i < count; ++i) of_first += in_care(*this, domain, 0, (domain + i) % count);
+    most = std::max(most, of_first);
+  }
+  return most;
 }
 
 bool may_go_by_domains(const topology::Placement* placement, const Shape& shape) noexcept {
@@ -68,6 +85,15 @@ BoardDomains domains_of(const topology::Placement& placement, Rank me) {
       owners.push_back(out.owner(domain, tile));
     std::ranges::sort(owners);
     std::unique_copy(owners.begin(), owners.end(), std::back_inserter(out.partners));
+  }
+  out.place.resize(out.count);
+  for (std::uint32_t domain = 0; domain < out.count; ++domain) {
+    if (domain == out.mine) continue;
+    const std::uint32_t size = out.size(domain);
+    std::uint32_t before = out.index / size;
+    for (std::uint32_t i = 1; (domain + i) % out.count != out.mine; ++i)
+      before += in_care(out, domain, out.index % size, (domain + i) % out.count);
+    out.place[domain] = before;
   }
   return out;
 }

@@ -17,7 +17,8 @@ struct Shape;
 /// The members of a team by domains of memory, for operations that keep to these. Of the levels of the topology it has the
 /// narrowest at which several members share a domain.
 ///
-/// A block is cut into as many tiles as the largest domain has members. In each domain one member has the care of a tile.
+/// A block is cut into as many tiles as the largest domain has members. In each domain one member has the care of a tile. Of
+/// operations in which each member has a block of its own, it has the care of the blocks of some members of each other domain.
 struct BoardDomains {
   std::uint32_t count = 0;           ///< of domains; 0: the operation does not go by them
   std::uint32_t tiles = 0;           ///< the members of the largest
@@ -27,6 +28,8 @@ struct BoardDomains {
   std::vector<std::uint32_t> first;  ///< [domain] where its members begin in `order`; and the end
   /// The other domains' members with whom this one shares a tile. They share it with this one.
   std::vector<Rank> partners;
+  /// [domain] of the blocks that a member there has the care of, which one is this member's; of other domains than its own.
+  std::vector<std::uint32_t> place;
 
   std::uint32_t size(std::uint32_t domain) const noexcept { return first[domain + 1] - first[domain]; }
   std::span<const Rank> members(std::uint32_t domain) const noexcept {
@@ -38,6 +41,17 @@ struct BoardDomains {
   }
   /// The most tiles that a member has the care of.
   std::uint32_t most_tiles() const noexcept;
+  /// The most blocks of other domains that a member has the care of.
+  std::uint32_t most_blocks() const noexcept;
+  /// Calls `act` with each member of another domain whose block this one has the care of. Members of different domains begin
+  /// with different ones, so that no border is crossed by all at once.
+  template <class Act>
+  void each_in_care(const Act& act) const {
+    for (std::uint32_t i = 1; i < count; ++i) {
+      const std::uint32_t domain = (mine + i) % count;
+      for (std::uint32_t at = index; at < size(domain); at += size(mine)) act(members(domain)[at]);
+    }
+  }
 };
 
 /// Whether an operation may go by domains: there are some, and partial results may be combined in their order.

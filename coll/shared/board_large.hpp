@@ -232,6 +232,9 @@ template <class Access>
 bool BoardOf<Access>::begin_work(BoardOp& op, const BoardPlan& plan) {
   using Way = BoardOp::Way;
   Way way = plan.method == BoardMethod::stream ? Way::through_board : way_of(plan);
+  // Outputs that all map are read, too.
+  if (plan.method == BoardMethod::domain_blocks && plan.domains.count != 0 && can_go_by_domains(plan))
+    way = Way::direct;
   if (plan.meets && !notes_[plan.root].in.mapped() && op.piece == 0 && !meet(op, plan, way)) return false;
   if (way == Way::direct || (way == Way::push && !plan.meets)) {
     places_[me_] = {{const_cast<std::byte*>(op.in)}, {op.out}};
@@ -289,30 +292,49 @@ bool BoardOf<Access>::move_directly(BoardOp& op, const BoardPlan& plan, std::uin
       if (anybody_left(op)) return false;
       if (me_ != plan.root) write(plan.root, root.out.at + shift, op.in, plan.bytes);
       return true;
-    default: return op.way == BoardOp::Way::push ? write_blocks(op, plan) : read_blocks(op, plan);
+    default:
+      if (stage != 0) return true;
+      return op.way == BoardOp::Way::push ? write_blocks(op, plan) : read_blocks(op, plan);
   }
 }
 
-/// Of operations in which each member has a block of every other one. Each begins with another one.
+/// All other members, as long as `act` returns true. Each begins with another one. By domains, those of this member's domain come
+/// first, then those of one other domain at a time.
+template <class Access>
+template <class Act>
+bool BoardOf<Access>::each_other(const BoardPlan& plan, const Act& act) const {
+  const BoardDomains& domains = plan.domains;
+  for (Rank i = 1; domains.count == 0 && i < ranks_; ++i) {
+    if (!act(static_cast<Rank>((std::uint64_t{me_} + i) % ranks_))) return false;
+  }
+  for (std::uint32_t i = 0; i < domains.count; ++i) {
+    const std::span<const Rank> members = domains.members((domains.mine + i) % domains.count);
+    for (std::uint64_t k = 0; k < members.size(); ++k) {
+      const Rank other = members[(domains.index + k) % members.size()];
+      if (other != me_ && !act(other)) return false;
+    }
+  }
+  return true;
+}
+
+/// Of operations in which each member has a block of every other one.
 template <class Access>
 bool BoardOf<Access>::read_blocks(const BoardOp& op, const BoardPlan& plan) {
   const std::uint64_t shift = plan.operation == Operation::all_gather ? 0 : me_ * plan.bytes;
-  for (Rank i = 1; i < ranks_; ++i) {
-    const Rank other = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
-    if (!read(other, op.out + other * plan.bytes, places_[other].in + shift, plan.bytes)) return false;
-  }
-  return !anybody_left(op);
+  const auto take = [&](Rank other) {
+    return read(other, op.out + other * plan.bytes, places_[other].in + shift, plan.bytes);
+  };
+  return each_other(plan, take) && !anybody_left(op);
 }
 template <class Access>
 bool BoardOf<Access>::write_blocks(const BoardOp& op, const BoardPlan& plan) {
   const std::uint64_t shift = me_ * plan.bytes;
   const bool same = plan.operation == Operation::all_gather;
-  for (Rank i = 1; i < ranks_; ++i) {
-    const Rank other = static_cast<Rank>((std::uint64_t{me_} + i) % ranks_);
+  return each_other(plan, [&](Rank other) {
     if (anybody_left(op)) return false;
     write(other, places_[other].out.at + shift, op.in + (same ? 0 : other * plan.bytes), plan.bytes);
-  }
-  return true;
+    return true;
+  });
 }
 
 /// First each member takes a part from the root, then the other parts from those who have them.

@@ -413,6 +413,8 @@ class BoardOf {
   bool work(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool move_directly(BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
   void copy_own(const BoardOp& op, const BoardPlan& plan) noexcept;
+  template <class Act>
+  bool each_other(const BoardPlan& plan, const Act& act) const;
   bool read_blocks(const BoardOp& op, const BoardPlan& plan);
   bool write_blocks(const BoardOp& op, const BoardPlan& plan);
   bool stage_broadcast(const BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
@@ -434,6 +436,8 @@ class BoardOf {
   bool can_go_by_domains(const BoardPlan& plan) const noexcept;
   bool go_by_domains(BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
   bool reduce_by_domains(BoardOp& op, const BoardPlan& plan);
+  bool gather_by_domains(const BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
+  bool reduce_scatter_by_domains(BoardOp& op, const BoardPlan& plan);
   void fold_mates(const BoardOp& op, const BoardPlan& plan, std::byte* to, std::uint64_t at,
                   std::uint64_t bytes);
   void fold_partials(const BoardOp& op, const BoardPlan& plan, std::uint64_t tile);
@@ -482,6 +486,7 @@ class BoardOf {
 
 }  // namespace aqueduct::coll
 
+#include "coll/shared/board_blocks_by_domains.hpp"
 #include "coll/shared/board_by_domains.hpp"
 #include "coll/shared/board_large.hpp"
 #include "coll/shared/board_moves.hpp"

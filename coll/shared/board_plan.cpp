@@ -27,6 +27,7 @@ class Planner {
       case BoardMethod::tree: return tree();
       case BoardMethod::mapped:
       case BoardMethod::two_stage:
+      case BoardMethod::domain_blocks:
       case BoardMethod::tiles:
       case BoardMethod::domain_tiles:
       case BoardMethod::claims: return large();
@@ -121,6 +122,7 @@ class Planner {
     if (plan_.domains.count != 0) {
       plan_tree(kRadixOfEnds);
       if (shape_.operation == Operation::all_reduce) tiles_by_domains();
+      if (shape_.operation == Operation::all_gather) blocks_by_domains();
       return everybody();
     }
     if (from_root) {
@@ -147,6 +149,11 @@ class Planner {
     add(Move::work, false, Movement::kNothing, 2);
     add(Move::mates, false, Movement::kNothing);
     add(Move::work, false, Movement::kNothing, 3);
+  }
+  /// The stage behind the first, in which blocks came from other domains: members copy them from those of their domain.
+  void blocks_by_domains() noexcept {
+    add(Move::mates, false, Movement::kNothing);
+    add(Move::work, false, Movement::kNothing, 1);
   }
   /// From each member to those below it in the tree; a member leaves when these have what they need.
   void down_by_domains() {
@@ -215,10 +222,16 @@ std::uint64_t whole_within(std::uint64_t room, std::uint64_t unit, std::uint64_t
   return room >= unit ? room / unit * unit : room / element * element;
 }
 
-/// Bytes of the longest tile, of an operation that goes by domains.
+/// Bytes of the longest tile, of an operation that goes by domains; of a reduce-scatter, of a block.
 std::uint64_t longest_tile(const BoardPlan& plan) noexcept {
+  if (plan.operation == Operation::reduce_scatter) return plan.bytes;
   const std::uint64_t units = (plan.bytes + plan.unit - 1) / plan.unit;
   return (units + plan.domains.tiles - 1) / plan.domains.tiles * plan.unit;
+}
+
+/// Whether there are outputs for partial results of domains only at the root, or nowhere.
+constexpr bool partials_need_slots(Operation operation) noexcept {
+  return operation == Operation::reduce || operation == Operation::reduce_scatter;
 }
 
 // Chosen: several tiles for each member.
@@ -258,7 +271,7 @@ void count_pieces(BoardPlan& plan) noexcept {
   plan.pieces = plan.through;
   if (plan.method == BoardMethod::domains)
     plan.pieces = std::max(plan.pieces, 1 + so_many(plan.bytes, plan.tile));
-  if (plan.domains.count != 0 && plan.operation == Operation::reduce) {
+  if (plan.domains.count != 0 && partials_need_slots(plan.operation)) {
     plan.strips = so_many(longest_tile(plan), plan.strip);
     plan.pieces = std::max(plan.pieces, plan.strips);
   }
@@ -294,11 +307,15 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
                    (shape.operation == Operation::broadcast && shape.ranks == 2)));
     plan.unit = unit_of(shape.element);
     plan_tiles(plan, shape, sizes);
-    if (plan.method == BoardMethod::domain_tiles && may_go_by_domains(placement, shape)) {
+    const bool by_domains =
+        plan.method == BoardMethod::domain_tiles || plan.method == BoardMethod::domain_blocks;
+    if (by_domains && may_go_by_domains(placement, shape)) {
       plan.domains = domains_of(*placement, position);
-      plan.strip = whole_within(room.payload() / plan.domains.most_tiles(), plan.unit, shape.element);
-      // The slots are too small. Other reductions use none.
-      if (plan.strip == 0 && plan.operation == Operation::reduce) plan.domains = {};
+      const std::uint32_t in_slot = plan.operation == Operation::reduce_scatter ? plan.domains.most_blocks()
+                                                                                : plan.domains.most_tiles();
+      plan.strip = whole_within(room.payload() / in_slot, plan.unit, shape.element);
+      if (plan.strip == 0 && partials_need_slots(plan.operation))
+        plan.domains = {};  // the slots are too small
     }
     count_pieces(plan);
   }

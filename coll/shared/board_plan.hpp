@@ -80,9 +80,10 @@ struct BoardPlan {
   std::uint64_t tile = 0;         ///< bytes of which a member has the care, as one of several
   std::uint64_t at_once = 0;      ///< bytes of a tile that it combines before it copies the result
   std::uint64_t copied_tile = 0;  ///< the same, if the system has to copy inputs out of other processes
-  BoardDomains domains{};         ///< of a reduction that goes by them
-  std::uint64_t strip = 0;     ///< bytes of a tile that go through the board at once, of a reduce by domains
-  std::uint32_t strips = 1;    ///< of a tile
+  BoardDomains domains{};         ///< of an operation that goes by them, but for trees and broadcasts
+  /// Of a reduce or a reduce-scatter by domains: bytes of a tile or of a block that go through the board at once.
+  std::uint64_t strip = 0;
+  std::uint32_t strips = 1;    ///< of a tile or of a block
   RoundsPlace in_rounds{};     ///< of a dissemination
   Rank parent = kNoRank;       ///< in the tree; kNoRank: the root, or no tree
   std::vector<Rank> children;  ///< in the order of their subtrees
@@ -110,7 +111,8 @@ constexpr bool is_large(BoardMethod method) noexcept { return method >= BoardMet
 /// Whether a plan depends on where the members are.
 constexpr bool keeps_to_domains(BoardMethod method) noexcept {
   return method == BoardMethod::tree || method == BoardMethod::dissemination ||
-         method == BoardMethod::domains || method == BoardMethod::domain_tiles;
+         method == BoardMethod::domains || method == BoardMethod::domain_blocks ||
+         method == BoardMethod::domain_tiles;
 }
 
 /// Whether an algorithm cuts blocks by TileSizes.

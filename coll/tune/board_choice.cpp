@@ -71,12 +71,17 @@ constexpr std::uint64_t kLeastStrip = 8192;
 bool goes_by_domains(const Shape& shape, const TeamTraits& team) noexcept {
   const MemoryDomains& domains = team.domains;
   if (!depends_on_domains(shape, team) || domains.count < 2) return false;
-  if (shape.operation == Operation::broadcast) return domains.count >= kLeastDomainsOfBroadcast;
+  // An all-gather is a broadcast of each block.
+  if (shape.operation == Operation::broadcast || shape.operation == Operation::all_gather)
+    return domains.count >= kLeastDomainsOfBroadcast;
   if (!shape.commutative && !domains.in_team_order) return false;
   // The members of a small domain would combine more than those of a large one.
   const std::uint32_t tiles_of_one = (domains.largest + domains.smallest - 1) / domains.smallest;
   if (tiles_of_one > 2) return false;
-  return shape.operation == Operation::all_reduce || team.board.payload() / tiles_of_one >= kLeastStrip;
+  if (shape.operation == Operation::all_reduce) return true;
+  // A slot has a strip of a block of each other domain.
+  const std::uint64_t blocks = shape.operation == Operation::reduce_scatter ? domains.count - 1 : 1;
+  return team.board.payload() / tiles_of_one / blocks >= kLeastStrip;
 }
 
 /// Of what is longer.
@@ -90,6 +95,7 @@ BoardMethod large_method_for(const Shape& shape, const TeamTraits& team) noexcep
   if (streams && one_way && shape.bytes <= kMostPieces * piece_through(shape, team.board))
     return BoardMethod::stream;
   const bool by_domains = goes_by_domains(shape, team);
+  if (by_domains && shape.operation == Operation::all_gather) return BoardMethod::domain_blocks;
   if (!reduces(shape.operation)) return by_domains ? BoardMethod::domains : BoardMethod::mapped;
   if (by_domains) return BoardMethod::domain_tiles;
   return team.crowded ? BoardMethod::claims : BoardMethod::tiles;
@@ -99,9 +105,14 @@ BoardMethod large_method_for(const Shape& shape, const TeamTraits& team) noexcep
 
 bool depends_on_domains(const Shape& shape, const TeamTraits& team) noexcept {
   if (team.crowded || team.board.slots == 0 || shape.bytes < kLeastByDomains) return false;
-  if (shape.operation == Operation::broadcast) return true;
-  const bool combines = shape.operation == Operation::reduce || shape.operation == Operation::all_reduce;
-  return combines && shape.order != Order::exact;
+  switch (shape.operation) {
+    case Operation::broadcast:
+    case Operation::all_gather: return true;
+    case Operation::reduce:
+    case Operation::all_reduce:
+    case Operation::reduce_scatter: return shape.order != Order::exact;
+    default: return false;
+  }
 }
 
 Fit fit_board(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,

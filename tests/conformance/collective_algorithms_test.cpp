@@ -527,8 +527,8 @@ TEST_P(CollectiveAlgorithms, ThatGoByDomainsOfMemoryEqualTheModel) {
   if (!topology::read_machine(topology::Source::of(kMachine)).problem.empty()) GTEST_SKIP() << "no hwloc";
   std::vector<const coll::Algorithm*> all;
   for (const coll::Algorithm* const one : algorithms_of_boards()) {
-    if (one->board == coll::BoardMethod::domains || one->board == coll::BoardMethod::domain_tiles ||
-        one->board == coll::BoardMethod::tree)
+    if (one->board == coll::BoardMethod::domains || one->board == coll::BoardMethod::domain_blocks ||
+        one->board == coll::BoardMethod::domain_tiles || one->board == coll::BoardMethod::tree)
       all.push_back(one);
   }
   for (const char* const places : {"0,8,1,9,4", "0,1,8,9,10,2,12"}) {

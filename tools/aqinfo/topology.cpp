@@ -103,12 +103,13 @@ std::string topology_as_text(const TopologyFacts& facts) {
   for (const TopologyLevel& level : facts.topology.levels)
     out += fmt::format("  {:<20} {:>8}  {}\n", level.name, level.domains, level.separates ? "yes" : "no");
   if (const std::vector<std::string> kept = levels_of_collectives(facts); !kept.empty()) {
-    out += "\n  " +
-           wrapped(fmt::format("collective operations: trees keep to {}; long broadcasts, reduces and "
-                               "all-reduces to {} (unless ranks share processors)",
-                               fmt::join(kept, ", "), kept.back()),
-                   2) +
-           "\n";
+    out +=
+        "\n  " +
+        wrapped(fmt::format("collective operations: trees keep to {}; long broadcasts, all-gathers, "
+                            "reduces, all-reduces and reduce-scatters to {} (unless ranks share processors)",
+                            fmt::join(kept, ", "), kept.back()),
+                2) +
+        "\n";
   }
   out += "\n  " + wrapped(caches_text(facts), 2) + "\n";
   out += fmt::format("\n  {} rank{} here, {} on other hosts\n", facts.places.size(),

@@ -102,6 +102,36 @@ TEST(BoardDomains, EachTileHasOneOwnerInEachDomainAndPartnersKnowEachOther) {
   }
 }
 
+TEST(BoardDomains, EachBlockIsInTheCareOfOneMemberOfEachOtherDomain) {
+  std::mt19937 dice(8);
+  for (int i = 0; i < 300; ++i) {
+    const auto placement = on_nodes(random_nodes(dice), 2);
+    if (placement.cuts().empty()) continue;
+    const Rank ranks = placement.size();
+    std::vector<std::vector<Rank>> blocks(ranks);  // [member] in its care, in order
+    std::uint32_t most = 0;
+    for (Rank me = 0; me < ranks; ++me) {
+      domains_of(placement, me).each_in_care([&](Rank block) { blocks[me].push_back(block); });
+      most = std::max(most, static_cast<std::uint32_t>(blocks[me].size()));
+    }
+    for (Rank me = 0; me < ranks; ++me) {
+      const BoardDomains mine = domains_of(placement, me);
+      EXPECT_EQ(mine.most_blocks(), most);
+      for (const Rank block : blocks[me]) EXPECT_EQ(std::ranges::count(mine.partners, block), 1);
+      std::ptrdiff_t cared = 0;
+      for (Rank other = 0; other < ranks; ++other) cared += std::ranges::count(blocks[other], me);
+      EXPECT_EQ(cared, static_cast<std::ptrdiff_t>(mine.count) - 1);
+      for (std::uint32_t domain = 0; domain < mine.count; ++domain) {
+        if (domain == mine.mine) continue;
+        const Rank carer = mine.owner(domain, mine.index);
+        ASSERT_LT(mine.place[domain], blocks[carer].size());
+        EXPECT_EQ(blocks[carer][mine.place[domain]], me);
+        EXPECT_EQ(std::ranges::count(mine.partners, carer), 1);
+      }
+    }
+  }
+}
+
 // Requirements H-20 to H-22: rounds of a power of two of members, of which few cross.
 TEST(BoardDomains, RoundsBringEverythingToEverybody) {
   std::mt19937 dice(7);

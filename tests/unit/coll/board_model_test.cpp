@@ -225,6 +225,16 @@ struct ModelRun {
     if (plan.operation == Operation::scatter &&
         out != value(plan.root, c) + static_cast<std::uint32_t>(me * plan.count) + i)
       wrong = "call " + std::to_string(c) + ": a wrong scatter " + std::to_string(out);
+    // Of blocks of its own.
+    const auto mine = static_cast<std::uint32_t>(me * plan.count) + i;
+    std::uint32_t sum = 0;
+    for (Rank r = 0; r < what.ranks; ++r) sum = sum * 10 + value(r, c) + mine;
+    if (plan.operation == Operation::reduce_scatter && out != sum)
+      wrong = "call " + std::to_string(c) + ": a wrong sum of blocks " + std::to_string(out);
+    for (Rank r = 0; plan.operation == Operation::all_to_all && r < what.ranks; ++r) {
+      if (buffers.out[me][r * plan.count + i] != value(r, c) + mine)
+        wrong = "call " + std::to_string(c) + ": wrong blocks of all";
+    }
     const bool gathers =
         plan.operation == Operation::all_gather || (plan.operation == Operation::gather && me == plan.root);
     for (Rank r = 0; gathers && r < what.ranks; ++r) {
@@ -671,6 +681,38 @@ TEST_F(BoardModel, ReductionsByDomainsInManyOrders) {
       all_are_right(what, kMostStates);
     }
   }
+}
+
+TEST_F(BoardModel, BlocksByDomainsInManyOrders) {
+  constexpr std::size_t kMostStates = 10'000;
+  constexpr auto kMapped = BufferNote::address;
+  constexpr auto kNowhere = BufferNote::nowhere;
+  struct Entry {
+    Operation operation;
+    BoardMethod method;
+  };
+  for (const Entry& entry : {Entry{Operation::all_gather, BoardMethod::domain_blocks},
+                             {Operation::all_to_all, BoardMethod::domain_blocks},
+                             {Operation::reduce_scatter, BoardMethod::domain_tiles}}) {
+    for (const auto& [in, out] : {std::pair{kMapped, kMapped}, {kNowhere, kMapped}, {kMapped, kNowhere}}) {
+      for (const Rank calls : {1u, 2u}) {
+        ModelCase what{3, {.slots = 2, .narrow = 1, .bulk = 24}, {}, Careless::no, in, out, two_domains(2)};
+        for (Rank i = 0; i < calls; ++i)
+          what.calls.push_back(large_call(entry.operation, entry.method, 3, 0, Sync::mine));
+        all_are_right(what, kMostStates);
+        EXPECT_EQ(wander(what, kWalks), "")
+            << what.calls[0].algorithm->name << ", in " << in << ", out " << out;
+      }
+    }
+  }
+}
+
+TEST_F(BoardModel, FindsAStripThatIsWrittenTooEarly) {
+  ModelCase what{3, {.slots = 1, .narrow = 1, .bulk = 0}, {}, Careless::of_readers};
+  what.placement = two_domains(2);
+  for (int i = 0; i < 2; ++i)
+    what.calls.push_back(large_call(Operation::reduce_scatter, BoardMethod::domain_tiles, 3, 0, Sync::mine));
+  EXPECT_NE(wander(what, kWalks), "");
 }
 
 TEST_F(BoardModel, ADisseminationWithHelpInEveryOrder) {

@@ -41,6 +41,7 @@ bool pretends_topology() {
 struct TwoBuffers {
   std::span<std::byte> in;
   std::span<std::byte> out;
+  Rank rank;
 };
 
 /// All ranks make one call; their counters together. `in_segments`: where the buffers are.
@@ -61,7 +62,8 @@ CollTraffic traffic_of(const std::string& setting, const std::string& algorithm,
   job->run_each([&](Endpoint& me) {
     std::vector<std::byte> here(2 * kRanks * kBytes);
     const std::span<std::byte> memory = in_segments ? me.segment() : std::span(here);
-    EXPECT_TRUE(call(me.world(), {memory.first(kRanks * kBytes), memory.subspan(kRanks * kBytes)}));
+    EXPECT_TRUE(
+        call(me.world(), {memory.first(kRanks * kBytes), memory.subspan(kRanks * kBytes), me.rank()}));
     const auto mine = coll_traffic(me.world(), 1);
     ASSERT_TRUE(mine);
     const std::lock_guard lock(mutex);
@@ -217,6 +219,124 @@ TEST_F(CollTrafficByDomains, AnAllReduceCrossesTwiceForEachDomain) {
         return all_reduce(team, words_of(buffers.out, kBytes), ReduceOp::sum);
       },
       2, 2);
+}
+
+/// Of an operation in which each member has a block: what crosses and what does not, by blocks.
+struct BlocksMoved {
+  std::uint64_t read_across;
+  std::uint64_t read_inside;
+  std::uint64_t written_across;
+  std::uint64_t staged;
+};
+constexpr std::uint64_t kOneBlock = 4096;  // 128 ranks have a place for one of each
+
+class CollTrafficOfBlocks : public CollTrafficByDomains {
+ protected:
+  static void check(const std::string& setting, const std::string& algorithm,
+                    const std::function<Status(Team&, TwoBuffers)>& call,
+                    const std::function<BlocksMoved(const Host&)>& moved) {
+    for (const Host& host : kHosts) {
+      for (const std::string& places : {std::string(), scattered(host)}) {
+        SCOPED_TRACE(host.text() + " " + places);
+        const CollTraffic sum = traffic_of(setting, algorithm, places, true, call, host);
+        const BlocksMoved blocks = moved(host);
+        EXPECT_EQ(sum.read_across, blocks.read_across * kOneBlock);
+        EXPECT_EQ(sum.read_inside, blocks.read_inside * kOneBlock);
+        EXPECT_EQ(sum.written_across, blocks.written_across * kOneBlock);
+        EXPECT_EQ(sum.staged, blocks.staged * kOneBlock);
+      }
+    }
+  }
+  /// The words of a member's block for another one.
+  static std::uint64_t word(std::uint64_t member, std::uint64_t block) { return 1000 * member + block; }
+  static void fill(std::span<std::uint64_t> words, Rank member) {
+    for (std::size_t i = 0; i < words.size(); ++i)
+      words[i] = word(member, i * sizeof(std::uint64_t) / kOneBlock);
+  }
+  /// `expected`: of the block of a number.
+  static void hold(std::span<const std::uint64_t> words,
+                   const std::function<std::uint64_t(std::uint64_t)>& expected) {
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      wrong += words[i] == expected(i * sizeof(std::uint64_t) / kOneBlock) ? 0 : 1;
+    EXPECT_EQ(wrong, 0u) << "words";
+  }
+};
+
+TEST_F(CollTrafficOfBlocks, AnAllGatherCrossesOnceForEachDomainAndBlock) {
+  check(
+      "coll_all_gather", "mapped-domain-blocks",
+      [](Team& team, TwoBuffers buffers) {
+        const auto mine = words_of(buffers.in, kOneBlock);
+        const auto all = words_of(buffers.out, team.size() * kOneBlock);
+        for (std::uint64_t& each : mine) each = word(buffers.rank, 0);
+        const Status status = all_gather(team, mine, all);
+        hold(all, [](std::uint64_t block) { return word(block, 0); });
+        return status;
+      },
+      [](const Host& host) {
+        const std::uint64_t across = host.ranks() * (host.domains - 1);
+        return BlocksMoved{across, host.ranks() * (host.ranks() - 1) - across, 0, 0};
+      });
+}
+
+TEST_F(CollTrafficOfBlocks, AReduceScatterCrossesOnceForEachDomainAndBlock) {
+  check(
+      "coll_reduce_scatter", "mapped-domain-tiles",
+      [](Team& team, TwoBuffers buffers) {
+        const auto all = words_of(buffers.in, team.size() * kOneBlock);
+        const auto mine = words_of(buffers.out, kOneBlock);
+        fill(all, buffers.rank);
+        const Status status = reduce_scatter(team, all, mine, ReduceOp::sum);
+        std::uint64_t sum = 0;
+        for (Rank r = 0; r < team.size(); ++r) sum += word(r, buffers.rank);
+        hold(mine, [sum](std::uint64_t) { return sum; });
+        return status;
+      },
+      [](const Host& host) {
+        const std::uint64_t across = host.ranks() * (host.domains - 1);
+        return BlocksMoved{across, host.ranks() * host.domains * (host.each - 1), 0, across};
+      });
+}
+
+// Each block of these has to cross once, and crosses once, whatever the order.
+TEST_F(CollTrafficOfBlocks, AnAllToAllCrossesOnceForEachBlockThatMust) {
+  for (const char* const algorithm : {"mapped", "mapped-domain-blocks"}) {
+    check(
+        "coll_all_to_all", algorithm,
+        [](Team& team, TwoBuffers buffers) {
+          const auto in = words_of(buffers.in, team.size() * kOneBlock);
+          const auto out = words_of(buffers.out, team.size() * kOneBlock);
+          fill(in, buffers.rank);
+          const Status status = all_to_all(team, in, out);
+          hold(out, [&](std::uint64_t block) { return word(block, buffers.rank); });
+          return status;
+        },
+        [](const Host& host) {
+          return BlocksMoved{host.ranks() * (host.ranks() - host.each), host.ranks() * (host.each - 1), 0, 0};
+        });
+  }
+}
+
+TEST_F(CollTrafficOfBlocks, AScatterAndAGatherCrossOnceForEachBlockElsewhere) {
+  check(
+      "coll_scatter", "mapped",
+      [](Team& team, TwoBuffers buffers) {
+        return scatter(team, words_of(buffers.in, team.size() * kOneBlock), words_of(buffers.out, kOneBlock),
+                       5);
+      },
+      [](const Host& host) {
+        return BlocksMoved{host.ranks() - host.each, host.each - 1, 0, 0};
+      });
+  check(
+      "coll_gather", "mapped",
+      [](Team& team, TwoBuffers buffers) {
+        return gather(team, words_of(buffers.in, kOneBlock), words_of(buffers.out, team.size() * kOneBlock),
+                      5);
+      },
+      [](const Host& host) {
+        return BlocksMoved{0, 0, host.ranks() - host.each, 0};
+      });
 }
 
 TEST(CollTraffic, OfNoLevelOrOfATeamThatHasEndedIsAnError) {
