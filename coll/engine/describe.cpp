@@ -13,7 +13,8 @@ std::string TeamEngine::explain(const Shape& shape) const {
   if (ranks_ == 1) return "a team of one rank: a copy";
   if (!layout_) return "the team has no scratch: no collective operation can run";
   if (shape.operation >= Collective::permute) return explain_blocks(shape);
-  return chooser_.explain(shape, traits_for(shape), *layout_);
+  const TeamTraits traits = traits_for(shape);
+  return chooser_.explain(shape, traits, *layout_) + explain_memory(shape, traits.domains);
 }
 
 Choice TeamEngine::choice(const Shape& shape) const noexcept try {

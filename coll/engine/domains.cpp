@@ -2,6 +2,7 @@
 
 #include "coll/engine/team_engine.hpp"
 #include "coll/tune/board_choice.hpp"
+#include "coll/tune/memory_lines.hpp"
 #include "topology/host_topology.hpp"
 
 #include <algorithm>
@@ -65,6 +66,20 @@ TeamTraits TeamEngine::traits_for(const Shape& shape) const {
   if (!depends_on_domains(shape, traits)) return traits;
   if (const topology::Placement* const found = placement()) traits.domains = domains_in(*found);
   return traits;
+}
+
+/// What the model of memory says of a shape, for `explain`. Empty: the members are in one domain, or the profile has not measured
+/// ranks that share a last cache and ranks that do not.
+std::string TeamEngine::explain_memory(const Shape& shape, const MemoryDomains& domains) const {
+  if (domains.count < 2) return {};
+  const Rank other = team_.members[position_ == 0 ? 1 : 0];
+  static_cast<void>(core::network_model_of(state_, other));  // reads the profile, if it was not asked for yet
+  const auto found = state_.profiles.find(state_.conduit(other).properties().name);
+  if (found == state_.profiles.end()) return {};
+  const NetworkModel* const inside = found->second.find("cache");
+  const NetworkModel* const across = found->second.between(true);
+  if (inside == nullptr || across == inside) return {};
+  return memory_lines(shape, memory_machine(domains, *inside, *across, shape.bytes));
 }
 
 }  // namespace aqueduct::coll

@@ -297,6 +297,7 @@ class TeamEngine {
   // domains.cpp
   const topology::Placement* placement() const;
   TeamTraits traits_for(const Shape& shape) const;
+  std::string explain_memory(const Shape& shape, const MemoryDomains& domains) const;
 
   // learning.cpp
   void leave_learning() noexcept;

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <aqueduct/network_model.hpp>
+
+#include "coll/model/memory_forms.hpp"
+#include "coll/tune/chooser.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace aqueduct::coll {
+
+/// A team's domains of memory, with what accesses to `bytes` bytes cost inside them and across, as far as puts tell. How much members
+/// that share a link hinder each other was not measured: all of them together count to be as fast as one.
+MemoryMachine memory_machine(const MemoryDomains& domains, const NetworkModel& inside,
+                             const NetworkModel& across, std::uint64_t bytes) noexcept;
+
+/// What the closed forms say of the board's algorithms for a shape: a line of text for `explain`. Empty: there is no form.
+std::string memory_lines(const Shape& shape, const MemoryMachine& machine);
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,116 @@
+// What `explain` tells of the model of memory.
+
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/coll.hpp>
+
+#include "coll/tune/memory_lines.hpp"
+#include "core/endpoint_state.hpp"
+#include "core/network_profile.hpp"
+#include "topology/machine.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+namespace aqueduct::coll {
+namespace {
+
+NetworkModel puts_of(std::int64_t latency_ps, std::uint64_t femtoseconds_per_byte) {
+  NetworkModel model;
+  model.by_size[0] = {.latency = Picoseconds(latency_ps),
+                      .overhead = Picoseconds(1'000),
+                      .femtoseconds_per_byte = femtoseconds_per_byte};
+  return model;
+}
+
+TEST(MemoryLines, TakeLatenciesAndBytesOfTwoLevels) {
+  const MemoryMachine machine = memory_machine({.count = 2, .smallest = 5, .largest = 6}, puts_of(29'000, 40),
+                                               puts_of(99'000, 80), 4096);
+  EXPECT_EQ(machine.inside.first, 30'000'000u);
+  EXPECT_EQ(machine.inside.each, 64u * 40);
+  EXPECT_EQ(machine.across.first, 100'000'000u);
+  EXPECT_EQ(machine.across.shared, 64u * 80);
+  EXPECT_EQ(machine.domains, 2u);
+  EXPECT_EQ(machine.members, 6u);
+}
+
+TEST(MemoryLines, SayWhereTilesGain) {
+  Shape shape;
+  shape.operation = Operation::all_reduce;
+  shape.bytes = 64;
+  const std::string text = memory_lines(shape, kTwoDomainsOfSix);
+  EXPECT_NE(text.find(fmt::format("flags-tree {:.3f} us",
+                                  static_cast<double>(all_reduce_by_tree_time(kTwoDomainsOfSix, 1)) / 1e9)),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("tiles gain from 16384 bytes on"), std::string::npos) << text;
+  shape.operation = Operation::scan;
+  EXPECT_EQ(memory_lines(shape, kTwoDomainsOfSix), "");
+}
+
+/// A profile of this machine with these levels, in a file.
+std::string profile_with(const std::string& name, const std::string& levels) {
+  const std::string file = fmt::format("{}{}-{}.json", testing::TempDir(), name, getpid());
+  std::ofstream(file) << fmt::format(
+      R"({{"format": "{}", "version": {}, "machine": "{}", "conduit": "smp", "levels": {{{}}}}})",
+      core::kProfileFormat, core::kProfileVersion, core::machine_name(), levels);
+  return file;
+}
+std::string level_text(const std::string& name, int latency_ps, int femtoseconds_per_byte) {
+  return fmt::format(
+      R"("{}": {{"injection_depth": 32, "inline_limit": 64, "peak_bytes": 4096, "rendezvous_limit": 0,
+         "copy_femtoseconds_per_byte": 50, "reduce_femtoseconds_per_byte": 90, "costs": [{{"bytes": 0,
+         "latency_ps": {}, "overhead_ps": 1000, "gap_ps": 1000, "femtoseconds_per_byte": {}}}]}})",
+      name, latency_ps, femtoseconds_per_byte);
+}
+
+/// What rank 0 of eight in two packages is told of an operation.
+std::string explained(const std::string& profile, Collective operation) {
+  constexpr Rank kRanks = 8;
+  Config config;
+  for (const auto& [name, value] : {std::pair<std::string, std::string>{"conduit", "smp"},
+                                    {"topology", "package:2 core:4 pu:1"},
+                                    {"network_profile", profile}})
+    EXPECT_TRUE(config.set(name, value)) << name;
+  auto job = Job::in_process(kRanks, config);
+  EXPECT_TRUE(job) << job.status().text();
+  std::string text;
+  job->run_each([&](Endpoint& me) {
+    me.state().crowded.assign(kRanks, false);  // as with a processor for each
+    auto team = me.world().split(0, me.rank());
+    ASSERT_TRUE(team && *team);
+    if (me.rank() == 0) text = (*team)->explain(operation, 1 << 20);
+    EXPECT_TRUE((*team)->end());
+  });
+  EXPECT_TRUE(job->finish());
+  return text;
+}
+
+TEST(MemoryLines, AreInWhatExplainsACallIfTheProfileHasBothLevels) {
+  // hwloc reads the description, and a build may lack it.
+  if (!topology::read_machine(topology::Source::of("package:2 core:4 pu:1")).problem.empty())
+    GTEST_SKIP() << "no hwloc";
+  const std::string both =
+      profile_with("memory_both", level_text("cache", 29'000, 40) + "," + level_text("host", 99'000, 80));
+  const std::string text = explained(both, Collective::all_gather);
+  Shape shape;
+  shape.operation = Operation::all_gather;
+  shape.bytes = 1 << 20;
+  const std::string line = memory_lines(shape, memory_machine({.count = 2, .smallest = 4, .largest = 4},
+                                                              puts_of(29'000, 40), puts_of(99'000, 80), 0));
+  EXPECT_NE(line.find("mapped-domain-blocks"), std::string::npos) << line;
+  EXPECT_NE(text.find(line), std::string::npos) << text;
+  const std::string one = profile_with("memory_one", level_text("cache", 29'000, 40));
+  EXPECT_EQ(explained(one, Collective::all_gather).find("model of memory"), std::string::npos);
+  EXPECT_EQ(explained(both, Collective::all_to_all).find("model of memory"), std::string::npos);
+  for (const std::string& file : {both, one}) std::filesystem::remove(file);
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
