@@ -65,8 +65,8 @@ Result<coll::BlocksCall*> request_of(TeamState& team, const CollBlocksCall& call
   auto& pool = engine_of(team).blocks_calls();
   coll::BlocksCall* const checked = pool.take();
   std::string why;
-  const Status status =
-      checked != nullptr ? coll::check_blocks(team, call, *checked, why) : Status(ErrorCode::no_memory);
+  const Status status = checked != nullptr ? coll::check_blocks(team, call, *checked, why)
+                                           : Status(ErrorCode::no_memory, team.endpoint.rank);
   if (status) return checked;
   if (checked != nullptr) pool.give_back(*checked);
   const auto asked = coll::call_about_plan(coll::description_of(call, team.size()), about);
@@ -74,7 +74,9 @@ Result<coll::BlocksCall*> request_of(TeamState& team, const CollBlocksCall& call
 }
 
 /// Whether the other members know why the engine has not bound a call, or will learn it without being told.
-bool all_learn_of(Status status) noexcept {
+bool all_learn_of(TeamState& team, Status status) noexcept {
+  coll::TeamEngine* const engine = coll::Collectives::engine_of(team);
+  if (engine != nullptr && !engine->broken().ok()) return true;
   return status.code() == ErrorCode::closed || status.code() == ErrorCode::mismatch ||
          status.code() == ErrorCode::peer_lost;
 }
@@ -156,12 +158,12 @@ Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
   auto* const record = new (std::nothrow) coll::PlanRecord{state.endpoint, state, engine, call.options.limit};
   if (record == nullptr) {
     drop_request(engine, *request);
-    return refuse_call(state, bind, ErrorCode::no_memory, "no memory for a plan");
+    return refuse_call(state, bind, {ErrorCode::no_memory, state.endpoint.rank}, "no memory for a plan");
   }
   const auto plan = bound_by(engine, state, *request);
   if (!plan) {
     delete record;
-    if (all_learn_of(plan.status())) return plan.status();
+    if (all_learn_of(state, plan.status())) return plan.status();
     if (plan.status().code() != ErrorCode::invalid_argument)
       return refuse_call(state, bind, plan.status(), "the plan cannot be bound");
     // The choice of the algorithm has logged why.

@@ -108,7 +108,13 @@ Result<std::uint64_t> TuningRun::measure_once(Field& field, std::size_t which) {
   const bool barrier = field.key.operation == Operation::barrier;
   if (barrier) {
     // A member that has no memory for it would leave the others waiting.
-    if (const Status status = try_barrier(field, which); !status) return give_up(ErrorCode::no_memory);
+    if (const Status status = try_barrier(field, which); !status) {
+      {
+        const core::Entry entry(state_);
+        engine_.end_trial();
+      }
+      return give_up(status.code());
+    }
   }
   const auto before = state_.clock.now();
   Event event = barrier ? team_.barrier_nb() : field.plans[which].start();

@@ -6,7 +6,7 @@ namespace aqueduct {
 
 std::size_t EventSet::add(Event&& event) {
   reported_.resize(events_.size() +
-                   1);  // first: if there is no memory for the event, a mark without one is of no account
+                   1);  // first: if there is no memory for the event, a mark without one does no harm
   reported_.back() = false;
   events_.push_back(std::move(event));
   return events_.size() - 1;

@@ -153,8 +153,10 @@ Transfers::Begins Transfers::begin_held_atomic(Op& op, const Access& access) noe
   }
   const Post post =
       state_.far->atomics()->atomic(op.peer, part->key, operation.offset, call, core::OpPool::token(op));
-  if (post.kind == Post::Kind::retry) return gives_up_without_memory(op, post) ? Begins::here : Begins::later;
-  patience_.begin_again();
+  core::MemoryPatience& patience = held_[op.peer].patience;
+  if (post.kind == Post::Kind::retry)
+    return gives_up_without_memory(patience, op, post) ? Begins::here : Begins::later;
+  patience.begin_again();
   if (post.kind == Post::Kind::failed) op.outcome = {post.why, op.peer};
   if (post.kind == Post::Kind::posted) ++op.parts;
   operation.begun = operation.bytes;
@@ -168,6 +170,7 @@ Transfers::Begins Transfers::begin_held_put(Op& op, const SegmentPart& part) noe
   core::Conduit& conduit = state_.conduit(op.peer);
   const std::uint64_t most = conduit.properties().max_transfer;
   const core::Token token = core::OpPool::token(op);
+  core::MemoryPatience& patience = held_[op.peer].patience;
   while (operation.begun < operation.bytes && op.outcome.ok()) {
     const std::uint64_t step = std::min(most, operation.bytes - operation.begun);
     const core::Bytes piece{operation.local + operation.begun, static_cast<std::size_t>(step)};
@@ -180,8 +183,8 @@ Transfers::Begins Transfers::begin_held_put(Op& op, const SegmentPart& part) noe
                           ? announced->put_signal(op.peer, part.key, offset, piece, operation.signal, token)
                           : part.rma->put(op.peer, part.key, offset, piece, false, token);
     if (post.kind == Post::Kind::retry)
-      return gives_up_without_memory(op, post) ? Begins::here : Begins::later;
-    patience_.begin_again();
+      return gives_up_without_memory(patience, op, post) ? Begins::here : Begins::later;
+    patience.begin_again();
     if (operation.begun == 0) ++state_.statistics.native_puts;
     if (operation.follows != Operation::Follows::nothing && announced == nullptr) follow_after_bytes(op);
     if (post.kind == Post::Kind::failed) op.outcome = {post.why, op.peer};

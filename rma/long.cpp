@@ -114,6 +114,7 @@ Status LongRequests::send_later(const Call& call, bool ordered, bool native,
   core::MemoryPatience patience;
   const auto begun = [&] {
     has_record = has_room(call.to, true);
+    transfers_.forget_refusal();
     if (has_record) status = begin_put(call, ordered, native, options);
     const bool refused = has_record && status.code() == ErrorCode::refused;
     if (refused && !options.immediate &&

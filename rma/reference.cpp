@@ -89,12 +89,13 @@ Status Transfers::launch(Op& op, bool immediate) noexcept {
 }
 
 // While a part of it is in flight, the operation waits for that one in any case. The rest never begins.
-bool Transfers::gives_up_without_memory(Op& op, const Post& refused) noexcept {
+bool Transfers::gives_up_without_memory(core::MemoryPatience& patience, Op& op,
+                                        const Post& refused) noexcept {
   if (op.parts > 1) {
-    patience_.begin_again();
+    patience.begin_again();
     return false;
   }
-  if (!patience_.is_over(state_, op.peer, refused, !messages_.has_all_credits(op.peer))) return false;
+  if (!patience.is_over(state_, op.peer, refused, !messages_.has_all_credits(op.peer))) return false;
   if (op.outcome.ok()) op.outcome = {ErrorCode::no_memory, op.peer};
   Operation::of(op).begun = Operation::of(op).bytes;
   return true;
@@ -201,8 +202,8 @@ void Transfers::advance() noexcept {
     const bool waits = post.kind == Post::Kind::retry;
     // Without a credit it is the peer that is late.
     if (!waits || Operation::of(op).begun != begun || messages_.credits_left(op.peer) == 0)
-      patience_.begin_again();
-    if (waits && !gives_up_without_memory(op, post)) {
+      queue.patience.begin_again();
+    if (waits && !gives_up_without_memory(queue.patience, op, post)) {
       ++i;
       continue;
     }

@@ -17,10 +17,13 @@ Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept 
   if (std::byte* place = core::find_mapped(state_, at, bytes)) return {{}, place, &part};
   if (part.reach != SegmentPart::Reach::unknown || bytes == 0) return {{}, nullptr, &part};
   // The first use of this part. If importing its key fails, this operation fails with the reason, and later ones use
-  // packets.
+  // packets, or try again if it was for want of memory.
   part.reach = SegmentPart::Reach::reference;
   const auto has_key = this->has_key(part, at.rank());
-  if (!has_key) return {has_key.status()};
+  if (!has_key) {
+    if (has_key.status().code() == ErrorCode::no_memory) part.reach = SegmentPart::Reach::unknown;
+    return {has_key.status()};
+  }
   if (*has_key) part.reach = SegmentPart::Reach::native;
   return {{}, nullptr, &part};
 }
@@ -34,9 +37,13 @@ Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& con
     try {
       return rma->import_key(rank, part.rma_key);
     } catch (const std::bad_alloc&) {
-      return {ErrorCode::no_memory, state_.rank};
+      return {ErrorCode::no_memory, rank};
     }
   }();
+  if (key.status().code() == ErrorCode::no_memory) {  // there may be some for the next operation
+    state_.log.error("no memory for the key of a segment of rank {}", rank);
+    part.asked_for_key = false;
+  }
   if (!key && key.status().code() != ErrorCode::not_supported) return key.status();
   part.has_key = key.ok();
   if (key) part.key = *key;

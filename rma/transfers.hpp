@@ -136,6 +136,8 @@ class Transfers final : public core::Layer {
   bool follow_with_signal(Op& op, Signal signal) noexcept;
   /// The conduit's answer to the latest operation that was `refused` because there was no room.
   const Post& latest_refusal() const noexcept { return latest_refusal_; }
+  /// Before a call that may be refused without asking the conduit.
+  void forget_refusal() noexcept { latest_refusal_ = Post::retry(); }
   /// Puts a fence behind all that has begun on the peer: see include/aqueduct/order.hpp.
   void fence(Rank peer) noexcept;
   /// Waits until no fence holds back an operation on the peer that begins now.
@@ -156,6 +158,7 @@ class Transfers final : public core::Layer {
   struct Queue {
     Op* head = nullptr;
     Op* tail = nullptr;
+    core::MemoryPatience patience = core::MemoryPatience();  ///< of its head
   };
   friend struct ReferenceTarget;
 
@@ -215,7 +218,7 @@ class Transfers final : public core::Layer {
   Post push_piece(Op& op) noexcept;
   void all_begun(Op& op) noexcept;
   /// Whether a queued operation, which the conduit has refused again, is given up because this process gets no memory.
-  bool gives_up_without_memory(Op& op, const Post& refused) noexcept;
+  bool gives_up_without_memory(core::MemoryPatience& patience, Op& op, const Post& refused) noexcept;
   static bool then_signal(core::Layer& layer, Op& op) noexcept;
 
   // Signals to words (signal_words.cpp).
@@ -236,13 +239,12 @@ class Transfers final : public core::Layer {
 
   EndpointState& state_;
   am::Messages& messages_;
-  std::vector<Queue> queues_;      // [rank] operations with packets still to send
-  std::vector<Rank> waiting_on_;   // the ranks whose queue is not empty
-  core::Busy busy_;                // set while there are any
-  std::vector<Queue> held_;        // [rank] operations that a fence holds back, in order
-  std::vector<Rank> held_for_;     // the ranks for which there are any
-  core::Busy held_busy_;           // set while there are any
-  core::MemoryPatience patience_;  // of the operations that wait for room
+  std::vector<Queue> queues_;     // [rank] operations with packets still to send
+  std::vector<Rank> waiting_on_;  // the ranks whose queue is not empty
+  core::Busy busy_;               // set while there are any
+  std::vector<Queue> held_;       // [rank] operations that a fence holds back, in order
+  std::vector<Rank> held_for_;    // the ranks for which there are any
+  core::Busy held_busy_;          // set while there are any
   Post latest_refusal_ = Post::retry();
   core::Clock::time_point let_in_at_{};
 };

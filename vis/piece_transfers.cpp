@@ -267,6 +267,7 @@ Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion comp
 PieceTransfers::Step PieceTransfers::go_on(Transfer& t) noexcept {
   Step step = Step::over;
   refused_ = core::Post::retry();
+  rma_.forget_refusal();
   switch (t.plan) {
     case Plan::pieces: step = t.what == What::accumulate ? atomics(t) : pieces(t); break;
     case Plan::native: step = native(t); break;
@@ -318,11 +319,11 @@ void PieceTransfers::answered(Transfer& t) noexcept {
 /// Without a credit, or with a part in flight, the peer may only be late.
 bool PieceTransfers::gives_up_without_memory(Transfer& t) noexcept {
   if (t.op->parts > 1 || t.chunks != 0 || state_.messages->credits_left(t.peer) == 0) {
-    patience_.begin_again();
+    t.patience.begin_again();
     return false;
   }
   const bool in_flight = !state_.messages->has_all_credits(t.peer);
-  if (!patience_.is_over(state_, t.peer, refused_, in_flight)) return false;
+  if (!t.patience.is_over(state_, t.peer, refused_, in_flight)) return false;
   fail(t, {ErrorCode::no_memory, t.peer});
   return true;
 }
@@ -336,7 +337,7 @@ void PieceTransfers::advance() noexcept {
     Transfer& t = *queue_[i];
     const std::uint64_t left = t.there_at.remaining();
     Step step = go_on(t);
-    if (step != Step::again || t.there_at.remaining() != left) patience_.begin_again();
+    if (step != Step::again || t.there_at.remaining() != left) t.patience.begin_again();
     if (step == Step::again && gives_up_without_memory(t)) step = go_on(t);
     if (step == Step::again) {
       queue_[kept++] = &t;
@@ -405,6 +406,7 @@ Transfer* PieceTransfers::take() {
 void PieceTransfers::give_back(Transfer& t) noexcept {
   t.used = false;
   t.queued = false;
+  t.patience.begin_again();
   free_.push_back(&t);
 }
 

@@ -119,7 +119,6 @@ class PieceTransfers final : public core::Layer {
   std::vector<Transfer*> free_;
   std::vector<Transfer*> queue_;              ///< to be continued by `advance`
   core::Busy busy_;                           ///< set while the queue is not empty
-  core::MemoryPatience patience_;             ///< of the queued transfers
   core::Post refused_ = core::Post::retry();  ///< why the latest step has found no room
   std::uint64_t forced_ = kPlans;
 };

@@ -29,6 +29,7 @@ struct Transfer {
   Survey about_here;
   Cursor there_at;
   Cursor here_at;
+  core::MemoryPatience patience = core::MemoryPatience();  ///< while it waits for room
   std::uint64_t chunks = 0;  ///< chunks in flight: a bit for each chunk of the endpoint
   PlanChoice choice;
 };

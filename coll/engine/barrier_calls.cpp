@@ -84,7 +84,7 @@ void TeamEngine::prepare_barriers() {
 Status TeamEngine::choose_barrier() noexcept try {
   if (const Status status = be_ready(); !status) return status;
   const Choice choice = choice_of_barriers();
-  if (choice.algorithm == nullptr) return ErrorCode::refused;
+  if (choice.algorithm == nullptr) return choice.no_memory ? ErrorCode::no_memory : ErrorCode::refused;
   for (const std::unique_ptr<BarrierCall>& one : barriers_) {
     if (one->method.algorithm != choice.algorithm || one->method.run != choice.shape) continue;
     barrier_ = one.get();

@@ -114,7 +114,7 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
   CallText text;
   add_call(text, request.description);
   if (blocks_ == nullptr) blocks_.reset(new (std::nothrow) BlocksMethods);
-  if (blocks_ == nullptr) return ErrorCode::no_memory;
+  if (blocks_ == nullptr) return no_memory_here();
   if (ranks_ > kMostBlockMembers) {
     state_.log.error("{} on a team of {} ranks: teams of more than {} members have none: split the team",
                      text.view(), ranks_, kMostBlockMembers);
@@ -200,13 +200,12 @@ Result<KnownCall*> TeamEngine::know(BlocksCall& blocks) noexcept {
     log_no_scratch(blocks.request);
     status = ErrorCode::no_memory;
   } else if (ranks_ > 1) {
-    status = be_ready();
-    if (status) status = prepare_blocks(blocks.request);
+    status = be_ready() ? prepare_blocks(blocks.request) : no_memory_here();
   }
   KnownCall* const call = status ? layer_.known_calls().take() : nullptr;
   if (call == nullptr) {
     give_back_unused(blocks);
-    return status ? Status(ErrorCode::no_memory) : status;
+    return status ? no_memory_here() : status;
   }
   ++blocks.uses;
   call->blocks = &blocks;
@@ -255,7 +254,7 @@ Event TeamEngine::begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) no
   const auto known = know(blocks);
   if (!known) {
     refuse(refused_call(asked, known.status().code()));
-    return Event(refusal_here(known.status()));
+    return Event(known.status());
   }
   KnownCall& call = **known;
   Method* const method = call.method = method_of_one(asked.operation);

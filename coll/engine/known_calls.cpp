@@ -29,13 +29,13 @@ Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
       log_no_scratch(request);
       return ErrorCode::no_memory;
     }
-    if (const Status status = be_ready(); !status) return status;
+    if (!be_ready()) return no_memory_here();
     const auto found = method_of(request);
     if (!found) return found.status();
     method = *found;
   }
   KnownCall* const call = layer_.known_calls().take();
-  if (call == nullptr) return ErrorCode::no_memory;
+  if (call == nullptr) return no_memory_here();
   // Known calls keep the records of former ones. The first call of a shape takes memory for its next ones too.
   layer_.runs().reserve(kInReserve);
   layer_.operations().reserve(kInReserve);
@@ -47,7 +47,7 @@ Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
   have_method(*call, method);
   if (method != nullptr && method->on_board && !plan_for_board(*call)) {
     give_up(*call);
-    return ErrorCode::no_memory;
+    return no_memory_here();
   }
   return call;
 }

@@ -113,7 +113,7 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
   if (method.on_board) method.needs = {};
   return {};
 } catch (const std::bad_alloc&) {
-  return ErrorCode::no_memory;
+  return no_memory_here();
 }
 
 /// Of what members that have chosen alike have alike. May throw std::bad_alloc.
@@ -168,7 +168,7 @@ Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
   Method* method = kept;
   if (kept == nullptr || kept->uses != 0) {
     method = layer_.methods().take();
-    if (method == nullptr) return ErrorCode::no_memory;
+    if (method == nullptr) return no_memory_here();
     if (kept != nullptr) kept->kept = false;
     method->uses = 0;
     method->kept = true;
@@ -186,7 +186,7 @@ Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
 /// A method for one call.
 Result<Method*> TeamEngine::method_to_try(const Shape& asked, const Request& request) noexcept {
   Method* const method = layer_.methods().take();
-  if (method == nullptr) return ErrorCode::no_memory;
+  if (method == nullptr) return no_memory_here();
   method->uses = 0;
   method->kept = false;
   if (const Status status = choose_into(*method, asked, request); !status) {

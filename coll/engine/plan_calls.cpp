@@ -32,7 +32,7 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
 Status TeamEngine::have_own_method(KnownCall& call) noexcept try {
   if (call.method == nullptr || call.method->on_board) return {};
   Method* const own = layer_.methods().take();
-  if (own == nullptr) return ErrorCode::no_memory;
+  if (own == nullptr) return no_memory_here();
   try {
     *own = *call.method;
   } catch (const std::bad_alloc&) {
@@ -46,7 +46,7 @@ Status TeamEngine::have_own_method(KnownCall& call) noexcept try {
   if (own->seen_root != call.run.root) keep_steps(*own, call.run);
   return {};
 } catch (const std::bad_alloc&) {
-  return ErrorCode::no_memory;
+  return no_memory_here();
 }
 
 Result<Plan*> TeamEngine::bind(BlocksCall& blocks) noexcept {
@@ -63,7 +63,7 @@ Result<Plan*> TeamEngine::bind_known(KnownCall& call) noexcept {
   Plan* const plan = new (std::nothrow) Plan;
   if (plan == nullptr) {
     give_up(call);
-    return ErrorCode::no_memory;
+    return no_memory_here();
   }
   plan->call = &call;
   if (call.method == nullptr) plan->obstacles.set(Plan::kIndirect);

@@ -120,7 +120,7 @@ Event TeamEngine::begin(const Request& request, const CollCall& given, bool bloc
   if (!call) {
     // The others are told, since this member may be without scratch alone.
     refuse(refused_call(request.description, call.status().code()));
-    return Event(refusal_here(call.status()));
+    return Event(call.status());
   }
   // A team that learns looks at each call: members that keep different ones would count differently.
   if (learning_ == nullptr && may_be_known(given, request)) keep(**call, given);
@@ -134,11 +134,6 @@ Event TeamEngine::begin(KnownCall& call, CallMemory memory, bool blocking) noexc
   if (blocking && call.method->on_board && first_ == nullptr && broken_.ok())
     return call_on_board(call, memory);
   return begin_or_start_again(call, memory, blocking, nullptr);
-}
-
-/// Why this member has refused a call. If it alone may lack memory, its rank is named, as the other members name it.
-Status TeamEngine::refusal_here(Status why) const noexcept {
-  return why.code() == ErrorCode::no_memory && layout_ ? Status(ErrorCode::no_memory, state_.rank) : why;
 }
 
 /// Of a call without obstacles: it may still be the first one, or find no record at once.

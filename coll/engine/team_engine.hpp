@@ -262,7 +262,8 @@ class TeamEngine {
     return std::uint64_t{1} | std::uint64_t{fingerprint(number, call.digest)} << 16;
   }
   static Event alone(const Request& request) noexcept;
-  Status refusal_here(Status why) const noexcept;
+  /// Why this member refuses a call for which it gets no memory. It names its rank, as the other members do.
+  Status no_memory_here() const noexcept { return {ErrorCode::no_memory, state_.rank}; }
   void log_no_scratch(const Request& request) noexcept;
   void enqueue(CallRecord& operation) noexcept {
     operation.next = nullptr;

@@ -309,7 +309,7 @@ auto on_long_reply(Endpoint& ep, F body, const HandlerOptions& options = {}) {
 /// oneself too: the handler does not run inside this call, but at the next progress.
 ///
 /// Completion: local; the handler runs later. Waits while there is no credit or no room for the message.
-/// Errors:     out_of_range, wrong_handler, refused (immediate), peer_lost, in_handler.
+/// Errors:     out_of_range, wrong_handler, refused (immediate), peer_lost, in_handler, no_memory (this rank gets none).
 template <class A>
 Status request(Endpoint& ep, Rank to, ShortRequest<A> handler, const std::type_identity_t<A>& args = {},
                const AmOptions& options = {}) noexcept {

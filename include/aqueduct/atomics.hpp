@@ -302,7 +302,7 @@ constexpr bool has_by_one(AtomicOp op) noexcept {
 //              the offset.
 // Completion:  remote; `result`, if there is one, holds the old value.
 // Lifetime:    `result` until completion.
-// Errors:      misaligned, out_of_range, refused (immediate), peer_lost; in_handler if an instruction from here
+// Errors:      misaligned, out_of_range, refused (immediate), peer_lost, no_memory; in_handler if an instruction from here
 //              cannot do it. An atomic that meets a segment that has ended may complete without an error, as a put does.
 // Cost:        one instruction when the target is mapped here and processors do the job's atomics. Otherwise one
 //              operation of the network, if it supports every operation on every type, or a request and its reply;

@@ -136,7 +136,8 @@ GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
 ///              result of overlapping puts without a wait between them is undefined. Exactly one aligned word (1, 2, 4
 ///              or 8 bytes) is whole: who reads it sees the old value or the new one (docs/memory-model.md, M-1).
 /// Lifetime:    `from` until completion, or as PutOptions::source says.
-/// Errors:      out_of_range (no such rank or segment, or outside it), refused (immediate, no room), peer_lost;
+/// Errors:      out_of_range (no such rank or segment, or outside it), refused (immediate, no room), peer_lost,
+///              no_memory (this rank gets none: docs/errors.md);
 ///              in_handler if the target is not mapped here; invalid_argument for a null source, where the target is not
 ///              mapped here or the build is checked (otherwise the process crashes).
 /// Cost:        a copy when the target is mapped here, otherwise one operation of the network; for one word a message

@@ -12,7 +12,7 @@ namespace aqueduct {
 /// Adds to a counter of rank `to`. A reader that sees the sum also sees all puts from here whose Events were finished.
 ///
 /// Completion: remote: when the counter has been raised.
-/// Errors:     out_of_range (rank or slot), peer_lost; in_handler if the counter is not mapped here.
+/// Errors:     out_of_range (rank or slot), peer_lost, no_memory; in_handler if the counter is not mapped here.
 Status signal(Endpoint& ep, Rank to, Signal what = {}) noexcept;
 Event signal_nb(Endpoint& ep, Rank to, Signal what = {}) noexcept;
 

@@ -54,8 +54,9 @@ struct Tuned {
 
 struct TuneReport {
   std::vector<Tuned> found;
-  std::size_t left_out =
-      0;  ///< sizes for which there was no time or no memory, or whose algorithm a setting names, or the conduit's barrier
+  /// Sizes for which there was no time or no memory, or whose algorithm a setting names; 1 more for a barrier that is the
+  /// conduit's own.
+  std::size_t left_out = 0;
   bool saved = false;  ///< the first member has added it to its file
 };
 

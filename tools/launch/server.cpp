@@ -172,7 +172,7 @@ void Server::take_hello(std::uint32_t i, const wire::Hello& hello) {
     refuse_all(
         ErrorCode::bootstrap_failed,
         fmt::format("process {} joins the job a second time; has it forked, and do both processes start the "
-                    "job? Only one of them may",
+                    "job, or does it run a second program? Only one of them may start the job",
                     i));
   }
 }

@@ -63,7 +63,7 @@ typedef struct aq_call {
 /// Send a request to the handler on rank `to`: without a payload, with one in a buffer, with one put at a place.
 /// `options` may be null. The payload may be reused at return, or as the options say.
 ///
-/// Errors: AQ_OUT_OF_RANGE, AQ_WRONG_HANDLER, AQ_TOO_LARGE, AQ_REFUSED, AQ_PEER_LOST, AQ_IN_HANDLER;
+/// Errors: AQ_OUT_OF_RANGE, AQ_WRONG_HANDLER, AQ_TOO_LARGE, AQ_REFUSED, AQ_PEER_LOST, AQ_IN_HANDLER, AQ_NO_MEMORY;
 ///         AQ_INVALID_ARGUMENT (a null payload of more than zero bytes).
 aq_status aq_request_short(aq_endpoint* ep, uint32_t to, const aq_call* call,
                            const aq_options* options) AQ_MUST_USE;

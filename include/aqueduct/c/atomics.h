@@ -29,7 +29,7 @@ enum aq_type { AQ_I32, AQ_U32, AQ_I64, AQ_U64, AQ_F32, AQ_F64 };
 /// Does `op`, and waits. `operand` points to a value of the type; null for AQ_LOAD. `expected` is for AQ_COMPARE_SWAP,
 /// and null otherwise. `result`, if not null, receives the old value.
 ///
-/// Errors: AQ_MISALIGNED, AQ_OUT_OF_RANGE, AQ_PEER_LOST, AQ_IN_HANDLER; AQ_INVALID_ARGUMENT (no such operation or type,
+/// Errors: AQ_MISALIGNED, AQ_OUT_OF_RANGE, AQ_PEER_LOST, AQ_IN_HANDLER, AQ_NO_MEMORY; AQ_INVALID_ARGUMENT (no such operation or type,
 ///         or a value is missing).
 aq_status aq_atomic(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand, const void* expected,
                     void* result) AQ_MUST_USE;

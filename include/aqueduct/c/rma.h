@@ -34,7 +34,7 @@ static inline int aq_copies_inline(const void* place, const void* local, size_t 
 
 /// Writes `from` to another rank's segment and waits: the bytes are in the target's memory at return.
 ///
-/// Errors: AQ_OUT_OF_RANGE, AQ_PEER_LOST; AQ_IN_HANDLER if the target is not mapped here.
+/// Errors: AQ_OUT_OF_RANGE, AQ_PEER_LOST, AQ_NO_MEMORY; AQ_IN_HANDLER if the target is not mapped here.
 AQ_MUST_USE static inline aq_status aq_put(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes) {
   void* const place = aq_mapped(ep, to, bytes);
   if (__builtin_expect(aq_copies_inline(place, from, bytes), 1)) {

@@ -24,13 +24,14 @@ typedef struct aq_tune_options {
 typedef struct aq_tune_report {
   size_t found;      ///< sizes for which an algorithm was found
   size_t undecided;  ///< of these, whose best two are too close
-  size_t left_out;
+  size_t left_out;   ///< as aqueduct::TuneReport::left_out
   int32_t saved;  ///< 1: the first member has added it to its file
   uint32_t reserved;
 } aq_tune_report;
 
 /// Measures which algorithms are the fastest on this team, for blocks of these sizes, and uses them from then on. All members
-/// pass the same. `options` and `report` may be null. aq_team_explain says what was found.
+/// pass the same. Operations: AQ_COLL_BARRIER to AQ_COLL_EXSCAN. A barrier has no size: it is measured once, if it is not the conduit's
+/// own. `options` and `report` may be null. aq_team_explain says what was found.
 aq_status aq_team_tune(aq_team* team, const int* operations, size_t operation_count, const uint64_t* bytes,
                        size_t byte_count, const aq_tune_options* options, aq_tune_report* report) AQ_MUST_USE;
 

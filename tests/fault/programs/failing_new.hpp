@@ -9,7 +9,7 @@
 /// The program's: whether this allocation fails.
 bool new_fails(bool is_aligned) noexcept;
 
-// All pairs of operator new and delete. Not inline: where gcc sees through both it warns that memory from `new` goes to `free`.
+// The pairs of operator new and delete that the library uses. Not inline: where gcc sees through both it warns that memory from `new` goes to `free`.
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return new_fails(false) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
 }

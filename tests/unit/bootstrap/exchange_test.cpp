@@ -284,9 +284,11 @@ TEST(ForkedProcesses, AreToldIfOneForksAndBothJoin) {
   Server server(2, [&why](std::string_view text) { why = text; });
   const auto statuses = fork_each(server, 2, [](std::uint32_t i, const std::string& value) {
     const pid_t second = i == 1 ? ::fork() : -1;
+    if (second == 0) ::alarm(20);  // the first one waits for it
     const auto me = from_launcher(value, kBound, {});
     if (second == 0) ::_exit(me ? 0 : 1);
     if (second > 0) ::waitpid(second, nullptr, 0);
+    if (!me) return me.status().exit_code();
     return status_of((*me)->exchange({}));
   });
   EXPECT_EQ(statuses, std::vector<int>(2, Status(ErrorCode::bootstrap_failed).exit_code()));

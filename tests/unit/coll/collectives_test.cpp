@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -368,6 +369,27 @@ void subtract_words(void* to, const void* left, const void* right, std::size_t c
     static_cast<std::int64_t*>(to)[i] = static_cast<const std::int64_t*>(left)[i] -
                                         static_cast<const std::int64_t*>(right)[i] +
                                         *static_cast<const std::int64_t*>(context);
+}
+
+// All members refuse it alike, so no rank is named, and nothing is broken.
+TEST_F(CollectiveJobs, WhoseElementExceedsTheScratchAreRefusedByAll) {
+  start(2);
+  job_->run_each([](Endpoint& ep) {
+    struct Large {
+      std::array<std::byte, std::size_t{64} << 20> bytes;
+    };
+    const auto nothing = [](void*, const void*, const void*, std::size_t, void*) {};
+    ASSERT_TRUE(add_operator(ep, 4, {nothing, nullptr, sizeof(Large), true}));
+    const std::unique_ptr<Large[]> in(new Large[1]), out(new Large[1]);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(all_reduce(ep.world(), std::span(in.get(), 1), std::span(out.get(), 1), Reducer::user(4)),
+                Status(ErrorCode::no_memory));
+    }
+    std::int64_t word = 1;
+    ASSERT_TRUE(all_reduce(ep.world(), std::span(&word, 1), ReduceOp::sum));
+    EXPECT_EQ(word, 2);
+    ASSERT_TRUE(ep.barrier());
+  });
 }
 
 // Plans keep what they were bound with, however many operators come later.

@@ -79,12 +79,18 @@ std::string explained(const std::string& profile, Collective operation) {
                                     {"network_profile", profile}})
     EXPECT_TRUE(config.set(name, value)) << name;
   auto job = Job::in_process(kRanks, config);
-  EXPECT_TRUE(job) << job.status().text();
+  if (!job) {
+    ADD_FAILURE() << job.status().text();
+    return {};
+  }
   std::string text;
   job->run_each([&](Endpoint& me) {
     me.state().crowded.assign(kRanks, false);  // as with a processor for each
     auto team = me.world().split(0, me.rank());
-    ASSERT_TRUE(team && *team);
+    if (!team || !*team) {
+      ADD_FAILURE() << "no team";
+      job->abort(1, "no team");  // the others wait for this rank
+    }
     if (me.rank() == 0) text = (*team)->explain(operation, 1 << 20);
     EXPECT_TRUE((*team)->end());
   });

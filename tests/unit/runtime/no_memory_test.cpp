@@ -35,11 +35,15 @@ struct FastClock {
   mutable std::atomic<std::int64_t> looks{0};
 };
 
-/// Loop's conduit. While `refusal` is a retry, it answers that to all posts.
+constexpr Rank kMostRanks = 3;
+/// [rank] what posts to it are answered if that is a retry.
+using Refusals = std::array<Post, kMostRanks>;
+
+/// Loop's conduit, but for posts that are refused.
 class RefusingConduit final : public core::Conduit, core::NativeRma {
  public:
-  RefusingConduit(std::unique_ptr<core::Conduit> inner, const Post& refusal)
-      : inner_(std::move(inner)), refusal_(refusal) {}
+  RefusingConduit(std::unique_ptr<core::Conduit> inner, const Refusals& refusals)
+      : inner_(std::move(inner)), refusals_(refusals) {}
 
   const core::Properties& properties() const noexcept override { return inner_->properties(); }
   std::vector<std::byte> address() override { return inner_->address(); }
@@ -47,7 +51,7 @@ class RefusingConduit final : public core::Conduit, core::NativeRma {
     return inner_->connect(addresses);
   }
   Post send(Rank to, core::Bytes header, core::Bytes payload, core::Token token) noexcept override {
-    return refuses() ? refusal_ : inner_->send(to, header, payload, token);
+    return refuses(to) ? refusals_[to] : inner_->send(to, header, payload, token);
   }
   int poll(core::Inbox& inbox) noexcept override { return inner_->poll(inbox); }
   core::NativeRma* rma() noexcept override { return inner_->rma() != nullptr ? this : nullptr; }
@@ -61,18 +65,18 @@ class RefusingConduit final : public core::Conduit, core::NativeRma {
   }
   Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
            core::Token token) noexcept override {
-    return refuses() ? refusal_ : inner_->rma()->put(peer, key, offset, from, inject, token);
+    return refuses(peer) ? refusals_[peer] : inner_->rma()->put(peer, key, offset, from, inject, token);
   }
   Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
            core::Token token) noexcept override {
-    return refuses() ? refusal_ : inner_->rma()->get(peer, key, offset, to, token);
+    return refuses(peer) ? refusals_[peer] : inner_->rma()->get(peer, key, offset, to, token);
   }
 
  private:
-  bool refuses() const noexcept { return refusal_.kind == Post::Kind::retry; }
+  bool refuses(Rank to) const noexcept { return refusals_[to].kind == Post::Kind::retry; }
 
   std::unique_ptr<core::Conduit> inner_;
-  const Post& refusal_;
+  const Refusals& refusals_;
 };
 
 struct RefusingNetwork final : core::Network {
@@ -83,7 +87,8 @@ struct RefusingNetwork final : core::Network {
         std::make_unique<RefusingConduit>(*std::move(conduit), refusals[me]));
   }
   std::unique_ptr<core::Network> inner;
-  std::array<Post, 2> refusals{Post::done(), Post::done()};  // [rank]
+  static constexpr Refusals kNone{Post::done(), Post::done(), Post::done()};
+  std::array<Refusals, kMostRanks> refusals{kNone, kNone, kNone};  // [rank]
 };
 
 /// Parameter: AQUEDUCT_LOOP_NATIVE. Without, the reference layer's queue waits for room.
@@ -132,7 +137,7 @@ TEST_P(NoMemoryForPosts, EndsOperationsAndLosesNothing) {
        }},
   };
   const core::EndpointClock before = std::exchange(me.state().clock, fast.clock());
-  network.refusals[0] = Post::retry(ErrorCode::no_memory);
+  network.refusals[0][1] = Post::retry(ErrorCode::no_memory);
   testing::internal::CaptureStderr();
   for (const auto& [name, call] : calls) {
     const Status status = call();
@@ -142,7 +147,7 @@ TEST_P(NoMemoryForPosts, EndsOperationsAndLosesNothing) {
   }
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("finds no memory"), std::string::npos) << said;
-  network.refusals[0] = Post::done();
+  network.refusals[0][1] = Post::done();
   me.state().clock = before;
   EXPECT_EQ(heard, 0);
   job->run_each([&](Endpoint& ep) {
@@ -160,6 +165,45 @@ TEST_P(NoMemoryForPosts, EndsOperationsAndLosesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Loop, NoMemoryForPosts, testing::Values("rma", "none"),
                          [](const auto& info) { return std::string(info.param); });
+
+// Operations on a peer that only has no room wait on, though the library has no memory for another peer.
+TEST(NoMemoryForOnePeer, EndsNoOperationOnAnother) {
+  Config config;
+  for (const auto& [name, value] :
+       {std::pair{"conduit", "loop"}, {"near", "off"}, {"segment_bytes", "64K"}, {"loop_native", "none"}})
+    ASSERT_TRUE(config.set(name, value));
+  core::Log log(config, kNoRank);
+  const core::Process process{&config, &log, /*job=*/1, kMostRanks, {0, 1, 2}, {0, 0, 0}};
+  auto loop = conduits::find("loop")->entry->make(process);
+  ASSERT_TRUE(loop);
+  RefusingNetwork network;
+  network.inner = *std::move(loop);
+  const FastClock fast{milliseconds(30)};
+  auto job = runtime::build_in_process(kMostRanks, config, network);
+  ASSERT_TRUE(job);
+  Endpoint& me = job->endpoint(0);
+  const std::vector<std::byte> sent(20'000, std::byte{7});
+  const core::EndpointClock before = std::exchange(me.state().clock, fast.clock());
+  network.refusals[0] = {Post::done(), Post::retry(ErrorCode::no_memory), Post::retry()};
+  testing::internal::CaptureStderr();
+  Event without_memory = put_nb(me, GlobalPtr<std::byte>{1, 64}, sent);
+  Event without_room = put_nb(me, GlobalPtr<std::byte>{2, 64}, sent);
+  for (int i = 0; i < 100'000 && !without_memory.done(); ++i) me.progress();
+  for (int i = 0; i < 10'000; ++i) me.progress();
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("finds no memory"), std::string::npos) << said;
+  ASSERT_TRUE(without_memory.done());
+  EXPECT_EQ(me.wait(without_memory), Status(ErrorCode::no_memory, 1));
+  EXPECT_FALSE(without_room.done());
+  network.refusals[0] = RefusingNetwork::kNone;
+  me.state().clock = before;
+  job->run_each([&](Endpoint& ep) {
+    if (ep.rank() == 0) EXPECT_TRUE(ep.wait(without_room));
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_EQ(job->endpoint(2).segment()[64], std::byte{7});
+  EXPECT_TRUE(job->finish());
+}
 
 // What a conduit without room answers says nothing of memory: then only the look for memory decides.
 TEST(MemoryPatience, EndsWhatFindsNoMemoryForTheLimitAndNothingElse) {

@@ -25,9 +25,9 @@ void undisturb(std::vector<MeasuredSize>& sizes);
 ///
 /// Each size but the last gives a line of the model, which applies from there on and is exact there: o + L + n·G is the
 /// way of messages that cross, and g + n·G the interval. G is the rise of that way to the next size, but not so much that a
-/// stream would be slower than it was at either size. o is the longer of the two overheads, without what G
-/// counts already. Where a processor
-/// posts more slowly than a port sends, the interval says nothing of the port, and g is at most that of the next size.
+/// stream would be slower than it was at either size. o is the longer of the two overheads, without what G counts already.
+/// Where a processor posts more slowly than a port sends, the interval says nothing of the port, and g is at most that of
+/// the next size.
 std::vector<NetworkCost> fit_costs(const std::vector<MeasuredSize>& sizes);
 
 /// The size from which on puts go another way: the first one whose time is longer, by more than a quarter, than the line
