@@ -198,7 +198,9 @@ TEST(NoMemoryForOnePeer, EndsNoOperationOnAnother) {
   network.refusals[0] = RefusingNetwork::kNone;
   me.state().clock = before;
   job->run_each([&](Endpoint& ep) {
-    if (ep.rank() == 0) EXPECT_TRUE(ep.wait(without_room));
+    if (ep.rank() == 0) {
+      EXPECT_TRUE(ep.wait(without_room));
+    }
     ASSERT_TRUE(ep.barrier());
   });
   EXPECT_EQ(job->endpoint(2).segment()[64], std::byte{7});
