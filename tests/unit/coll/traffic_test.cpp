@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -60,7 +61,7 @@ CollTraffic traffic_of(const std::string& setting, const std::string& algorithm,
   CollTraffic sum;
   std::mutex mutex;
   job->run_each([&](Endpoint& me) {
-    std::vector<std::byte> here(2 * kRanks * kBytes);
+    std::vector<std::byte> here(in_segments ? 0 : 2 * kRanks * kBytes);
     const std::span<std::byte> memory = in_segments ? me.segment() : std::span(here);
     EXPECT_TRUE(
         call(me.world(), {memory.first(kRanks * kBytes), memory.subspan(kRanks * kBytes), me.rank()}));
@@ -249,16 +250,20 @@ class CollTrafficOfBlocks : public CollTrafficByDomains {
   }
   /// The words of a member's block for another one.
   static std::uint64_t word(std::uint64_t member, std::uint64_t block) { return 1000 * member + block; }
+  static constexpr std::size_t kWordsOfBlock = kOneBlock / sizeof(std::uint64_t);
   static void fill(std::span<std::uint64_t> words, Rank member) {
-    for (std::size_t i = 0; i < words.size(); ++i)
-      words[i] = word(member, i * sizeof(std::uint64_t) / kOneBlock);
+    for (std::size_t i = 0; i < words.size(); i += kWordsOfBlock)
+      std::ranges::fill(words.subspan(i, kWordsOfBlock), word(member, i / kWordsOfBlock));
   }
   /// `expected`: of the block of a number.
   static void hold(std::span<const std::uint64_t> words,
                    const std::function<std::uint64_t(std::uint64_t)>& expected) {
     std::size_t wrong = 0;
-    for (std::size_t i = 0; i < words.size(); ++i)
-      wrong += words[i] == expected(i * sizeof(std::uint64_t) / kOneBlock) ? 0 : 1;
+    for (std::size_t i = 0; i < words.size(); i += kWordsOfBlock) {
+      const auto block = words.subspan(i, kWordsOfBlock);
+      wrong +=
+          block.size() - static_cast<std::size_t>(std::ranges::count(block, expected(i / kWordsOfBlock)));
+    }
     EXPECT_EQ(wrong, 0u) << "words";
   }
 };

@@ -22,7 +22,8 @@ void undisturb(std::vector<MeasuredSize>& sizes) {
     const MeasuredSize& next = sizes[i + 1];
     here.one_way = std::min(here.one_way, next.one_way);
     here.crossing = std::min(here.crossing, next.crossing);
-    here.interval = std::min(here.interval, next.interval);
+    // An interval is a difference of two times, so what disturbs the shorter one makes it too short, or nothing.
+    if (next.interval > 0) here.interval = std::min(here.interval, next.interval);
   }
 }
 
