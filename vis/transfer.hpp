@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/memory_patience.hpp"
 #include "core/op.hpp"
 #include "core/segment_table.hpp"
 #include "vis/cursor.hpp"
