@@ -64,7 +64,7 @@ std::uint64_t all_reduce_by_tiles_time(const MemoryMachine& machine, std::uint64
 /// before, and get the result behind. Of domains beyond a power of two the source says nothing (S-3.6): they do the same, across.
 LineTime all_reduce_by_rounds(const MemoryMachine& machine) noexcept;
 
-/// HF-13: the number of lines from which on tiles take no longer than a binary tree; kTilesNever: there is none.
+/// HF-13: the least number of lines for which tiles are as fast as a binary tree; kTilesNever if they never are.
 inline constexpr std::uint64_t kTilesNever = ~std::uint64_t{0};
 std::uint64_t tiles_from(const MemoryMachine& machine) noexcept;
 

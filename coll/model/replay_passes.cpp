@@ -39,7 +39,7 @@ void ReplayStepped::note_get() noexcept {
   runs_ahead_ = false;
 }
 
-/// Runs the pass that comes before the operation. Returns false if there is none, or if members may not run ahead.
+/// Runs the pass before the operation. Returns false if the operation has none, or if members must not run ahead.
 bool ReplayStepped::begin_with_pass(Rank rank) {
   Looking& looking = looking_[rank];
   Lane& lane = state_.lane(rank, 0);

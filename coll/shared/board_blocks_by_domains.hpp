@@ -2,13 +2,13 @@
 
 #include "coll/shared/board_of.hpp"
 
-// Operations in which each member has a block of its own, by domains of memory. Of each block one member of each other domain has
-// the care, so it crosses the borders once for each of these: with p members in s domains, and blocks of m bytes, p (s - 1) m bytes
+// Operations in which each member has a block of its own, by domains of memory. One member of each other domain looks after a
+// block, so it crosses the borders once for each of these: with p members in s domains, and blocks of m bytes, p (s - 1) m bytes
 // cross.
 
 namespace aqueduct::coll {
 
-/// First each member reads the blocks that it has the care of, and those of its own domain; then the others from the members of its
+/// First each member reads the blocks that it looks after, and those of its own domain; then the others from the members of its
 /// domain.
 template <class Access>
 bool BoardOf<Access>::gather_by_domains(const BoardOp& op, const BoardPlan& plan, std::uint32_t stage) {
@@ -39,7 +39,7 @@ bool BoardOf<Access>::gather_by_domains(const BoardOp& op, const BoardPlan& plan
   return !anybody_left(op);
 }
 
-/// Each member combines what its domain has of the blocks that it has the care of, and puts it on the board, a strip of each at a
+/// Each member combines what its domain has of the blocks that it looks after, and puts it on the board, a strip of each at a
 /// time. Of its own block it combines what the other domains have put there with its domain's inputs.
 template <class Access>
 bool BoardOf<Access>::reduce_scatter_by_domains(BoardOp& op, const BoardPlan& plan) {

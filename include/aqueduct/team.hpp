@@ -93,7 +93,7 @@ class Team {
   /// Completion: all members have the tree.
   /// Lifetime:   `words` and `parents` until the call returns.
   /// Errors:     invalid_argument on all members, with the rank whose argument is wrong: the words cannot be read, or the words
-  ///             or parents make no tree of so many members (the log says why), or a plan of the team is bound, or a
+  ///             or the parents do not form a tree of this team (the log says why), or a plan of the team is bound, or a
   ///             split-phase barrier is not over. mismatch on all members: a member gives another tree than member 0, or
   ///             makes another call. Also peer_lost, no_memory, and the failure that has broken the team. After an error the
   ///             team has the tree that it had. in_handler, closed: on this member only.
