@@ -15,14 +15,14 @@ void aq_write_more(void* to, const void* from, size_t bytes) {
 
 aq_status aq_put_slowly(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes) {
   if (detail::is_missing(from, bytes))
-    return c::plain(detail::put_over_wire(c::whole(ep), c::whole(to), from, bytes));
+    return c::plain(detail::put_over_wire(c::whole(ep), to.rank, to.segment, to.offset, from, bytes));
   return c::plain(put(c::whole(ep), c::whole(to), c::source(from, bytes)));
 }
 aq_event aq_put_nb_slowly(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes,
                           const aq_options* options) {
   return c::event_of(options, [&](c::CallOptions& call) {
     if (detail::is_missing(from, bytes))
-      return detail::put_nb_over_wire(c::whole(ep), c::whole(to), from, bytes, call.put());
+      return detail::put_nb_over_wire(c::whole(ep), to.rank, to.segment, to.offset, from, bytes, call.put());
     return put_nb(c::whole(ep), c::whole(to), c::source(from, bytes), call.put());
   });
 }
@@ -30,26 +30,28 @@ aq_status aq_put_nbi_slowly(aq_endpoint* ep, aq_ptr to, const void* from, size_t
                             const aq_options* options) {
   return c::status_of(options, [&](c::CallOptions& call) {
     if (detail::is_missing(from, bytes))
-      return detail::put_nbi_over_wire(c::whole(ep), c::whole(to), from, bytes, call.put());
+      return detail::put_nbi_over_wire(c::whole(ep), to.rank, to.segment, to.offset, from, bytes, call.put());
     return put_nbi(c::whole(ep), c::whole(to), c::source(from, bytes), call.put());
   });
 }
 aq_status aq_get_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes) {
   if (detail::is_missing(to, bytes))
-    return c::plain(detail::get_over_wire(c::whole(ep), to, c::whole(from), bytes));
+    return c::plain(detail::get_over_wire(c::whole(ep), from.rank, from.segment, from.offset, to, bytes));
   return c::plain(get(c::whole(ep), c::target(to, bytes), c::whole(from)));
 }
 aq_event aq_get_nb_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes, const aq_options* options) {
   return c::event_of(options, [&](c::CallOptions& call) {
     if (detail::is_missing(to, bytes))
-      return detail::get_nb_over_wire(c::whole(ep), to, c::whole(from), bytes, call.get());
+      return detail::get_nb_over_wire(c::whole(ep), from.rank, from.segment, from.offset, to, bytes,
+                                      call.get());
     return get_nb(c::whole(ep), c::target(to, bytes), c::whole(from), call.get());
   });
 }
 aq_status aq_get_nbi_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes, const aq_options* options) {
   return c::status_of(options, [&](c::CallOptions& call) {
     if (detail::is_missing(to, bytes))
-      return detail::get_nbi_over_wire(c::whole(ep), to, c::whole(from), bytes, call.get());
+      return detail::get_nbi_over_wire(c::whole(ep), from.rank, from.segment, from.offset, to, bytes,
+                                       call.get());
     return get_nbi(c::whole(ep), c::target(to, bytes), c::whole(from), call.get());
   });
 }

@@ -62,7 +62,9 @@ void notify_mapped(Endpoint& ep, Rank target) noexcept {
   ep.state().wake_after_stores(target);
 }
 
-Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes) noexcept {
+Status put_over_wire(Endpoint& ep, Rank rank, SegmentId segment, std::uint64_t offset, const void* from,
+                     std::size_t bytes) noexcept {
+  const GlobalPtr<std::byte> to(rank, offset, segment);
   core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
   if (rma::Op* const op = transfers.put_at_once(to, from, bytes, nullptr)) {
@@ -72,21 +74,25 @@ Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, st
   return transfers.put(to, from, bytes, Completion::blocking, {}).status;
 }
 
-Event put_nb_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                       const PutOptions& options) noexcept {
+Event put_nb_over_wire(Endpoint& ep, Rank rank, SegmentId segment, std::uint64_t offset, const void* from,
+                       std::size_t bytes, const PutOptions& options) noexcept {
+  const GlobalPtr<std::byte> to(rank, offset, segment);
   if (ep.state().is_plain() && plain(options)) [[likely]]
     return ep.state().transfers->put_plainly_nb(to, from, bytes, options);
   return put_nb_within_entry(ep, to, from, bytes, options);
 }
 
-Status put_nbi_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                         const PutOptions& options) noexcept {
+Status put_nbi_over_wire(Endpoint& ep, Rank rank, SegmentId segment, std::uint64_t offset, const void* from,
+                         std::size_t bytes, const PutOptions& options) noexcept {
+  const GlobalPtr<std::byte> to(rank, offset, segment);
   if (ep.state().is_plain() && plain(options) && options.group == nullptr) [[likely]]
     return ep.state().transfers->put_plainly_nbi(to, from, bytes, options);
   return put_nbi_within_entry(ep, to, from, bytes, options);
 }
 
-Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes) noexcept {
+Status get_over_wire(Endpoint& ep, Rank rank, SegmentId segment, std::uint64_t offset, void* to,
+                     std::size_t bytes) noexcept {
+  const GlobalPtr<std::byte> from(rank, offset, segment);
   core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
   if (rma::Op* const op = transfers.get_at_once(to, from, bytes, nullptr)) {
@@ -96,15 +102,17 @@ Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::siz
   return transfers.get(to, from, bytes, Completion::blocking, false).status;
 }
 
-Event get_nb_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
-                       const GetOptions& options) noexcept {
+Event get_nb_over_wire(Endpoint& ep, Rank rank, SegmentId segment, std::uint64_t offset, void* to,
+                       std::size_t bytes, const GetOptions& options) noexcept {
+  const GlobalPtr<std::byte> from(rank, offset, segment);
   if (ep.state().is_plain()) [[likely]]
     return ep.state().transfers->get_plainly_nb(to, from, bytes, options);
   return get_nb_within_entry(ep, to, from, bytes, options);
 }
 
-Status get_nbi_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
-                         const GetOptions& options) noexcept {
+Status get_nbi_over_wire(Endpoint& ep, Rank rank, SegmentId segment, std::uint64_t offset, void* to,
+                         std::size_t bytes, const GetOptions& options) noexcept {
+  const GlobalPtr<std::byte> from(rank, offset, segment);
   if (ep.state().is_plain() && options.group == nullptr) [[likely]]
     return ep.state().transfers->get_plainly_nbi(to, from, bytes, options);
   return get_nbi_within_entry(ep, to, from, bytes, options);

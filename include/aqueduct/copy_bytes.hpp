@@ -111,7 +111,9 @@ inline void copy_few(void* to, const void* from, std::size_t bytes) noexcept {
 /// `Middling`: copy_middling or write_middling.
 template <auto Middling>
 inline void copy_bytes_with(void* to, const void* from, std::size_t bytes) noexcept {
-  if (bytes <= sizeof(std::uint64_t)) {
+  if (bytes == sizeof(std::uint64_t))
+    return AnyWord<std::uint64_t>::store(to, AnyWord<std::uint64_t>::load(from));
+  if (bytes < sizeof(std::uint64_t)) {
     if (copy_word(to, from, bytes) || bytes == 0) return;
   } else if (bytes <= kMostFew) {
     return copy_few(to, from, bytes);
