@@ -347,16 +347,15 @@ inline bool BoardOf<Access>::chain(BoardOp& op, const BoardPlan& plan, const Mov
   const std::uint64_t bytes = payload_of(plan, movement);
   if (!is_first && !look(op, me_ - 1)) return false;
   if (!is_last && !may_publish(op, bytes)) return false;
+  // What this member passes on, in its slot; of the last one, its result.
+  std::byte* const so_far = is_last ? partial(op) : movement.data ? my_payload(op, bytes) : nullptr;
   const std::byte* before = nullptr;
-  std::byte* so_far = here_.data();
   if (movement.data) {
-    contribute(op, here_.data());  // the output may be the input
     if (!is_first) before = read_payload(op, me_ - 1, bytes);
-    if (!is_last) so_far = my_payload(op, bytes);
     if (is_first)
-      give(so_far, here_.data(), bytes);
+      contribute(op, so_far);
     else if (!is_last || plan.operation == Operation::scan)
-      combine(op, so_far, before, here_.data());
+      combine(op, so_far, before, contribution(op));
   }
   if (!is_last) {
     publish(op, bytes, me_ + 1);

@@ -335,6 +335,12 @@ class BoardOf {
       return op.combiner->widen(to, op.in, op.plan->payload / op.plan->bytes * op.plan->count);
     give(to, op.in, op.plan->payload);
   }
+  /// The same where it is now, unless it travels in another type.
+  const std::byte* contribution(const BoardOp& op) noexcept {
+    if (op.combiner->widen == nullptr) return op.in;
+    contribute(op, here_.data());
+    return here_.data();
+  }
   /// A result, as it has travelled.
   static void deliver(const BoardOp& op, const std::byte* from) noexcept {
     if (op.combiner->narrow != nullptr) return op.combiner->narrow(op.out, from, op.plan->count);

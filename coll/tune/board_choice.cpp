@@ -45,14 +45,16 @@ bool is_short(const Shape& shape, const TeamTraits& team) noexcept {
 }
 
 BoardMethod method_for(const Shape& shape, const TeamTraits& team) noexcept {
+  // A member that waits only for those before it runs ahead: ranks that share a processor switch less often, and the second of two
+  // publishes nothing that nobody reads.
+  const bool one_way = (shape.operation == Operation::scan || shape.operation == Operation::exscan) &&
+                       shape.in != Sync::all && shape.out != Sync::all;
+  if (one_way && (team.crowded || shape.ranks == 2)) return BoardMethod::chain;
   if (shape.ranks == 2 || has_root(shape.operation)) {
     const bool tree = shape.ranks > kMostFlat && !team.crowded;
     return tree && board_algorithm(shape.operation, BoardMethod::tree) != nullptr ? BoardMethod::tree
                                                                                   : BoardMethod::flat;
   }
-  // Where a member waits only for those before it, it runs ahead, and ranks that share a processor switch less often.
-  const bool one_way = shape.operation == Operation::scan || shape.operation == Operation::exscan;
-  if (one_way && shape.in != Sync::all && shape.out != Sync::all && team.crowded) return BoardMethod::chain;
   if (team.crowded) return BoardMethod::last;
   if (shape.ranks > kMostFlat && shape.operation == Operation::all_reduce) return BoardMethod::tree;
   return shape.ranks > kMostFlat ? BoardMethod::last : BoardMethod::flat;
