@@ -124,7 +124,7 @@ void Collectives::prepare(TeamState& team, const Offer& mine) {
   try {
     // As if all members offered the same: then there is nothing to change when their offers are known.
     const std::vector<Offer> alike(team.size(), mine);
-    const BoardRoom board = engine->shares_memory() ? agreed_board(alike) : BoardRoom{};
+    const BoardRoom board = engine->shares_memory() ? agreed_board(alike, engine->is_crowded()) : BoardRoom{};
     give_scratch(*engine, agreed_sizes(alike, board), mine, board);
     Team& known = teams_[team.id];
     known = {std::move(engine), mine};
@@ -141,7 +141,8 @@ Status Collectives::settle(TeamState& team, std::span<const Offer> all) noexcept
   std::vector<MemberPlace> places;
   places.reserve(all.size());
   // The same on all members: what the least of them has.
-  const BoardRoom board = one.engine->shares_memory() ? agreed_board(all) : BoardRoom{};
+  const BoardRoom board =
+      one.engine->shares_memory() ? agreed_board(all, one.engine->is_crowded()) : BoardRoom{};
   for (const Offer& offer : all) places.push_back({offer.first_counter, offer.offset + taken_by(board)});
   one.engine->know(TeamPlaces(std::move(places)));
   const std::optional<ScratchSizes> sizes = sizes_of(team, one.mine, all, board);

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace aqueduct::coll {
 
@@ -13,20 +13,24 @@ namespace aqueduct::coll {
 /// Numbers are the lower halves of the calls' numbers.
 class SaidCalls {
  public:
-  static constexpr std::size_t kKept = 128;    ///< chosen: twice the lines of a board
   static constexpr std::uint32_t kSilent = 0;  ///< the mark of a silent call; no other call has it
 
+  /// Keeps the latest `kept` calls. May throw std::bad_alloc.
+  explicit SaidCalls(std::size_t kept) : calls_(kept) {}
+
   /// Of calls in the team's order.
-  void say(std::uint32_t number, std::uint32_t mark) noexcept { calls_[count_++ % kKept] = {number, mark}; }
-  /// The mark of a call that this member has made; nothing if more than kKept calls have been said since.
+  void say(std::uint32_t number, std::uint32_t mark) noexcept {
+    calls_[count_++ % calls_.size()] = {number, mark};
+  }
+  /// The mark of a call that this member has made; nothing if more calls than are kept have been said since.
   std::optional<std::uint32_t> mark_of(std::uint32_t number) const noexcept {
-    const std::size_t kept = count_ < kKept ? count_ : kKept;
+    const std::size_t kept = count_ < calls_.size() ? count_ : calls_.size();
     for (std::size_t i = 1; i <= kept; ++i) {
-      const Said& one = calls_[(count_ - i) % kKept];
+      const Said& one = calls_[(count_ - i) % calls_.size()];
       if (one.number == number) return one.mark;
       if (static_cast<std::int32_t>(number - one.number) > 0) return kSilent;
     }
-    if (count_ <= kKept) return kSilent;
+    if (count_ <= calls_.size()) return kSilent;
     return std::nullopt;
   }
 
@@ -35,7 +39,7 @@ class SaidCalls {
     std::uint32_t number = 0;
     std::uint32_t mark = kSilent;
   };
-  std::array<Said, kKept> calls_{};
+  std::vector<Said> calls_;
   std::uint64_t count_ = 0;
 };
 

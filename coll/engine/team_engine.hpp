@@ -75,6 +75,8 @@ class TeamEngine {
   const TeamTree* tree() const noexcept { return traits_.tree; }
   /// Whether the members reach each other's memory by loads and stores: the same on all of them.
   bool shares_memory() const noexcept { return traits_.mapped && shares_memory_; }
+  /// Members share processors.
+  bool is_crowded() const noexcept { return traits_.crowded; }
   /// The team has a board, in front of its scratch. `all`: what the members have offered. May throw std::bad_alloc.
   void have_board(const BoardRoom& room, std::span<const TeamOffer> all);
   /// Where the other members' scratch is.
@@ -563,8 +565,6 @@ class TeamEngine {
   bool maps_ = false;                ///< a conduit of the team can map memory
   std::unique_ptr<Board> board_;     ///< null: the team has none
   std::unique_ptr<SaidCalls> said_;  ///< null: the team has no board
-  // A member that waits on the board for room may be so many calls ahead.
-  static_assert(kMostSlots + 1 < SaidCalls::kKept);
   std::uint64_t native_offer_ = 0;
   std::uint64_t natives_started_ = 0;
   std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ

@@ -54,10 +54,11 @@ std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all) noexcep
   return agreed_sizes(all, BoardRoom{});
 }
 
-BoardRoom agreed_board(std::span<const TeamOffer> all) noexcept {
+BoardRoom agreed_board(std::span<const TeamOffer> all, bool crowded) noexcept {
   std::uint64_t least = UINT64_MAX;
   for (const TeamOffer& offer : all) least = std::min(least, offer.bytes);
-  return all.size() <= 1 ? BoardRoom{} : board_within(least, least_room(static_cast<Rank>(all.size())).bytes);
+  if (all.size() <= 1) return {};
+  return board_within(least, least_room(static_cast<Rank>(all.size())).bytes, crowded);
 }
 
 std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all, const BoardRoom& board) noexcept {
@@ -109,8 +110,9 @@ TeamOffer TeamOffers::take(Rank members) noexcept {
   if (!place) place = memory_.take(least.bytes, least.counters);
   if (!place) return {};
   // The numbers of a board rise from 0. Those of the team of all ranks are in memory that nobody has used.
-  const BoardRoom most{.slots = kMostSlots, .narrow = kMostNarrow, .bulk = 0};
-  std::memset(part_ + first_byte_ + place->offset, 0, std::min(place->bytes, taken_by(most)));
+  const BoardRoom most{.slots = kMostSlotsOfCrowded, .narrow = kMostNarrow, .bulk = 0};
+  const std::uint64_t lines = std::min(taken_by(most), most_of_board(place->bytes));
+  std::memset(part_ + first_byte_ + place->offset, 0, std::min(place->bytes, lines));
   return {first_counter_ + place->first_counter, first_byte_ + place->offset, place->counters, place->bytes};
 }
 

@@ -53,8 +53,8 @@ ScratchRoom world_room(const core::HiddenSizes& sizes, Rank ranks) noexcept;
 std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all) noexcept;
 /// The same, for a team that has a board in front of its scratch.
 std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all, const BoardRoom& board) noexcept;
-/// The board of a new team whose members share memory: what the smallest offer allows.
-BoardRoom agreed_board(std::span<const TeamOffer> all) noexcept;
+/// The board of a new team whose members share memory, and perhaps processors: what the smallest offer allows.
+BoardRoom agreed_board(std::span<const TeamOffer> all, bool crowded) noexcept;
 /// The offers of all ranks for the team of all ranks, in their order. Known without an exchange. May throw std::bad_alloc.
 std::vector<TeamOffer> world_offers(const aqueduct::detail::EndpointState& state);
 

@@ -14,8 +14,8 @@ namespace aqueduct::coll {
 namespace {
 
 /// Stands for a part that cannot be mapped: nobody has published anything there.
-alignas(kBoardLine)
-    std::byte nowhere[BoardRoom{.slots = kMostSlots, .narrow = kMostNarrow, .bulk = kMostBulk}.bytes()];
+alignas(kBoardLine) std::byte
+    nowhere[BoardRoom{.slots = kMostSlotsOfCrowded, .narrow = kMostNarrow, .bulk = kMostBulk}.bytes()];
 
 /// Specified in issue 19: how soon the loss of a member is known.
 constexpr std::chrono::seconds kLossIsKnown{2};

@@ -39,10 +39,10 @@ struct TeamMemory {
   coll::BoardRoom board;
   coll::ScratchSizes scratch;
 };
-TeamMemory memory_of_world(const Config& config, Rank ranks, bool mapped) {
+TeamMemory memory_of_world(const Config& config, Rank ranks, bool mapped, bool crowded) {
   const coll::ScratchRoom room = coll::world_room(core::HiddenSizes::of(config), ranks);
   TeamMemory out;
-  if (mapped && ranks > 1) out.board = coll::board_within(room.bytes, coll::least_room(ranks).bytes);
+  if (mapped && ranks > 1) out.board = coll::board_within(room.bytes, coll::least_room(ranks).bytes, crowded);
   const coll::ScratchSizes least = coll::least_scratch(ranks);
   out.scratch =
       coll::ScratchLayout::sizes_within(room.bytes - coll::taken_by(out.board), room.counters, ranks)
@@ -94,7 +94,7 @@ ChoiceCase case_of(const coll::TunedChooser& chooser, const Config& config,
   const bool crowded = one_host && question.ranks > processors_of(question);
   ChoiceCase out{one_host, single, crowded, {}};
   const bool mapped = one_host && config.text("near") != "off";
-  const TeamMemory memory = memory_of_world(config, question.ranks, mapped);
+  const TeamMemory memory = memory_of_world(config, question.ranks, mapped, crowded);
   const coll::TeamTraits team{.ranks = question.ranks,
                               .one_host = one_host,
                               .mapped = mapped,

@@ -78,21 +78,28 @@ TEST(BoardStorm, MembersThatRunAheadOverwriteNothing) {
   for (const StormKind kind : {StormKind::down, StormKind::up, StormKind::rooted}) {
     play(kManySlots, often(1000), kind);
     play({.slots = 4, .narrow = 2, .bulk = 1024}, often(300), kind);
+    play({.slots = kMostSlotsOfCrowded, .narrow = kMostNarrow, .bulk = 1024}, often(1000), kind);
   }
 }
 
 TEST(BoardRooms, AreTheSameForEqualSizesAndLeaveWhatIsNeeded) {
-  EXPECT_EQ(board_within(1024, 1024).slots, 0u);
-  EXPECT_EQ(board_within(1024 + taken_by(kLeanBoard), 1024), kLeanBoard);
+  EXPECT_EQ(board_within(1024, 1024, false).slots, 0u);
+  EXPECT_EQ(board_within(1024 + taken_by(kLeanBoard), 1024, false), kLeanBoard);
   for (std::uint64_t bytes = 1024; bytes <= 4 << 20; bytes += 1024) {
-    const BoardRoom room = board_within(bytes, 1024);
-    EXPECT_LE(taken_by(room) + 1024, bytes + (room.slots == 0 ? 1024 : 0));
-    EXPECT_EQ(taken_by(room) % 64, 0u);
+    for (const bool crowded : {false, true}) {
+      const BoardRoom room = board_within(bytes, 1024, crowded);
+      EXPECT_LE(taken_by(room) + 1024, bytes + (room.slots == 0 ? 1024 : 0));
+      EXPECT_LE(taken_by(room), most_of_board(bytes));
+      EXPECT_EQ(taken_by(room) % 64, 0u);
+    }
   }
-  EXPECT_EQ(board_within(2 << 20, 1024),
+  EXPECT_EQ(board_within(2 << 20, 1024, false),
             (BoardRoom{.slots = kMostSlots, .narrow = kMostNarrow, .bulk = kMostBulk}));
+  EXPECT_EQ(board_within(2 << 20, 1024, true),
+            (BoardRoom{.slots = kMostSlotsOfCrowded, .narrow = kMostNarrow, .bulk = kMostBulk}));
   // A team's usual place: what is longer than a line comes first, then lines for more calls.
-  EXPECT_EQ(board_within(64 << 10, 1024), (BoardRoom{.slots = 32, .narrow = kMostNarrow, .bulk = 1024}));
+  EXPECT_EQ(board_within(64 << 10, 1024, false),
+            (BoardRoom{.slots = 32, .narrow = kMostNarrow, .bulk = 1024}));
 }
 
 }  // namespace

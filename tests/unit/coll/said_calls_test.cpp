@@ -5,8 +5,10 @@
 namespace aqueduct::coll {
 namespace {
 
+constexpr std::size_t kKept = 128;
+
 TEST(SaidCalls, KnowTheirMarksAndThatTheOthersWereSilent) {
-  SaidCalls calls;
+  SaidCalls calls(kKept);
   EXPECT_EQ(calls.mark_of(1), SaidCalls::kSilent);
   calls.say(2, 20);
   calls.say(3, 30);
@@ -19,8 +21,8 @@ TEST(SaidCalls, KnowTheirMarksAndThatTheOthersWereSilent) {
 }
 
 TEST(SaidCalls, ForgetWhatIsBehindTooManySaidOnesOnly) {
-  SaidCalls calls;
-  const auto last = static_cast<std::uint32_t>(3 * SaidCalls::kKept);
+  SaidCalls calls(kKept);
+  const auto last = static_cast<std::uint32_t>(3 * kKept);
   for (std::uint32_t number = 3; number <= last; number += 3) calls.say(number, number + 1);
   EXPECT_EQ(calls.mark_of(1), SaidCalls::kSilent) << "as many as are kept: none is forgotten";
   EXPECT_EQ(calls.mark_of(3), 4u);
@@ -33,7 +35,7 @@ TEST(SaidCalls, ForgetWhatIsBehindTooManySaidOnesOnly) {
 }
 
 TEST(SaidCalls, CountOnWhereTheNumbersBeginAnew) {
-  SaidCalls calls;
+  SaidCalls calls(kKept);
   calls.say(0xffff'fffe, 5);
   calls.say(1, 6);
   EXPECT_EQ(calls.mark_of(0xffff'fffe), 5u);

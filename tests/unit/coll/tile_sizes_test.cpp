@@ -47,7 +47,7 @@ TEST(TileSizes, ArePartOfThePlan) {
     shape.element = 4;
     shape.bytes = shape.pitch = 4 * kMebibyte;
     BoardPlan plan;
-    const BoardRoom room = board_within(2 << 20, 1024);
+    const BoardRoom room = board_within(2 << 20, 1024, false);
     make_plan(plan, *board_algorithm(shape.operation, method), shape, 0, room, nullptr,
               {.at_once = 4096, .most = 16384});
     EXPECT_EQ(plan.tile, 16384u);
