@@ -70,8 +70,8 @@ TeamTraits TeamEngine::traits_for(const Shape& shape) const {
 
 /// What the model of memory says of a shape, for `explain`. Empty: the members are in one domain, or the profile has not measured
 /// ranks that share a last cache and ranks that do not.
-std::string TeamEngine::explain_memory(const Shape& shape, const MemoryDomains& domains) const {
-  if (domains.count < 2) return {};
+std::string TeamEngine::explain_memory(const Shape& shape, const TeamTraits& traits) const {
+  if (traits.domains.count < 2) return {};
   const Rank other = team_.members[position_ == 0 ? 1 : 0];
   static_cast<void>(core::network_model_of(state_, other));  // reads the profile, if it was not asked for yet
   const auto found = state_.profiles.find(state_.conduit(other).properties().name);
@@ -79,7 +79,7 @@ std::string TeamEngine::explain_memory(const Shape& shape, const MemoryDomains& 
   const NetworkModel* const inside = found->second.find("cache");
   const NetworkModel* const across = found->second.between(true);
   if (inside == nullptr || across == inside) return {};
-  return memory_lines(shape, memory_machine(domains, *inside, *across, shape.bytes));
+  return memory_lines(shape, memory_machine(traits.domains, *inside, *across, shape.bytes), traits);
 }
 
 }  // namespace aqueduct::coll

@@ -300,7 +300,7 @@ class TeamEngine {
   // domains.cpp
   const topology::Placement* placement() const;
   TeamTraits traits_for(const Shape& shape) const;
-  std::string explain_memory(const Shape& shape, const MemoryDomains& domains) const;
+  std::string explain_memory(const Shape& shape, const TeamTraits& traits) const;
 
   // learning.cpp
   void leave_learning() noexcept;

@@ -1,5 +1,8 @@
 #include "coll/tune/memory_lines.hpp"
 
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/board_choice.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,42 +33,44 @@ MemoryMachine memory_machine(const MemoryDomains& domains, const NetworkModel& i
           .members = domains.largest};
 }
 
-std::string memory_lines(const Shape& shape, const MemoryMachine& machine) {
+std::string memory_lines(const Shape& shape, const MemoryMachine& machine, const TeamTraits& team) {
   const std::uint64_t lines = (shape.bytes + 63) / 64;
-  std::string text = "  by the model of memory:";
-  const auto add = [&](const char* algorithm, std::uint64_t time) {
-    text += fmt::format("{} {} {}", text.back() == ':' ? "" : ",", algorithm, text_of_time(time));
-  };
-  const auto end_of_reduction = [&] {
-    const std::uint64_t from = tiles_from(machine);
-    text += from == kTilesNever ? std::string("; tiles never gain")
-                                : fmt::format("; tiles gain from {} bytes on", 64 * from);
+  std::string times;
+  const auto add = [&](BoardMethod method, std::uint64_t time) {
+    const Algorithm* const algorithm = board_algorithm(shape.operation, method);
+    if (algorithm == nullptr || fit_board(*algorithm, {}, shape, team).refusal != nullptr) return;
+    times += fmt::format("{} {} {}", times.empty() ? "" : ",", algorithm->name, text_of_time(time));
   };
   switch (shape.operation) {
     case Operation::broadcast:
-      add("mapped", broadcast_in_one_stage(machine).of(lines));
-      add("mapped-domains", broadcast_in_two_stages(machine).of(lines));
+      add(BoardMethod::mapped, broadcast_in_one_stage(machine).of(lines));
+      add(BoardMethod::domains, broadcast_in_two_stages(machine).of(lines));
       break;
     case Operation::reduce:
-      add("flags-tree", reduce_by_tree(machine).of(lines));
-      add("mapped-domain-tiles", reduce_by_tiles(machine).of(lines));
-      end_of_reduction();
+      add(BoardMethod::tree, reduce_by_tree(machine).of(lines));
+      add(BoardMethod::domain_tiles, reduce_by_tiles(machine).of(lines));
       break;
     case Operation::all_reduce:
-      add("flags-tree", all_reduce_by_tree_time(machine, lines));
-      add("mapped-domain-tiles", all_reduce_by_tiles_time(machine, lines));
-      add("flags-dissemination", all_reduce_by_rounds(machine).of(lines));
-      end_of_reduction();
+      add(BoardMethod::tree, all_reduce_by_tree_time(machine, lines));
+      add(BoardMethod::domain_tiles, all_reduce_by_tiles_time(machine, lines));
+      add(BoardMethod::dissemination, all_reduce_by_rounds(machine).of(lines));
       break;
     case Operation::all_gather:
-      add("mapped", blocks_as_they_are(machine).of(lines));
-      add("mapped-domain-blocks", blocks_by_domains(machine).of(lines));
+      add(BoardMethod::mapped, blocks_as_they_are(machine).of(lines));
+      add(BoardMethod::domain_blocks, blocks_by_domains(machine).of(lines));
       break;
     case Operation::reduce_scatter:
-      add("mapped-tiles", blocks_as_they_are(machine).of(lines));
-      add("mapped-domain-tiles", blocks_by_domains(machine).of(lines));
+      add(BoardMethod::tiles, blocks_as_they_are(machine).of(lines));
+      add(BoardMethod::domain_tiles, blocks_by_domains(machine).of(lines));
       break;
-    default: return {};
+    default: break;
+  }
+  if (times.empty()) return {};
+  std::string text = fmt::format("  by the model of memory:{}", times);
+  if (shape.operation == Operation::reduce || shape.operation == Operation::all_reduce) {
+    const std::uint64_t from = tiles_from(machine);
+    text += from == kTilesNever ? std::string("; tiles never gain")
+                                : fmt::format("; tiles gain from {} bytes on", 64 * from);
   }
   return text + '\n';
 }

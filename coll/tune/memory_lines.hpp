@@ -15,7 +15,8 @@ namespace aqueduct::coll {
 MemoryMachine memory_machine(const MemoryDomains& domains, const NetworkModel& inside,
                              const NetworkModel& across, std::uint64_t bytes) noexcept;
 
-/// What the closed forms say of the board's algorithms for a shape: a line of text for `explain`. Empty: there is no form.
-std::string memory_lines(const Shape& shape, const MemoryMachine& machine);
+/// What the closed forms say of the board's algorithms that can do a shape on the team: a line of text for `explain`. Empty: there
+/// is no form.
+std::string memory_lines(const Shape& shape, const MemoryMachine& machine, const TeamTraits& team);
 
 }  // namespace aqueduct::coll

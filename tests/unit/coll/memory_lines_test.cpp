@@ -40,18 +40,39 @@ TEST(MemoryLines, TakeLatenciesAndBytesOfTwoLevels) {
   EXPECT_EQ(machine.members, 6u);
 }
 
-TEST(MemoryLines, SayWhereTilesGain) {
+/// A team whose members publish up to 16 KiB at once.
+const TeamTraits kWithBoard{.ranks = 12, .board = {.slots = 8, .narrow = 2, .bulk = 16384}};
+
+Shape shape_of_lines(Operation operation, std::uint64_t bytes) {
   Shape shape;
-  shape.operation = Operation::all_reduce;
-  shape.bytes = 64;
-  const std::string text = memory_lines(shape, kTwoDomainsOfSix);
+  shape.operation = operation;
+  shape.ranks = kWithBoard.ranks;
+  shape.bytes = shape.pitch = bytes;
+  return shape;
+}
+
+TEST(MemoryLines, SayWhereTilesGain) {
+  const std::string text =
+      memory_lines(shape_of_lines(Operation::all_reduce, 64), kTwoDomainsOfSix, kWithBoard);
   EXPECT_NE(text.find(fmt::format("flags-tree {:.3f} us",
                                   static_cast<double>(all_reduce_by_tree_time(kTwoDomainsOfSix, 1)) / 1e9)),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("tiles gain from 16384 bytes on"), std::string::npos) << text;
-  shape.operation = Operation::scan;
-  EXPECT_EQ(memory_lines(shape, kTwoDomainsOfSix), "");
+  EXPECT_EQ(memory_lines(shape_of_lines(Operation::scan, 64), kTwoDomainsOfSix, kWithBoard), "");
+}
+
+// `explain` has said just before that such a block is longer than a slot.
+TEST(MemoryLines, LeaveOutAlgorithmsThatCannotDoTheBlock) {
+  for (const Operation operation : {Operation::reduce, Operation::all_reduce}) {
+    const std::string at_most = memory_lines(shape_of_lines(operation, 16384), kTwoDomainsOfSix, kWithBoard);
+    EXPECT_NE(at_most.find("flags-tree"), std::string::npos) << at_most;
+    const std::string longer = memory_lines(shape_of_lines(operation, 16392), kTwoDomainsOfSix, kWithBoard);
+    EXPECT_EQ(longer.find("flags-"), std::string::npos) << longer;
+    EXPECT_NE(longer.find("mapped-domain-tiles"), std::string::npos) << longer;
+  }
+  const TeamTraits without{.ranks = kWithBoard.ranks};
+  EXPECT_EQ(memory_lines(shape_of_lines(Operation::all_gather, 16384), kTwoDomainsOfSix, without), "");
 }
 
 /// A profile of this machine with these levels, in a file.
@@ -105,11 +126,10 @@ TEST(MemoryLines, AreInWhatExplainsACallIfTheProfileHasBothLevels) {
   const std::string both =
       profile_with("memory_both", level_text("cache", 29'000, 40) + "," + level_text("host", 99'000, 80));
   const std::string text = explained(both, Collective::all_gather);
-  Shape shape;
-  shape.operation = Operation::all_gather;
-  shape.bytes = 1 << 20;
-  const std::string line = memory_lines(shape, memory_machine({.count = 2, .smallest = 4, .largest = 4},
-                                                              puts_of(29'000, 40), puts_of(99'000, 80), 0));
+  const std::string line = memory_lines(
+      shape_of_lines(Operation::all_gather, 1 << 20),
+      memory_machine({.count = 2, .smallest = 4, .largest = 4}, puts_of(29'000, 40), puts_of(99'000, 80), 0),
+      kWithBoard);
   EXPECT_NE(line.find("mapped-domain-blocks"), std::string::npos) << line;
   EXPECT_NE(text.find(line), std::string::npos) << text;
   const std::string one = profile_with("memory_one", level_text("cache", 29'000, 40));
