@@ -3,7 +3,10 @@
 #include "coll/engine/team_engine.hpp"
 #include "coll/tune/board_choice.hpp"
 #include "coll/tune/memory_lines.hpp"
+#include "topology/closeness.hpp"
 #include "topology/host_topology.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -69,17 +72,33 @@ TeamTraits TeamEngine::traits_for(const Shape& shape) const {
 }
 
 /// What the model of memory says of a shape, for `explain`. Empty: the members are in one domain, or the profile has not measured
-/// ranks that share a last cache and ranks that do not.
+/// ranks that are as close as those of a domain, or as those of different domains. May throw std::bad_alloc.
 std::string TeamEngine::explain_memory(const Shape& shape, const TeamTraits& traits) const {
-  if (traits.domains.count < 2) return {};
+  const topology::Placement* const found = traits.domains.count < 2 ? nullptr : placement();
+  if (found == nullptr) return {};
+  auto& topology = *state_.layer<topology::HostTopology>();
+  const auto distance = [&](std::uint32_t begin, std::uint32_t end) {
+    std::vector<Rank> members;
+    for (std::uint32_t label = begin; label < end; ++label) members.push_back(found->member(label));
+    return topology::closeness(members, topology.table().levels(), [&](Rank member, std::size_t level) {
+      return topology.domain_of(team_.members[member], level);
+    });
+  };
+  // Of domains that differ, and of pairs of domains, the most distant members count.
+  const topology::Placement::Cut& cut = found->cuts().back();
+  auto within = topology::Closeness::core;
+  for (std::uint32_t i = 0; i < cut.groups(); ++i)
+    within = std::max(within, distance(cut.first[i], cut.first[i + 1]));
+  const topology::Closeness between = distance(0, found->size());
   const Rank other = team_.members[position_ == 0 ? 1 : 0];
   static_cast<void>(core::network_model_of(state_, other));  // reads the profile, if it was not asked for yet
-  const auto found = state_.profiles.find(state_.conduit(other).properties().name);
-  if (found == state_.profiles.end()) return {};
-  const NetworkModel* const inside = found->second.find("cache");
-  const NetworkModel* const across = found->second.between(true);
-  if (inside == nullptr || across == inside) return {};
-  return memory_lines(shape, memory_machine(traits.domains, *inside, *across, shape.bytes), traits);
+  const auto profile = state_.profiles.find(state_.conduit(other).properties().name);
+  if (between == within || profile == state_.profiles.end()) return {};
+  const NetworkModel* const inside = profile->second.find(topology::word_of(within));
+  const NetworkModel* const across = profile->second.find(topology::word_of(between));
+  if (inside == nullptr || across == nullptr) return {};
+  return memory_lines(shape, memory_machine(traits.domains, *inside, *across, shape.bytes), traits,
+                      fmt::format("{} and {}", topology::word_of(within), topology::word_of(between)));
 }
 
 }  // namespace aqueduct::coll

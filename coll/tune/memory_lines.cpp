@@ -33,7 +33,8 @@ MemoryMachine memory_machine(const MemoryDomains& domains, const NetworkModel& i
           .members = domains.largest};
 }
 
-std::string memory_lines(const Shape& shape, const MemoryMachine& machine, const TeamTraits& team) {
+std::string memory_lines(const Shape& shape, const MemoryMachine& machine, const TeamTraits& team,
+                         std::string_view levels) {
   const std::uint64_t lines = (shape.bytes + 63) / 64;
   std::string times;
   const auto add = [&](BoardMethod method, std::uint64_t time) {
@@ -66,7 +67,7 @@ std::string memory_lines(const Shape& shape, const MemoryMachine& machine, const
     default: break;
   }
   if (times.empty()) return {};
-  std::string text = fmt::format("  by the model of memory:{}", times);
+  std::string text = fmt::format("  by the model of memory (levels {}):{}", levels, times);
   if (shape.operation == Operation::reduce || shape.operation == Operation::all_reduce) {
     const std::uint64_t from = tiles_from(machine);
     text += from == kTilesNever ? std::string("; tiles never gain")

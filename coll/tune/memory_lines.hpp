@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace aqueduct::coll {
 
@@ -16,7 +17,8 @@ MemoryMachine memory_machine(const MemoryDomains& domains, const NetworkModel& i
                              const NetworkModel& across, std::uint64_t bytes) noexcept;
 
 /// What the closed forms say of the board's algorithms that can do a shape on the team: a line of text for `explain`. Empty: there
-/// is no form.
-std::string memory_lines(const Shape& shape, const MemoryMachine& machine, const TeamTraits& team);
+/// is no form. `levels`: those of the profile that give the costs, "cache and host".
+std::string memory_lines(const Shape& shape, const MemoryMachine& machine, const TeamTraits& team,
+                         std::string_view levels);
 
 }  // namespace aqueduct::coll

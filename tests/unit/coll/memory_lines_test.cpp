@@ -41,6 +41,7 @@ TEST(MemoryLines, TakeLatenciesAndBytesOfTwoLevels) {
 }
 
 /// A team whose members publish up to 16 KiB at once.
+constexpr const char* kLevels = "cache and host";
 const TeamTraits kWithBoard{.ranks = 12, .board = {.slots = 8, .narrow = 2, .bulk = 16384}};
 
 Shape shape_of_lines(Operation operation, std::uint64_t bytes) {
@@ -53,26 +54,29 @@ Shape shape_of_lines(Operation operation, std::uint64_t bytes) {
 
 TEST(MemoryLines, SayWhereTilesGain) {
   const std::string text =
-      memory_lines(shape_of_lines(Operation::all_reduce, 64), kTwoDomainsOfSix, kWithBoard);
+      memory_lines(shape_of_lines(Operation::all_reduce, 64), kTwoDomainsOfSix, kWithBoard, kLevels);
   EXPECT_NE(text.find(fmt::format("flags-tree {:.3f} us",
                                   static_cast<double>(all_reduce_by_tree_time(kTwoDomainsOfSix, 1)) / 1e9)),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("tiles gain from 16384 bytes on"), std::string::npos) << text;
-  EXPECT_EQ(memory_lines(shape_of_lines(Operation::scan, 64), kTwoDomainsOfSix, kWithBoard), "");
+  EXPECT_EQ(memory_lines(shape_of_lines(Operation::scan, 64), kTwoDomainsOfSix, kWithBoard, kLevels), "");
 }
 
 // `explain` has said just before that such a block is longer than a slot.
 TEST(MemoryLines, LeaveOutAlgorithmsThatCannotDoTheBlock) {
   for (const Operation operation : {Operation::reduce, Operation::all_reduce}) {
-    const std::string at_most = memory_lines(shape_of_lines(operation, 16384), kTwoDomainsOfSix, kWithBoard);
+    const std::string at_most =
+        memory_lines(shape_of_lines(operation, 16384), kTwoDomainsOfSix, kWithBoard, kLevels);
     EXPECT_NE(at_most.find("flags-tree"), std::string::npos) << at_most;
-    const std::string longer = memory_lines(shape_of_lines(operation, 16392), kTwoDomainsOfSix, kWithBoard);
+    const std::string longer =
+        memory_lines(shape_of_lines(operation, 16392), kTwoDomainsOfSix, kWithBoard, kLevels);
     EXPECT_EQ(longer.find("flags-"), std::string::npos) << longer;
     EXPECT_NE(longer.find("mapped-domain-tiles"), std::string::npos) << longer;
   }
   const TeamTraits without{.ranks = kWithBoard.ranks};
-  EXPECT_EQ(memory_lines(shape_of_lines(Operation::all_gather, 16384), kTwoDomainsOfSix, without), "");
+  EXPECT_EQ(memory_lines(shape_of_lines(Operation::all_gather, 16384), kTwoDomainsOfSix, without, kLevels),
+            "");
 }
 
 /// A profile of this machine with these levels, in a file.
@@ -91,12 +95,12 @@ std::string level_text(const std::string& name, int latency_ps, int femtoseconds
       name, latency_ps, femtoseconds_per_byte);
 }
 
-/// What rank 0 of eight in two packages is told of an operation.
-std::string explained(const std::string& profile, Collective operation) {
+/// What rank 0 of eight on such a machine is told of an operation.
+std::string explained(const char* machine, const std::string& profile, Collective operation) {
   constexpr Rank kRanks = 8;
   Config config;
   for (const auto& [name, value] : {std::pair<std::string, std::string>{"conduit", "smp"},
-                                    {"topology", "package:2 core:4 pu:1"},
+                                    {"topology", machine},
                                     {"network_profile", profile}})
     EXPECT_TRUE(config.set(name, value)) << name;
   auto job = Job::in_process(kRanks, config);
@@ -119,23 +123,51 @@ std::string explained(const std::string& profile, Collective operation) {
   return text;
 }
 
+constexpr const char* kTwoNodes = "package:2 numa:1 l3:1 core:4 pu:1";
+
 TEST(MemoryLines, AreInWhatExplainsACallIfTheProfileHasBothLevels) {
   // hwloc reads the description, and a build may lack it.
-  if (!topology::read_machine(topology::Source::of("package:2 core:4 pu:1")).problem.empty())
-    GTEST_SKIP() << "no hwloc";
+  if (!topology::read_machine(topology::Source::of(kTwoNodes)).problem.empty()) GTEST_SKIP() << "no hwloc";
   const std::string both =
       profile_with("memory_both", level_text("cache", 29'000, 40) + "," + level_text("host", 99'000, 80));
-  const std::string text = explained(both, Collective::all_gather);
+  const std::string text = explained(kTwoNodes, both, Collective::all_gather);
   const std::string line = memory_lines(
       shape_of_lines(Operation::all_gather, 1 << 20),
       memory_machine({.count = 2, .smallest = 4, .largest = 4}, puts_of(29'000, 40), puts_of(99'000, 80), 0),
-      kWithBoard);
+      kWithBoard, kLevels);
   EXPECT_NE(line.find("mapped-domain-blocks"), std::string::npos) << line;
   EXPECT_NE(text.find(line), std::string::npos) << text;
   const std::string one = profile_with("memory_one", level_text("cache", 29'000, 40));
-  EXPECT_EQ(explained(one, Collective::all_gather).find("model of memory"), std::string::npos);
-  EXPECT_EQ(explained(both, Collective::all_to_all).find("model of memory"), std::string::npos);
+  EXPECT_EQ(explained(kTwoNodes, one, Collective::all_gather).find("model of memory"), std::string::npos);
+  EXPECT_EQ(explained(kTwoNodes, both, Collective::all_to_all).find("model of memory"), std::string::npos);
   for (const std::string& file : {both, one}) std::filesystem::remove(file);
+}
+
+// Those of a cache and of the most distant ranks of any host were taken, wherever the members were.
+TEST(MemoryLines, HaveTheCostsOfTheDomainsThatAreMeant) {
+  if (!topology::read_machine(topology::Source::of(kTwoNodes)).problem.empty()) GTEST_SKIP() << "no hwloc";
+  const std::string profile =
+      profile_with("memory_three", level_text("cache", 29'000, 40) + "," + level_text("domain", 49'000, 60) +
+                                       "," + level_text("host", 99'000, 80));
+  const NetworkModel cache = puts_of(29'000, 40);
+  const NetworkModel domain = puts_of(49'000, 60);
+  const NetworkModel host = puts_of(99'000, 80);
+  struct Case {
+    const char* machine;
+    const char* levels;
+    const NetworkModel& inside;
+    const NetworkModel& across;
+  };
+  for (const Case& one : {Case{"numa:1 l3:2 core:4 pu:1", "cache and domain", cache, domain},
+                          Case{"numa:2 core:4 pu:1", "domain and host", domain, host}}) {
+    const std::string text = explained(one.machine, profile, Collective::all_gather);
+    const std::string line =
+        memory_lines(shape_of_lines(Operation::all_gather, 1 << 20),
+                     memory_machine({.count = 2, .smallest = 4, .largest = 4}, one.inside, one.across, 0),
+                     kWithBoard, one.levels);
+    EXPECT_NE(text.find(line), std::string::npos) << one.machine << ": " << line << text;
+  }
+  std::filesystem::remove(profile);
 }
 
 }  // namespace
