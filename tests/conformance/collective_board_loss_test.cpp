@@ -5,6 +5,7 @@
 #include "topology/machine.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -15,7 +16,19 @@ namespace aqueduct::conformance {
 namespace {
 
 /// A member dies while others count on it: it is the last to arrive and has not published the result, or it holds a tile.
-class CollectiveBoardLoss : public FabricTest {};
+class CollectiveBoardLoss : public FabricTest {
+ protected:
+  /// Skips the case where members do not share memory, or cannot die alone.
+  void SetUp() override {
+    FabricTest::SetUp();
+    if (!IsSkipped() && (!fabric().process_each() || !std::string_view(fabric().name).starts_with("smp-")))
+      GTEST_SKIP() << "the members do not share memory, or cannot die alone";
+  }
+};
+
+constexpr const char* kTwoDomains = "package:2 core:2 pu:1";
+/// Whether a launch can be as if on two packages; else its members are in one domain.
+bool has_domains() { return topology::read_machine(topology::Source::of(kTwoDomains)).problem.empty(); }
 
 constexpr Rank kDyingAtBoard = 3;
 constexpr std::uint32_t kDeadly = 51;  // the operator's number
@@ -64,22 +77,16 @@ void lose_a_member(Endpoint& me, std::size_t count, bool in_segment) {
 }
 
 TEST_P(CollectiveBoardLoss, OfTheLastToArriveOrTheOwnerOfATileEndsTheTeam) {
-  const std::string_view name = fabric().name;
-  if (!fabric().process_each() || !name.starts_with("smp-"))
-    GTEST_SKIP() << "the members do not share memory, or cannot die alone";
   struct Case {
     const char* algorithm;
     std::size_t count;
     bool in_segment;
   };
-  constexpr const char* kTwoDomains = "package:2 core:2 pu:1";
-  const bool by_domains =
-      topology::read_machine(topology::Source::of(kTwoDomains)).problem.empty();  // else by tiles
   for (const Case& one :
        {Case{"flags-last", 8, false}, Case{"mapped-tiles", 32768, true}, Case{"mapped-claims", 32768, true},
         Case{"mapped-claims", 32768, false}, Case{"mapped-domain-tiles", 32768, true}}) {
     Settings settings{{"coll_all_reduce", one.algorithm}};
-    if (by_domains && one.algorithm == std::string_view("mapped-domain-tiles"))
+    if (has_domains() && one.algorithm == std::string_view("mapped-domain-tiles"))
       settings.push_back({"topology", kTwoDomains});
     run({.ranks = 4, .segment_bytes = 1 << 18, .settings = settings, .leaving = {kDyingAtBoard}},
         [one](Endpoint& me) {
@@ -88,6 +95,96 @@ TEST_P(CollectiveBoardLoss, OfTheLastToArriveOrTheOwnerOfATileEndsTheTeam) {
         });
     if (HasFailure() || testing::Test::IsSkipped()) return;
   }
+}
+
+/// What the survivors see of the call in which the member dies, and of the next one.
+void expect_loss(Endpoint& me, Event& event, std::chrono::steady_clock::time_point since) {
+  static_cast<void>(me.wait_for(event, 10 * kBoardLossBound));
+  ASSERT_TRUE(event.done());
+  EXPECT_EQ(event.status().code(), ErrorCode::peer_lost) << event.status().text();
+  EXPECT_LT(std::chrono::steady_clock::now() - since, kBoardLossBound);
+  std::uint32_t word = 1;
+  EXPECT_EQ(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum).code(), ErrorCode::peer_lost);
+}
+
+// It dies while it combines a tile of the other domain's blocks. All wait for it, since nobody returns before all are done.
+TEST_P(CollectiveBoardLoss, WhileABlockOfTheOtherDomainIsCombinedEndsTheTeam) {
+  if (!has_domains()) GTEST_SKIP() << "no hwloc";
+  run({.ranks = 4,
+       .segment_bytes = 1 << 20,
+       .settings = {{"coll_reduce_scatter", "mapped-domain-tiles"}, {"topology", kTwoDomains}},
+       .leaving = {kDyingAtBoard}},
+      [](Endpoint& me) {
+        static bool dies = false;
+        constexpr std::size_t kCount = 32768;
+        ASSERT_TRUE(add_operator(me, kDeadly, {combine_or_die, &dies, sizeof(std::uint32_t), true}));
+        auto* const words = reinterpret_cast<std::uint32_t*>(me.segment().data());
+        const std::span<std::uint32_t> in(words, me.ranks() * kCount);
+        const std::span<std::uint32_t> out(words + in.size(), kCount);
+        std::ranges::fill(in, 1u);
+        ASSERT_TRUE(reduce_scatter(me.world(), in, out, Reducer::user(kDeadly)));
+        for (const std::uint32_t sum : out) ASSERT_EQ(sum, me.ranks());
+        if (me.rank() == kDyingAtBoard) {
+          dies = true;
+          static_cast<void>(reduce_scatter(me.world(), in, out, Reducer::user(kDeadly)));
+          FAIL() << "it has combined nothing";
+        }
+        const auto since = std::chrono::steady_clock::now();
+        Event event = reduce_scatter_nb(me.world(), in, out, Reducer::user(kDeadly));
+        expect_loss(me, event, since);
+      });
+}
+
+/// Waits until the words are not 0, without progress. False: they stay 0 for ten seconds.
+bool wait_for_words(std::span<std::uint64_t> words) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  for (std::uint64_t& word : words) {
+    while (std::atomic_ref(word).load(std::memory_order_acquire) == 0) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      std::this_thread::yield();
+    }
+  }
+  return true;
+}
+
+// It has said where its block is, and dies before it has fetched any for its domain: no member takes a step between that and the
+// others' calls.
+TEST_P(CollectiveBoardLoss, BeforeABlockIsFetchedForItsDomainEndsTheTeam) {
+  if (!has_domains()) GTEST_SKIP() << "no hwloc";
+  run({.ranks = 4,
+       .segment_bytes = 1 << 20,
+       .settings = {{"coll_all_gather", "mapped-domain-blocks"}, {"topology", kTwoDomains}},
+       .leaving = {kDyingAtBoard}},
+      [](Endpoint& me) {
+        constexpr std::size_t kCount = 8192;  // words of a block
+        auto* const flags = reinterpret_cast<std::uint64_t*>(me.segment().data());
+        const std::span<std::uint64_t> in(flags + 8, kCount);
+        const std::span<std::uint64_t> out(in.data() + kCount, me.ranks() * kCount);
+        std::ranges::fill(in, me.rank() + 1u);
+        ASSERT_TRUE(all_gather(me.world(), in, out));
+        for (std::size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], i / kCount + 1);
+        ASSERT_TRUE(me.barrier());
+        const auto tell = [&](Rank to, std::uint64_t word) {
+          static_cast<void>(put_value(me, GlobalPtr<std::uint64_t>{to, 8 * word}, std::uint64_t{1}));
+        };
+        const auto gather = [&] {
+          Event event = all_gather_nb(me.world(), in, out, {.in = Sync::mine});
+          for (int i = 0; i < 10; ++i) me.progress();
+          return event;
+        };
+        if (me.rank() == kDyingAtBoard) {
+          const Event event = gather();
+          for (Rank to = 0; to < kDyingAtBoard; ++to) tell(to, 0);
+          EXPECT_TRUE(wait_for_words({flags, kDyingAtBoard})) << "the others do not call";
+          std::raise(SIGKILL);
+        }
+        ASSERT_TRUE(wait_for_words({flags, 1}));
+        const auto since = std::chrono::steady_clock::now();
+        Event event = gather();
+        EXPECT_FALSE(event.done());
+        tell(kDyingAtBoard, me.rank());
+        expect_loss(me, event, since);
+      });
 }
 
 INSTANTIATE_TEST_SUITE_P(On, CollectiveBoardLoss, testing::ValuesIn(fabrics()), fabric_name);
