@@ -156,7 +156,10 @@ void Messages::return_credits(Rank to) noexcept {
   count_sent(post, 0, 0);
   if (post.kind != Post::Kind::retry) [[likely]] {
     peer.owed = 0;
-  } else if (std::find(returns_due_.begin(), returns_due_.end(), to) == returns_due_.end()) {
+    return;
+  }
+  found_no_room(to, post);
+  if (std::find(returns_due_.begin(), returns_due_.end(), to) == returns_due_.end()) {
     returns_due_.push_back(to);
     look_busy();
   }

@@ -31,6 +31,7 @@ Messages::Messages(EndpointState& state)
       outbox_(std::size_t{state.ranks} * credits_per_peer_, largest_packet(state) + core::kMostHeader),
       prepared_(static_cast<std::size_t>(state.config.number("prepared")), largest_packet(state)),
       parallel_(state),
+      patience_(state.ranks),
       busy_(state.busy) {
   for (Rank rank = 0; rank < state.ranks; ++rank) {
     Peer& peer = peers_[rank];
@@ -130,6 +131,7 @@ void Messages::advance() noexcept {
     returns_now_.swap(returns_due_);
     for (Rank peer : returns_now_) {
       if (peers_[peer].owed != 0 && !state_.lost[peer]) return_credits(peer);
+      if (peers_[peer].owed == 0) patience_[peer].begin_again();
     }
     returns_now_.clear();
   }
@@ -156,14 +158,22 @@ void Messages::send_kept() noexcept {
       const Post post = peer.conduit->send(to, outbox_.head(place), payload, token);
       count_sent(post, payload.size(), token);
       if (post.kind != Post::Kind::retry) {
+        patience_[to].begin_again();
         if (!lent || post.kind != Post::Kind::posted) free_place(place);
         continue;
       }
       peer.full_at = pass_;
+      found_no_room(to, post);
     }
     waiting[kept++] = place;
   }
   waiting.resize(kept);
+}
+
+/// Of a reply or of returned credits, which wait for room. To drop them would let the peer wait for ever.
+void Messages::found_no_room(Rank to, const Post& refused) noexcept {
+  const bool in_flight = state_.ops.in_flight() != 0 || !has_all_credits(to);
+  if (patience_[to].is_over(state_, to, refused, in_flight, core::MemoryPatience::Loss::peer)) give_up(to);
 }
 
 void Messages::free_place(std::uint32_t place) noexcept {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::am {
@@ -110,6 +111,13 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   ParallelMessages& parallel() noexcept { return parallel_; }
   /// A request's handler has returned without a reply, outside of dispatch: its credit is to be returned.
   void owe_credit(Rank to) noexcept;
+  /// For want of memory something could not be sent to the peer for too long, and no call or completion can tell of it: the peer
+  /// is to be given up.
+  void give_up(Rank to) noexcept {
+    if (given_up_ == kNoRank) given_up_ = to;
+  }
+  /// A rank that was given up, which has been reported; kNoRank: there is none. The caller takes it for lost.
+  Rank unreachable() noexcept { return std::exchange(given_up_, kNoRank); }
   /// Whether all messages have left this process, as far as the conduits tell.
   bool all_sent() const noexcept {
     return none_posted() && outbox_.waiting().empty() && returns_due_.empty() && none_to_follow();
@@ -176,6 +184,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
 
   bool has_no_memory_for(Rank to, const Post& refused, core::MemoryPatience& patience,
                          std::uint32_t own) noexcept;
+  void found_no_room(Rank to, const Post& refused) noexcept;
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
   // Packet: InOnePiece or InTwoPieces (am/packet_parts.hpp).
   template <class Packet>
@@ -208,11 +217,13 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   PreparedPool prepared_;
   RawSpaces raw_spaces_;
   ParallelMessages parallel_;
-  std::uint32_t to_follow_ = 0;    ///< the same, for all peers
-  std::vector<Rank> returns_due_;  ///< peers whose credits found no room to be returned
-  std::vector<Rank> returns_now_;  ///< the same, while `advance` tries again
-  std::uint64_t pass_ = 0;         ///< number of the present pass of `advance`
-  core::Busy busy_;                ///< set while the outbox or returns_due_ has something to send
+  std::uint32_t to_follow_ = 0;                 ///< the same, for all peers
+  std::vector<Rank> returns_due_;               ///< peers whose credits found no room to be returned
+  std::vector<Rank> returns_now_;               ///< the same, while `advance` tries again
+  std::uint64_t pass_ = 0;                      ///< number of the present pass of `advance`
+  std::vector<core::MemoryPatience> patience_;  ///< [rank] while replies or returned credits wait for room
+  Rank given_up_ = kNoRank;
+  core::Busy busy_;  ///< set while the outbox or returns_due_ has something to send
   LongSender send_long_ = nullptr;
   void* send_long_layer_ = nullptr;
 };

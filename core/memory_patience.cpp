@@ -15,8 +15,8 @@ constexpr std::chrono::seconds kSeldom{1};
 
 }  // namespace
 
-bool MemoryPatience::is_over(detail::EndpointState& state, Rank to, const Post& refused,
-                             bool in_flight) noexcept {
+bool MemoryPatience::is_over(detail::EndpointState& state, Rank to, const Post& refused, bool in_flight,
+                             Loss loss) noexcept {
   if (&state.conduit(to) == state.near.get()) return false;  // a post into shared memory needs no memory
   const auto now = state.clock.now();
   const bool was_away = now - std::exchange(tried_at_, now) > kSeldom;
@@ -34,9 +34,16 @@ bool MemoryPatience::is_over(detail::EndpointState& state, Rank to, const Post& 
   }
   if (short_since_ == Clock::time_point{}) short_since_ = now;
   if (over_ || now - short_since_ < (in_flight ? kLimitInFlight : kLimit)) return over_;
-  state.log.error("an operation on rank {} has found no room for {:.1f} s, and {}: it ends with no_memory",
-                  to, std::chrono::duration<double>(now - short_since_).count(),
-                  told ? "the network's library finds no memory" : kNoMemory);
+  const double lasted = std::chrono::duration<double>(now - short_since_).count();
+  const char* const why = told ? "this library or the network's finds no memory" : kNoMemory;
+  if (loss == Loss::operation)
+    state.log.error("an operation on rank {} has found no room for {:.1f} s, and {}: it ends with no_memory",
+                    to, lasted, why);
+  else
+    state.log.error(
+        "a reply to rank {}, its credits, or a message behind a put has found no room for {:.1f} s, and {}: "
+        "the rank is taken for lost",
+        to, lasted, why);
   return over_ = true;
 }
 

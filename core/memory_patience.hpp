@@ -7,6 +7,7 @@
 #include "core/memory_probe.hpp"
 
 #include <chrono>
+#include <cstdint>
 
 namespace aqueduct::detail {
 struct EndpointState;
@@ -27,13 +28,18 @@ class MemoryPatience {
   /// Chosen: a peer that computes without a poll is rarely away for longer.
   static constexpr std::chrono::seconds kLimitInFlight{20};
 
+  /// What the caller gives up: an operation, which ends with no_memory; or the peer, where something would be lost that no call
+  /// or completion could tell of, as a reply.
+  enum class Loss : std::uint8_t { operation, peer };
+
   using GetsMemory = bool (*)() noexcept;
   explicit MemoryPatience(GetsMemory gets_memory = core::gets_memory) noexcept : gets_memory_(gets_memory) {}
 
   /// Called after each attempt to which the conduit of `to` has answered `refused`, a `retry`. Returns true if for the limit
   /// no attempt has found room, and each look has found that memory is short: the conduit said so, or this process gets
-  /// none. Then the caller ends the post with no_memory; the log says why.
-  bool is_over(detail::EndpointState& state, Rank to, const Post& refused, bool in_flight) noexcept;
+  /// none. Then the caller ends the post with no_memory, or gives up the peer; the log says why.
+  bool is_over(detail::EndpointState& state, Rank to, const Post& refused, bool in_flight,
+               Loss loss = Loss::operation) noexcept;
   /// A post has found room.
   void begin_again() noexcept { *this = MemoryPatience(gets_memory_); }
 

@@ -202,7 +202,19 @@ bool LongRequests::try_message(Op& op) noexcept {
                                           {message.args, message.args_bytes, 0, message.raw}, &target, {},
                                           core::tokens::kNobody);
   message.sent = post.kind != Post::Kind::retry;
+  if (!message.sent) refused_ = post;
   return message.sent;
+}
+
+/// After the head of the queue has found no room. The payload is in place, and the caller's Event may be done: nothing could tell
+/// that the message is dropped, so the peer is given up.
+void LongRequests::look_for_memory(Rank to) noexcept {
+  core::MemoryPatience& patience = queues_[to].patience;
+  if (messages_.credits_left(to) == 0)  // the peer has not handled what it got
+    patience.begin_again();
+  else if (patience.is_over(state_, to, refused_, !messages_.has_all_credits(to),
+                            core::MemoryPatience::Loss::peer))
+    messages_.give_up(to);
 }
 
 void LongRequests::queue(Op& op) noexcept {
@@ -229,9 +241,11 @@ void LongRequests::advance() noexcept {
     while (queue.head != nullptr && try_message(*queue.head)) {
       Op& op = *queue.head;
       queue.head = op.next;
+      queue.patience.begin_again();
       end(op, {});
     }
     if (queue.head != nullptr) {
+      look_for_memory(waiting_on_[i]);
       ++i;
       continue;
     }

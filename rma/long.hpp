@@ -5,6 +5,7 @@
 #include "am/messages.hpp"
 #include "core/busy.hpp"
 #include "core/endpoint_state.hpp"
+#include "core/memory_patience.hpp"
 #include "rma/transfers.hpp"
 
 #include <cstddef>
@@ -39,6 +40,7 @@ class LongRequests final : public core::Layer {
   struct Queue {
     Op* head = nullptr;
     Op* tail = nullptr;
+    core::MemoryPatience patience = core::MemoryPatience();  ///< of its head
   };
 
   static Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, core::Bytes payload,
@@ -52,15 +54,17 @@ class LongRequests final : public core::Layer {
   Result<Op*> begin(const Call& call, bool immediate) noexcept;
   static bool in_place(core::Layer& layer, Op& op) noexcept;
   bool try_message(Op& op) noexcept;
+  void look_for_memory(Rank to) noexcept;
   void queue(Op& op) noexcept;
   void end(Op& op, Status status) noexcept;
 
   EndpointState& state_;
   am::Messages& messages_;
   Transfers& transfers_;
-  std::vector<Queue> queues_;     // [rank] requests whose payload is in place
-  std::vector<Rank> waiting_on_;  // the ranks whose queue is not empty
-  core::Busy busy_;               // set while there are any
+  std::vector<Queue> queues_;                 // [rank] requests whose payload is in place
+  std::vector<Rank> waiting_on_;              // the ranks whose queue is not empty
+  core::Busy busy_;                           // set while there are any
+  core::Post refused_ = core::Post::retry();  // of the latest message without a credit or room
 };
 
 }  // namespace aqueduct::rma

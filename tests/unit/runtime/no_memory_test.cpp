@@ -2,6 +2,7 @@
 
 #include <aqueduct/aqueduct.hpp>
 
+#include "am/messages.hpp"
 #include "conduits/registry.hpp"
 #include "core/endpoint_state.hpp"
 #include "core/memory_patience.hpp"
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,11 +41,11 @@ constexpr Rank kMostRanks = 3;
 /// [rank] what posts to it are answered if that is a retry.
 using Refusals = std::array<Post, kMostRanks>;
 
-/// Loop's conduit, but for posts that are refused.
+/// Loop's conduit, but for posts that are refused: of these all, or messages only.
 class RefusingConduit final : public core::Conduit, core::NativeRma {
  public:
-  RefusingConduit(std::unique_ptr<core::Conduit> inner, const Refusals& refusals)
-      : inner_(std::move(inner)), refusals_(refusals) {}
+  RefusingConduit(std::unique_ptr<core::Conduit> inner, const Refusals& refusals, const bool& only_messages)
+      : inner_(std::move(inner)), refusals_(refusals), only_messages_(only_messages) {}
 
   const core::Properties& properties() const noexcept override { return inner_->properties(); }
   std::vector<std::byte> address() override { return inner_->address(); }
@@ -65,18 +67,20 @@ class RefusingConduit final : public core::Conduit, core::NativeRma {
   }
   Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
            core::Token token) noexcept override {
-    return refuses(peer) ? refusals_[peer] : inner_->rma()->put(peer, key, offset, from, inject, token);
+    return refuses_rma(peer) ? refusals_[peer] : inner_->rma()->put(peer, key, offset, from, inject, token);
   }
   Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
            core::Token token) noexcept override {
-    return refuses(peer) ? refusals_[peer] : inner_->rma()->get(peer, key, offset, to, token);
+    return refuses_rma(peer) ? refusals_[peer] : inner_->rma()->get(peer, key, offset, to, token);
   }
 
  private:
   bool refuses(Rank to) const noexcept { return refusals_[to].kind == Post::Kind::retry; }
+  bool refuses_rma(Rank to) const noexcept { return !only_messages_ && refuses(to); }
 
   std::unique_ptr<core::Conduit> inner_;
   const Refusals& refusals_;
+  const bool& only_messages_;
 };
 
 struct RefusingNetwork final : core::Network {
@@ -84,11 +88,12 @@ struct RefusingNetwork final : core::Network {
     auto conduit = inner->open(me);
     if (!conduit) return conduit.status();
     return std::unique_ptr<core::Conduit>(
-        std::make_unique<RefusingConduit>(*std::move(conduit), refusals[me]));
+        std::make_unique<RefusingConduit>(*std::move(conduit), refusals[me], only_messages));
   }
   std::unique_ptr<core::Network> inner;
   static constexpr Refusals kNone{Post::done(), Post::done(), Post::done()};
   std::array<Refusals, kMostRanks> refusals{kNone, kNone, kNone};  // [rank]
+  bool only_messages = false;
 };
 
 /// Parameter: AQUEDUCT_LOOP_NATIVE. Without, the reference layer's queue waits for room.
@@ -205,6 +210,98 @@ TEST(NoMemoryForOnePeer, EndsNoOperationOnAnother) {
   });
   EXPECT_EQ(job->endpoint(2).segment()[64], std::byte{7});
   EXPECT_TRUE(job->finish());
+}
+
+/// What rank 1 owes, or sends behind a put, finds no room for want of memory. No call of it could tell of that.
+class NoMemoryForWhatIsOwed : public testing::Test {
+ protected:
+  /// `loop_native`: as AQUEDUCT_LOOP_NATIVE.
+  void make_job(const char* loop_native) {
+    for (const auto& [name, value] : {std::pair{"conduit", "loop"},
+                                      {"near", "off"},
+                                      {"segment_bytes", "256K"},
+                                      {"loop_native", loop_native}})
+      ASSERT_TRUE(config_.set(name, value));
+    log_.emplace(config_, kNoRank);
+    process_.emplace(core::Process{&config_, &*log_, /*job=*/1, 2, {0, 1}, {0, 0}});
+    auto loop = conduits::find("loop")->entry->make(*process_);
+    ASSERT_TRUE(loop);
+    network_.inner = *std::move(loop);
+    auto job = runtime::build_in_process(2, config_, network_);
+    ASSERT_TRUE(job);
+    job_.emplace(*std::move(job));
+  }
+  /// Rank 1 gives rank 0 up, and says why.
+  void expect_loss() {
+    Endpoint& owing = job_->endpoint(1);
+    const core::EndpointClock before = std::exchange(owing.state().clock, fast_.clock());
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 100'000 && !owing.is_lost(0); ++i) owing.progress();
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(owing.is_lost(0));
+    EXPECT_NE(said.find("finds no memory: the rank is taken for lost"), std::string::npos) << said;
+    owing.state().clock = before;
+    job_->endpoint(0).state().peer_lost(1);
+  }
+  void TearDown() override {
+    if (job_) {
+      network_.refusals[1] = RefusingNetwork::kNone;
+      for (Rank rank = 0; rank < 2; ++rank) job_->endpoint(rank).state().peer_lost(1 - rank);
+      EXPECT_EQ(job_->finish().code(), ErrorCode::peer_lost);
+    }
+  }
+
+  Config config_;
+  std::optional<core::Log> log_;
+  std::optional<core::Process> process_;
+  RefusingNetwork network_;
+  const FastClock fast_{milliseconds(30)};
+  std::optional<Job> job_;
+};
+
+TEST_F(NoMemoryForWhatIsOwed, OfAReplyGivesThePeerUp) {
+  make_job("none");
+  network_.refusals[1][0] = Post::retry(ErrorCode::no_memory);
+  std::vector<std::byte> got(100);
+  const Event event = get_nb(job_->endpoint(0), got, GlobalPtr<std::byte>{1, 0});
+  expect_loss();
+  EXPECT_TRUE(event.done());
+}
+
+TEST_F(NoMemoryForWhatIsOwed, OfCreditsGivesThePeerUp) {
+  make_job("none");
+  std::vector<ShortRequest<std::uint64_t>> handlers;
+  for (Rank rank = 0; rank < 2; ++rank) {
+    auto made = on_short_request<std::uint64_t>(job_->endpoint(rank), [](auto&, std::uint64_t) {});
+    ASSERT_TRUE(made);
+    handlers.push_back(*made);
+  }
+  network_.refusals[1][0] = Post::retry(ErrorCode::no_memory);
+  Endpoint& sender = job_->endpoint(0);
+  while (sender.state().messages->credits_left(1) != 0) ASSERT_TRUE(request(sender, 1, handlers[0], 1));
+  expect_loss();
+}
+
+TEST_F(NoMemoryForWhatIsOwed, OfAMessageBehindAPutGivesThePeerUp) {
+  make_job("rma");
+  std::vector<LongRequest<std::uint64_t>> handlers;
+  int heard = 0;
+  for (Rank rank = 0; rank < 2; ++rank) {
+    auto made =
+        on_long_request<std::uint64_t>(job_->endpoint(rank), [&](auto&, std::uint64_t, auto) { ++heard; });
+    ASSERT_TRUE(made);
+    handlers.push_back(*made);
+  }
+  network_.only_messages = true;
+  network_.refusals[1][0] = Post::retry(ErrorCode::no_memory);
+  const std::vector<std::byte> payload(20'000, std::byte{3});
+  Event reusable;
+  AmOptions options;
+  options.source_event = &reusable;
+  ASSERT_TRUE(request(job_->endpoint(1), handlers[1], 1, payload, GlobalPtr<std::byte>{0, 0}, options));
+  expect_loss();
+  EXPECT_TRUE(reusable.done());
+  EXPECT_EQ(heard, 0);
 }
 
 // What a conduit without room answers says nothing of memory: then only the look for memory decides.
