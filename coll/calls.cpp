@@ -43,7 +43,7 @@ Status refuse_call(TeamState& team, const coll::CallDescription& call, Status st
                    const std::string& why) noexcept {
   const auto description = coll::refused_call(call, status.code());
   log_refusal(team, description, why);
-  engine_of(team).refuse(team, description);
+  engine_of(team).refuse(team, description, status);
   return status;
 }
 
@@ -167,7 +167,7 @@ Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
     if (plan.status().code() != ErrorCode::invalid_argument)
       return refuse_call(state, bind, plan.status(), "the plan cannot be bound");
     // The choice of the algorithm has logged why.
-    engine.refuse(state, coll::refused_call(bind, plan.status().code()));
+    engine.refuse(state, coll::refused_call(bind, plan.status().code()), plan.status());
     return plan.status();
   }
   record->bound = static_cast<coll::Plan*>(*plan);

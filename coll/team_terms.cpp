@@ -71,7 +71,8 @@ void leave_unsettled(TeamState& made, Status why, bool nobody) noexcept {
   // What another member has told, all know; but a loss in the team that is split some may have noticed too late.
   const bool own = why.peer() == made.endpoint.rank || why.code() == ErrorCode::peer_lost;
   if (!nobody && !lost && own) static_cast<void>(Absences::tell(made, why.code()));
-  if (!nobody && collectives != nullptr && !lost) collectives->refuse(made, refused_call({}, why.code()));
+  if (!nobody && collectives != nullptr && !lost)
+    collectives->refuse(made, refused_call({}, why.code()), why.code());
   leave_collectives(made, nobody);
   made.endpoint.barriers->leave(made, nobody);
 }

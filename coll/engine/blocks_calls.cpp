@@ -253,7 +253,7 @@ Event TeamEngine::begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) no
   const CallDescription asked = blocks.request.description;
   const auto known = know(blocks);
   if (!known) {
-    refuse(refused_call(asked, known.status().code()));
+    refuse(refused_call(asked, known.status().code()), known.status());
     return Event(known.status());
   }
   KnownCall& call = **known;

@@ -316,7 +316,7 @@ Status check_blocks(TeamState& team, const CollBlocksCall& call, BlocksCall& che
     return BlocksCheck(team, call, checked, why).check();
   } catch (const std::bad_alloc&) {
     why.clear();
-    return ErrorCode::no_memory;
+    return {ErrorCode::no_memory, team.endpoint.rank};
   }
 }
 

@@ -214,8 +214,8 @@ void Collectives::leave(TeamState& team, bool together) noexcept {
   set_busy(false);
 }
 
-void Collectives::refuse(TeamState& team, const CallDescription& call) noexcept {
-  if (TeamEngine* const engine = engine_of(team)) engine->refuse(call);
+void Collectives::refuse(TeamState& team, const CallDescription& call, Status why) noexcept {
+  if (TeamEngine* const engine = engine_of(team)) engine->refuse(call, why);
 }
 
 void Collectives::tell_finish() noexcept {

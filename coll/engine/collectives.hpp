@@ -102,7 +102,7 @@ class Collectives final : public core::Layer {
 
   // Calls: see TeamEngine.
 
-  void refuse(TeamState& team, const CallDescription& call) noexcept;
+  void refuse(TeamState& team, const CallDescription& call, Status why) noexcept;
   /// This rank is in Job::finish. Tells the members of all teams that work still that it makes no further call of them.
   void tell_finish() noexcept;
   /// Saves what the teams have learned that the program has not ended, if AQUEDUCT_COLL_TUNING names a place: all ranks

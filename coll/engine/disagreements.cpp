@@ -3,6 +3,8 @@
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
 
+#include <string_view>
+
 namespace aqueduct::coll {
 
 namespace {
@@ -17,13 +19,20 @@ void TeamEngine::settle() noexcept {
   if (const auto news = agreement_.take_news()) layer_.tell(*this, news->number, news->call);
   if (!agreement_.broken()) [[likely]]
     return;
-  if (broken_from_ > agreement_.broken_at()) state_.log.error("{}", agreement_.why());
+  if (broken_from_ > agreement_.broken_at()) {
+    const std::string_view why = agreement_.why();
+    state_.log.error("{}", !why.empty() ? why : "a team is broken, and there is no memory to say why");
+  }
   fail(agreement_.status(), agreement_.broken_at());
   layer_.look_busy(*this);
 }
 
-void TeamEngine::refuse(const CallDescription& call) noexcept {
-  if (broken_.ok() && ranks_ > 1) static_cast<void>(note(call));
+void TeamEngine::refuse(const CallDescription& call, Status why) noexcept {
+  if (!broken_.ok() || ranks_ == 1) return;
+  static_cast<void>(note(call));
+  if (why != no_memory_here()) return;
+  agreement_.lacked_memory();
+  settle();
 }
 
 void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {

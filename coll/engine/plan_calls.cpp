@@ -86,8 +86,9 @@ Event TeamEngine::start(Plan& plan) noexcept {
   if (!broken_.ok()) return Event(broken_);
   if (plan.runs()) {
     // Told to the others: if their last start is over, they count this one, and would take the next one here for it.
-    refuse(refused_call(plan.call->request.description, ErrorCode::invalid_argument));
-    return Event(Status(ErrorCode::invalid_argument));
+    const Status status(ErrorCode::invalid_argument);
+    refuse(refused_call(plan.call->request.description, status.code()), status);
+    return Event(status);
   }
   if (!plan.obstacles.has(Plan::kIndirect))
     return begin_or_start_again(*plan.call, plan_memory(plan), false, &plan);

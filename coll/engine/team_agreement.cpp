@@ -146,6 +146,21 @@ Status TeamAgreement::saw_other(std::uint64_t number, Rank from) noexcept {
   return status();
 }
 
+void TeamAgreement::lacked_memory() noexcept {
+  if (broken()) return;
+  CallText text;
+  text.add("call {} of the team: rank {} has no memory for it, and makes no further call of the team", made_,
+           self_);
+  try {
+    why_.assign(text.view());
+  } catch (const std::bad_alloc&) {
+    why_.clear();
+  }
+  code_ = ErrorCode::no_memory;
+  culprit_ = self_;
+  broken_at_ = made_;
+}
+
 std::optional<CallNews> TeamAgreement::silent_before(std::uint64_t number) noexcept {
   if (number <= 1 || !remembers(number - 1)) return std::nullopt;
   const CallDescription& call = own(number - 1);

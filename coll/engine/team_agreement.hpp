@@ -57,6 +57,10 @@ class TeamAgreement {
       return {};
     return calls_slowly(number, call);
   }
+  /// This member has refused its last call because it had no memory of its own for it. The team is broken for it from there
+  /// on, whatever the others do: its next call would show them a mark that they take for another call, before they hear of
+  /// the refusal.
+  void lacked_memory() noexcept;
   /// The next call, which this member does not refuse. Requires: is_quiet(), and `calls` before. Returns its number. `call` is not copied: it
   /// stays as it is until `forget`.
   std::uint64_t calls_quietly(const CallDescription& call) noexcept {

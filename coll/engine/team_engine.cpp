@@ -119,7 +119,7 @@ Event TeamEngine::begin(const Request& request, const CollCall& given, bool bloc
   const auto call = know(request);
   if (!call) {
     // The others are told, since this member may be without scratch alone.
-    refuse(refused_call(request.description, call.status().code()));
+    refuse(refused_call(request.description, call.status().code()), call.status());
     return Event(call.status());
   }
   // A team that learns looks at each call: members that keep different ones would count differently.

@@ -130,7 +130,8 @@ class TeamEngine {
   Event begin(const Request& request, const CollCall& given, bool blocking) noexcept;
   /// A call whose blocks may differ. Takes `call`, which is of the layer's pool, also on failure.
   Event begin(BlocksCall& call, bool blocking) noexcept { return begin_blocks(call, blocking, nullptr); }
-  void refuse(const CallDescription& call) noexcept;
+  /// `why`: what the call returns. With no_memory of this rank's own the team is broken for it.
+  void refuse(const CallDescription& call, Status why) noexcept;
   Result<Plan*> bind(const Request& request) noexcept;
   Result<Plan*> bind(BlocksCall& call) noexcept;  ///< takes it likewise
   [[gnu::always_inline]] inline core::Op* start_at_once(Plan& plan, core::OpPool& ops) noexcept;

@@ -108,7 +108,7 @@ void TeamEngine::have_tuning(std::shared_ptr<const TuningTable> table) {
 
 void TeamEngine::give_up_calls(ErrorCode why) noexcept {
   // If no call is in flight, the others are told that this member refuses the next one.
-  if (first_ == nullptr && broken_.ok()) refuse(refused_call({}, why));
+  if (first_ == nullptr && broken_.ok()) refuse(refused_call({}, why), why);
   fail_and_tell(why);
   static_cast<void>(advance());
 }

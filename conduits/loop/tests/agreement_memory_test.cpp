@@ -102,6 +102,30 @@ TEST(AgreementMemory, WhoHadNoneIsToldByThoseThatHaveCalled) {
   EXPECT_EQ(differs.status(), Status(ErrorCode::mismatch, 1));
 }
 
+// It may not know for long whether the others have called, and its next call would show them another mark.
+TEST(AgreementMemory, AMemberWithoutItMakesNoFurtherCall) {
+  TeamAgreement agreement(2);
+  ASSERT_TRUE(agreement.calls(1, call_of(8)));
+  const CallDescription refused = coll::refused_call(call_of(8), ErrorCode::no_memory);
+  const Status outcome(ErrorCode::no_memory, 2);
+  {
+    const NoMemory none;
+    EXPECT_TRUE(agreement.calls(2, refused));
+    const auto news = agreement.take_news();
+    ASSERT_TRUE(news);
+    EXPECT_TRUE(news->call == refused);
+    agreement.lacked_memory();
+  }
+  EXPECT_EQ(agreement.broken_at(), 2u);
+  EXPECT_EQ(agreement.status(), outcome);
+  // Who has called tells the same; so does one that has refused alike.
+  EXPECT_NE(agreement.heard(0, 2, coll::relayed_no_memory(2)), Verdict::broken);
+  EXPECT_EQ(agreement.status(), outcome);
+  EXPECT_NE(agreement.heard(1, 2, refused), Verdict::broken);
+  EXPECT_EQ(agreement.status(), outcome);
+  EXPECT_EQ(agreement.calls(3, call_of(8)), outcome);
+}
+
 // The others got `mismatch` there, and so did the member itself from its second call on.
 TEST(FirstCallMemory, AMemberWithoutItIsNamedOnAllMembers) {
   Config config;
@@ -130,6 +154,36 @@ TEST(FirstCallMemory, AMemberWithoutItIsNamedOnAllMembers) {
     ASSERT_TRUE(all_reduce(ep.world(), std::span(&word, 1), ReduceOp::sum));
     EXPECT_EQ(word, 4u);
     EXPECT_TRUE(team->end());
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+// The others took the mark of its next call for that of another call, and got `mismatch`, if it came before the news.
+TEST(FirstCallMemory, ANextCallMadeAtOnceIsNoOtherCallForTheOthers) {
+  Config config;
+  for (const auto& [name, value] :
+       {std::pair{"conduit", "loop"}, {"near", "off"}, {"segment_bytes", "4K"}, {"log", "off"}})
+    ASSERT_TRUE(config.set(name, value));
+  auto job = Job::in_process(4, config);
+  ASSERT_TRUE(job);
+  job->run_each([](Endpoint& ep) {
+    const Status outcome(ErrorCode::no_memory, 2);
+    for (int round = 0; round < 20; ++round) {
+      auto team = ep.world().dup();
+      ASSERT_TRUE(team);
+      std::uint64_t word = 1;
+      const auto sums = [&] { return all_reduce(*team, std::span(&word, 1), ReduceOp::sum); };
+      if (ep.rank() == 2) {
+        const NoMemory none;
+        EXPECT_EQ(sums(), outcome);
+      } else {
+        EXPECT_EQ(sums(), outcome);
+      }
+      EXPECT_EQ(broadcast(*team, std::span(&word, 1), 2), outcome);
+      ASSERT_TRUE(ep.barrier());
+      EXPECT_TRUE(team->end());
+    }
     ASSERT_TRUE(ep.barrier());
   });
   EXPECT_TRUE(job->finish());
