@@ -6,6 +6,7 @@
 #include "coll/tune/operation_word.hpp"
 #include "conduits/registry.hpp"
 #include "core/json_reader.hpp"
+#include "tools/aqtune/found_line.hpp"
 #include "tools/aqtune/options.hpp"
 #include "tools/aqtune/report.hpp"
 #include "tools/standard_output.hpp"
@@ -78,12 +79,7 @@ void print(const Tuned& one, const Way& way, Rank ranks, bool json) {
     if (way.sync != std::pair{Sync::all, Sync::all} && one.operation != Collective::barrier)
       fmt::print("sync {} to {}  ", word_of(way.sync.first), word_of(way.sync.second));
     if (element == 4) fmt::print("elements of 4 bytes  ");
-    fmt::print("{:<15}{:>10} B  {:<34}{:>11.2f} us   {}{}\n", coll::operation_word(one.operation), one.bytes,
-               one.algorithm, us(one.median),
-               one.runner_up.empty()
-                   ? std::string("nothing else was tried")
-                   : fmt::format("then {} in {:.2f} us", one.runner_up, us(one.runner_up_median)),
-               one.decided || one.runner_up.empty() ? "" : " (undecided)");
+    fmt::print("{}\n", found_line(one));
   }
 }
 

@@ -66,7 +66,8 @@ std::string title_of(const coll::TuningKey& key) {
   constexpr std::array kSyncs{"none", "mine", "all"};
   std::string title =
       fmt::format("{} {}", coll::operation_word(key.operation), kKinds[static_cast<std::size_t>(key.kind)]);
-  if (key.in != coll::Sync::all || key.out != coll::Sync::all)
+  const bool has_modes = key.operation != coll::Operation::barrier;
+  if (has_modes && (key.in != coll::Sync::all || key.out != coll::Sync::all))
     title += fmt::format(", sync {} to {}", kSyncs[static_cast<std::size_t>(key.in)],
                          kSyncs[static_cast<std::size_t>(key.out)]);
   return title;

@@ -67,6 +67,18 @@ TEST(TuningReport, ShowsEachDecisionInItsMap) {
   EXPECT_THAT(page, HasSubstr("<svg"));
 }
 
+TEST(TuningReport, NamesNoModesOfBarriers) {
+  coll::Decision one = decision_for_page(coll::kAllReduceTree, 4, 0);
+  one.key.operation = coll::Operation::barrier;
+  one.key.in = one.key.out = coll::Sync::mine;
+  one.key.kind = coll::TeamKind::host;
+  coll::Decision other = decision_for_page(coll::kBroadcastChain, 4, 1024);
+  other.key.in = other.key.out = coll::Sync::mine;
+  const std::string page = report_page({"here", "udp"}, std::vector{one, other});
+  EXPECT_THAT(page, HasSubstr("<h2>barrier on one host</h2>"));
+  EXPECT_THAT(page, HasSubstr("<h2>broadcast over a network, sync mine to mine</h2>"));
+}
+
 TEST(TuningReport, OfNothingIsAPageToo) {
   const std::string page = report_page({"here", "udp"}, {});
   EXPECT_EQ(unbalanced(page), "");
