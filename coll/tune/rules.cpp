@@ -26,7 +26,9 @@ namespace {
 
 constexpr std::uint64_t kKiB = 1024;
 
-/// Members that do not know where outputs are announce them up to this number of members, where each tells all others.
+/// Members that do not know where outputs are announce them up to this number of members, where each tells all others. It bounds
+/// what the rules choose and nothing that is kept: in larger teams they take an algorithm that goes through scratch, and where a
+/// setting asks for `direct` all the same, each pair has a slot for its announcement (coll/schedule/announced.hpp). So none is lost.
 constexpr Rank kMostAnnounced = 8;
 
 /// Where processors move the bytes, through sockets, a copy out of the cache costs less than an answer, which wakes another
