@@ -151,7 +151,7 @@ class TeamEngine {
   TuningKey key_for(const Shape& shape) const noexcept { return key_of(shape, traits_); }
   /// Chooses how the next barriers are carried out, which the next one does otherwise. Requires: has_barriers().
   Status choose_barrier() noexcept;
-  /// A setting names the algorithm.
+  /// A setting names the algorithm; that of barriers only if the team can follow it.
   bool is_forced(Collective operation) const noexcept;
   /// The next calls and plans of the key are carried out so; `end_trial`: as before. By all members between the same two calls.
   void try_out(const TuningKey& key, const Timed& what) noexcept;

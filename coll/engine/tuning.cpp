@@ -35,6 +35,8 @@ void TeamEngine::choose_tuning(bool all_alike) noexcept {
 }
 
 bool TeamEngine::is_forced(Collective operation) const noexcept {
+  if (operation == Collective::barrier)
+    return layout_ && layer_.rules().is_barrier_set(traits_of_barriers(), *layout_);
   return layer_.rules().is_forced(operation);
 }
 

@@ -45,6 +45,11 @@ std::string_view why_not_chosen(const Algorithm& algorithm, std::string_view oth
   return is_for_settings_alone(algorithm) ? "it could, but only a setting chooses it" : otherwise;
 }
 
+std::string TableChooser::line_of(const Asked& asked) {
+  if (asked.left == nullptr) return {};
+  return fmt::format("  (a setting asks for {}, but {})\n", asked.user.algorithm->name, asked.left);
+}
+
 std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
                                   const ScratchLayout& scratch) const {
   return explain(asked(shape, team), team, scratch);
@@ -66,8 +71,7 @@ std::string TableChooser::explain(const Asked& asked, const TeamTraits& team,
     text += chosen_lines(choice, scratch, user ? " (a setting asks for it)" : "");
     if (choice.algorithm->native && team.native != nullptr) text += native_lines(choice, team);
   }
-  if (asked.left != nullptr)
-    text += fmt::format("  (a setting asks for {}, but {})\n", asked.user.algorithm->name, asked.left);
+  text += line_of(asked);
   for (const Algorithm* const algorithm : all_algorithms()) {
     if (algorithm->operation != shape.operation || algorithm == choice.algorithm) continue;
     const Fit how = fit_with_any(*algorithm, shape, team, scratch);

@@ -87,6 +87,12 @@ std::string TunedChooser::explain_learned(const Answer& found, const Question& q
   return text;
 }
 
+std::string TunedChooser::left_line(const Question& question, const TeamTraits& team,
+                                    const ScratchLayout& scratch) const {
+  return question.barrier() ? rules_.left_barrier_line(team, scratch)
+                            : rules_.left_line(question.shape, team);
+}
+
 std::string TunedChooser::explain_rules(const Question& question, const TeamTraits& team,
                                         const ScratchLayout& scratch) const {
   return question.barrier() ? rules_.explain_barrier(team, scratch)
@@ -117,6 +123,7 @@ std::string TunedChooser::explain(const Question& question, const TeamTraits& te
   text += chosen_lines(found.choice, scratch, "");
   if (found.choice.algorithm->native && team.native != nullptr) text += native_lines(found.choice, team);
   text += ranking_lines(found, question);
+  text += left_line(question, team, scratch);
   const bool measured = found.ranking->all[found.place].known == Known::measured;
   for (const Algorithm* const algorithm : all_algorithms()) {
     if (algorithm->operation != shape.operation || algorithm == found.choice.algorithm) continue;

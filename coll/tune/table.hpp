@@ -14,7 +14,7 @@ namespace aqueduct::coll {
 /// Chooses by a table of rules (rules.cpp): the first line that applies and whose algorithm can do the shape with the
 /// team's scratch, in one or in pieces. If no line serves, the first algorithm that can do it at all. A setting of the
 /// user (coll_settings.hpp) comes before the table; but one that asks for `team-tree` says nothing of teams without a tree,
-/// nor of reductions in an order that the tree does not keep: the rules choose for these.
+/// nor of reductions in an order that the tree does not keep: these are chosen as without it.
 ///
 /// If the team's conduit does the shape too, whichever of the two is expected to be faster (native_choice.hpp).
 ///
@@ -42,6 +42,21 @@ class TableChooser final : public Chooser {
   std::string explain_barrier(const TeamTraits& team, const ScratchLayout& scratch) const;
   /// Why the team's barriers are not what the setting for barriers asks for. Null: they are, or nothing is set.
   const char* why_barrier_differs(const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
+  /// Whether a setting decides about the shape, or about the team's barriers: it names an algorithm, which the team
+  /// can follow.
+  bool is_set(const Shape& shape, const TeamTraits& team) const noexcept {
+    return asked(shape, team).is_forced();
+  }
+  bool is_barrier_set(const TeamTraits& team, const ScratchLayout& scratch) const noexcept {
+    return asked_barrier(team, scratch).is_forced();
+  }
+  /// The line of `explain` about a setting that the team cannot follow: "(a setting asks for …, but …)". Empty: there is none.
+  std::string left_line(const Shape& shape, const TeamTraits& team) const {
+    return line_of(asked(shape, team));
+  }
+  std::string left_barrier_line(const TeamTraits& team, const ScratchLayout& scratch) const {
+    return line_of(asked_barrier(team, scratch));
+  }
   /// Whether a setting of the user names an algorithm for the operation.
   bool is_forced(Operation operation) const noexcept { return forced(operation).algorithm != nullptr; }
 
@@ -57,13 +72,14 @@ class TableChooser final : public Chooser {
   struct Asked {
     Shape shape;
     Forced user;
-    const char* left = nullptr;  ///< why what they ask for is left to the rules; null: it is not
+    const char* left = nullptr;  ///< why the choice is made as without them; null: it is not
     bool barrier = false;
 
     bool is_forced() const noexcept { return user.algorithm != nullptr && left == nullptr; }
   };
   Asked asked(const Shape& shape, const TeamTraits& team) const noexcept;
   Asked asked_barrier(const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
+  static std::string line_of(const Asked& asked);
   Choice choose(const Asked& asked, const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
   std::string explain(const Asked& asked, const TeamTraits& team, const ScratchLayout& scratch) const;
 

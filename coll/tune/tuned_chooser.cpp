@@ -76,7 +76,8 @@ TunedChooser::Answer TunedChooser::answer(const Question& question, const TeamTr
       return {std::move(choice), nullptr, 0, "it was learned", &what};
     }
   }
-  if (rules_.is_forced(key.operation)) return {by_rules(question, team, scratch), nullptr, 0, "a setting"};
+  const bool set = question.barrier() ? rules_.is_barrier_set(team, scratch) : rules_.is_set(shape, team);
+  if (set) return {by_rules(question, team, scratch), nullptr, 0, "a setting"};
   if (table_->empty() || key.operation > Operation::exscan || shape.ranks < 2)
     return {by_rules(question, team, scratch), nullptr, 0, nullptr};
   const Ranking& ranking = ranking_of(key, team, scratch);

@@ -24,7 +24,8 @@ struct ChoiceCounts {
 };
 
 /// Chooses by what the members of a team have agreed on: a setting; else what was learned about the key; else what was measured for the key, or near it; else
-/// the model of the network; else the rules. Whatever comes first must be able to do the shape with the team's scratch.
+/// the model of the network; else the rules. Whatever comes first must be able to do the shape with the team's
+/// scratch. Settings that the team cannot follow, where that is no error (TableChooser), change nothing.
 ///
 /// Barriers of a team are all-reduces (barrier_shape.hpp), with settings and decisions of their own.
 ///
@@ -106,6 +107,7 @@ class TunedChooser final : public Chooser {
   std::string explain(const Question& question, const TeamTraits& team, const ScratchLayout& scratch) const;
   Choice by_rules(const Question& question, const TeamTraits& team,
                   const ScratchLayout& scratch) const noexcept;
+  std::string left_line(const Question& question, const TeamTraits& team, const ScratchLayout& scratch) const;
   std::string explain_rules(const Question& question, const TeamTraits& team,
                             const ScratchLayout& scratch) const;
   Answer answer(const Question& question, const TeamTraits& team, const ScratchLayout& scratch) const;

@@ -273,6 +273,38 @@ TEST_F(TunedChoice, ObeysASettingFirst) {
   EXPECT_THAT(explain(chooser, shape), HasSubstr("a setting asks for it"));
 }
 
+// What was measured or modelled was left aside, and the rules chose.
+TEST_F(TunedChoice, IsAsWithoutASettingThatTheTeamCannotFollow) {
+  ForcedAlgorithms forced{};
+  forced[static_cast<std::size_t>(Operation::barrier)] = {&kAllReduceHosts, {}};
+  forced[static_cast<std::size_t>(Operation::broadcast)] = {&kBroadcastTeamTree, {}};
+  const TableChooser rules(forced);
+  const TeamTraits team = over_network(8);
+  const ScratchLayout layout = layout_for(8);
+  Decision barrier;
+  Shape meeting;
+  meeting.operation = Operation::barrier;
+  meeting.ranks = 8;
+  barrier.key = key_of(meeting, team);
+  barrier.best = {&kAllReduceTree, {8, 0, 0}, 1000};
+  barrier.samples = 5;
+  Decision broadcast;
+  const Shape shape = shape_to_choose(Operation::broadcast, 8, 1024);
+  broadcast.key = key_of(shape, team);
+  broadcast.best = {&kBroadcastFlat, {4, 0, 0}, 1000};
+  broadcast.samples = 5;
+  const TunedChooser chooser(rules, table_of(usual_, {barrier, broadcast}));
+  const Choice of_barrier = chooser.choose_barrier(team, layout);
+  EXPECT_EQ(of_barrier.by, ChosenBy::measurement);
+  EXPECT_EQ(of_barrier.algorithm, &kAllReduceTree);
+  EXPECT_EQ(of_barrier.shape.parameters[0], 8u);
+  EXPECT_THAT(chooser.explain_barrier(team, layout), HasSubstr("(a setting asks for hosts, but "));
+  const Choice of_broadcast = choose(chooser, shape);
+  EXPECT_EQ(of_broadcast.by, ChosenBy::measurement);
+  EXPECT_EQ(of_broadcast.algorithm, &kBroadcastFlat);
+  EXPECT_THAT(explain(chooser, shape), HasSubstr("(a setting asks for team-tree, but the team has no tree)"));
+}
+
 TEST_F(TunedChoice, TriesOutWhatItIsTold) {
   TunedChooser chooser(rules_, table_of(usual_));
   const Shape shape = shape_to_choose(Operation::broadcast, 8, 1024);
