@@ -66,7 +66,7 @@ PieceTransfers::Step PieceTransfers::get_box(Transfer& t) noexcept {
   while (t.there_at.remaining() != 0 && t.op->outcome.ok()) {
     Chunk* const chunk = std::popcount(t.chunks) < kChunksOfOne ? take_chunk(t) : nullptr;
     core::Op* const op = chunk != nullptr ? state_.ops.acquire(core::kGroup, t.peer, false) : nullptr;
-    StagingBuffer* const stage = op != nullptr ? staging_buffers_.take() : nullptr;
+    StagingBuffer* const stage = op != nullptr ? take_stage() : nullptr;
     const auto drop = [&] {
       if (op != nullptr) {
         state_.ops.part_ended(*op, {});

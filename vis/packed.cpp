@@ -61,7 +61,7 @@ PieceTransfers::Step PieceTransfers::put_packed(Transfer& t) noexcept {
   while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
     if (messages.credits_left(t.peer) == 0) return Step::again;
-    StagingBuffer* const stage = staging_buffers_.take();
+    StagingBuffer* const stage = take_stage();
     if (stage == nullptr) return Step::again;
     const Cursor there = t.there_at;
     const Cursor here = t.here_at;
@@ -114,7 +114,7 @@ PieceTransfers::Step PieceTransfers::get_packed(Transfer& t) noexcept {
   while (t.there_at.remaining() != 0 && t.op->outcome.ok()) {
     if (std::popcount(t.chunks) >= kChunksOfOne) return Step::waits;
     if (messages.credits_left(t.peer) == 0) return Step::again;
-    StagingBuffer* const stage = staging_buffers_.take();
+    StagingBuffer* const stage = take_stage();
     if (stage == nullptr) return Step::again;
     Chunk* const chunk = take_chunk(t);
     if (chunk == nullptr) {
@@ -152,8 +152,15 @@ PieceTransfers::Step PieceTransfers::get_packed(Transfer& t) noexcept {
   return t.chunks != 0 ? Step::waits : Step::over;
 }
 
+StagingBuffer* PieceTransfers::take_stage() noexcept {
+  StagingBuffer* const stage = staging_buffers_.take();
+  if (stage == nullptr && staging_buffers_.lacks_memory()) refused_ = core::Post::retry(ErrorCode::no_memory);
+  return stage;
+}
+
 Chunk* PieceTransfers::take_chunk(Transfer& t) noexcept {
   if (chunks_ == nullptr) chunks_.reset(new (std::nothrow) Chunk[kMostChunks]);
+  if (chunks_ == nullptr) refused_ = core::Post::retry(ErrorCode::no_memory);
   if (chunks_ == nullptr || chunks_taken_ == UINT64_MAX) return nullptr;
   const int place = std::countr_one(chunks_taken_);
   Chunk& chunk = chunks_[static_cast<std::size_t>(place)];

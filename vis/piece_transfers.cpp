@@ -274,8 +274,8 @@ PieceTransfers::Step PieceTransfers::go_on(Transfer& t) noexcept {
     case Plan::box: step = get_box(t); break;
     default: step = t.what == What::get ? get_packed(t) : put_packed(t); break;
   }
-  if (step == Step::again && (t.plan == Plan::pieces || t.plan == Plan::box))
-    refused_ = rma_.latest_refusal();
+  const bool by_rma = t.plan == Plan::pieces || t.plan == Plan::box;
+  if (step == Step::again && by_rma && refused_.why == ErrorCode::ok) refused_ = rma_.latest_refusal();
   Operation& operation = Operation::of(*t.op);
   operation.begun = operation.bytes - t.there_at.remaining();
   // A packed put copies its source into packets, so the source is free once the last packet is posted.

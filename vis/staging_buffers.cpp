@@ -5,6 +5,7 @@
 namespace aqueduct::vis {
 
 StagingBuffer* StagingBuffers::take() noexcept {
+  lacks_memory_ = false;
   for (StagingBuffer& stage : all_) {
     if (stage.taken) continue;
     if (stage.op != nullptr) {
@@ -13,7 +14,11 @@ StagingBuffer* StagingBuffers::take() noexcept {
       stage.op = nullptr;
     }
     if (stage.memory == nullptr) stage.memory.reset(new (std::nothrow) std::uint64_t[bytes_ / 8]);
-    if (stage.memory == nullptr) continue;
+    if (stage.memory == nullptr) {
+      lacks_memory_ = true;
+      continue;
+    }
+    lacks_memory_ = false;
     stage.taken = true;
     return &stage;
   }

@@ -27,13 +27,16 @@ class StagingBuffers {
   ~StagingBuffers() = default;
 
   std::size_t bytes() const noexcept { return bytes_; }
-  /// Takes a free buffer. Null if all are in use; progress frees them.
+  /// Takes a free buffer. Null if all are in use, which progress frees, or if there is no memory for it: lacks_memory().
   StagingBuffer* take() noexcept;
+  /// Whether the latest `take` has found a place, but no memory.
+  bool lacks_memory() const noexcept { return lacks_memory_; }
   void give_back(StagingBuffer& buffer) noexcept { buffer.taken = false; }
 
  private:
   core::OpPool& ops_;
   std::size_t bytes_;
+  bool lacks_memory_ = false;
   std::array<StagingBuffer, kMostStagingBuffers> all_;
 };
 
