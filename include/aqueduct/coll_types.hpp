@@ -175,7 +175,8 @@ consteval ElementType element_type() noexcept {
     return ElementType::f32_index;
   else if constexpr (std::is_same_v<T, WithIndex<double>>)
     return ElementType::f64_index;
-  else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+  // With the compiler's extensions (-std=gnu++20) there are integers of 128 bits, which no operator combines.
+  else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8) {
     constexpr bool is_signed = std::is_signed_v<T>;
     if constexpr (sizeof(T) == 1)
       return is_signed ? ElementType::i8 : ElementType::u8;
