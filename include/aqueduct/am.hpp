@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -116,8 +117,12 @@ struct Args {
   std::uint32_t raw = 0;  ///< the header's `raw` (am/wire.hpp); 0: a message to a registered handler
 };
 template <AmArguments T>
+constexpr std::uint16_t args_bytes() noexcept {
+  return std::is_empty_v<T> ? 0 : sizeof(T);
+}
+template <AmArguments T>
 Args pack(const T& args) noexcept {
-  return {&args, static_cast<std::uint16_t>(std::is_empty_v<T> ? 0 : sizeof(T)), signature<T>()};
+  return {&args, args_bytes<T>(), signature<T>()};
 }
 
 Status send_request(Endpoint&, Rank, AmCategory, HandlerId, Args, Bytes payload, GlobalPtr<std::byte> place,
@@ -156,7 +161,7 @@ bool send_message(Endpoint&, Rank, MessageName, std::uint64_t* head, Bytes paylo
 bool send_answer(Incoming&, MessageName, std::uint64_t* head, Bytes payload) noexcept;
 template <AmCategory Category, AmArguments T>
 constexpr MessageName name_of(Handler<Category, T> handler) noexcept {
-  return message_name(Category, std::is_empty_v<T> ? 0 : sizeof(T), signature<T>(), handler.id);
+  return message_name(Category, args_bytes<T>(), signature<T>(), handler.id);
 }
 
 /// A handler with its type erased: dispatch makes one indirect call, to a function that knows the callable's type.
@@ -261,19 +266,23 @@ Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body, const Han
   }
   auto run = [](void* callable, detail::Incoming& incoming, const std::byte* bytes,
                 detail::MutableBytes payload) {
-    Args args{};
-    if constexpr (!std::is_empty_v<Args>) std::memcpy(&args, bytes, sizeof(Args));
+    // Made of its bytes, as an argument struct need not have a default constructor.
+    alignas(Args) std::byte copy[sizeof(Args)];
+    if constexpr (std::is_empty_v<Args>)
+      copy[0] = {};
+    else
+      std::memcpy(copy, bytes, sizeof(Args));
+    const Args& args = *std::launder(reinterpret_cast<const Args*>(copy));
     Context context(incoming);
     auto& f = *static_cast<F*>(callable);
     if constexpr (has_payload) {
-      f(context, std::as_const(args), payload);
+      f(context, args, payload);
     } else {
       static_cast<void>(payload);
-      f(context, std::as_const(args));
+      f(context, args);
     }
   };
-  const auto args = detail::pack(Args{});
-  auto id = detail::register_callback(ep, Category, args.bytes, args.signature,
+  auto id = detail::register_callback(ep, Category, detail::args_bytes<Args>(), detail::signature<Args>(),
                                       {run, std::make_shared<F>(std::move(body))}, options);
   if (!id) return id.status();
   return Handler<Category, Args>{*id};

@@ -321,17 +321,20 @@ inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<
 template <class T>
   requires SmallValue<std::remove_const_t<T>>
 inline Result<std::remove_const_t<T>> get_value(Endpoint& ep, GlobalPtr<T> from) noexcept {
-  std::remove_const_t<T> value;
+  union Room {  // a value need not have a default constructor
+    Room() noexcept {}
+    std::remove_const_t<T> value;
+  } room;
   if (const std::byte* place = detail::find_value(ep, from, sizeof(T))) [[likely]] {
-    detail::load_value(value, place);
-    return value;
+    detail::load_value(room.value, place);
+    return room.value;
   }
   if (Status status =
-          detail::get_over_wire(ep, from.rank(), from.segment(), from.offset(), &value, sizeof(T));
+          detail::get_over_wire(ep, from.rank(), from.segment(), from.offset(), &room.value, sizeof(T));
       !status) {
     return status;
   }
-  return value;
+  return room.value;
 }
 
 /// Copies between two segments and waits. Neither side has to be on this rank.

@@ -20,6 +20,7 @@ HEAD = """#include "common.hpp"
 using namespace aqueduct;
 struct Args { int a; };
 struct Other { int b; };
+struct Made { explicit Made(int x) : c(x) {} int c; };
 using Payload = std::span<std::byte>;
 """
 FRAME = """
@@ -43,6 +44,10 @@ CASES = [
     ("static_cast<void>(on_medium_request<Args>(ep, [](RequestContext&, const Args&) {}));", LONGER),
     ("static_cast<void>(on_long_request<Args>(ep, [](RequestContext&, const Args&, std::span<int>) {}));", LONGER),
     ("static_cast<void>(on_medium_reply<Args>(ep, [](RequestContext&, const Args&, Payload) {}));", LONGER),
+    # Arguments and values need no default constructor.
+    ("static_cast<void>(on_short_request<Made>(ep, [](RequestContext&, const Made& one) { return one.c; }));", ""),
+    ("static_cast<void>(on_medium_reply<Made>(ep, [](ReplyContext&, Made, Payload) {}));", ""),
+    ("static_cast<void>(get_value(ep, there.as<Made>()));", ""),
     # Other calls that must not compile; the text is the part of the compilers' own message that g++ and clang share.
     ("static_cast<void>(request(ep, 0, handler, Args{1}));", ""),
     ("static_cast<void>(request(ep, 0, handler, Other{1}));", "error:"),

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -61,6 +63,28 @@ TEST(Handlers, AreAsManyAsTheSettingMayAskForAndNoneIsTheLibrarysOwn) {
   }
   EXPECT_EQ(last, 65535);
   expect_to_work(*job);
+}
+
+TEST(Handlers, TakeArgumentsWithoutADefaultConstructor) {
+  struct Made {
+    explicit Made(std::uint64_t first) : a(first), b(first + 1) {}
+    std::uint64_t a;
+    std::uint32_t b;
+  };
+  auto job = two_ranks("16");
+  ASSERT_TRUE(job);
+  std::array<std::uint64_t, 2> heard{};
+  job->run_each([&](Endpoint& ep) {
+    std::uint64_t& mine = heard[ep.rank()];
+    const auto handler =
+        on_short_request<Made>(ep, [&mine](RequestContext&, const Made& made) { mine = made.a + made.b; });
+    ASSERT_TRUE(handler);
+    ASSERT_TRUE(ep.barrier());
+    EXPECT_TRUE(request(ep, 1 - ep.rank(), *handler, Made(10 + ep.rank())));
+    EXPECT_TRUE(ep.wait_until([&mine] { return mine != 0; }, std::chrono::seconds(60)));
+  });
+  EXPECT_EQ(heard[0], 11u + 12u);
+  EXPECT_EQ(heard[1], 10u + 11u);
 }
 
 TEST(Handlers, OfTheLibraryAreNotReplaced) {
