@@ -63,6 +63,9 @@ using MutableBytes = std::span<std::byte>;
 
 template <class T>
 concept Wireable = std::is_trivially_copyable_v<T>;
+/// What a put may write: through a pointer to const there are only gets.
+template <class T>
+concept Writable = Wireable<T> && !std::is_const_v<T>;
 
 /// A sized, contiguous range whose elements outlive the call: an lvalue container, or a view such as std::span.
 template <class R>
@@ -144,7 +147,7 @@ GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
 ///              mapped here or the build is checked (otherwise the process crashes).
 /// Cost:        a copy when the target is mapped here, otherwise one operation of the network; for one word a message
 ///              and its answer where the network does not promise to store it whole.
-template <detail::Wireable T, detail::LastingRange R>
+template <detail::Writable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
   const bool more = detail::ask_for_more(options);
@@ -163,7 +166,7 @@ inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& o
 ///
 /// Completion: remote. The source may be reused at return.
 /// Errors:     as put_nb.
-template <detail::Wireable T, detail::LastingRange R>
+template <detail::Writable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
   const std::size_t bytes = detail::size_in_bytes(from);
@@ -175,7 +178,7 @@ inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
 }
 
 /// As put, with options: put_nb followed by a wait. Errors: also refused.
-template <detail::Wireable T, detail::LastingRange R>
+template <detail::Writable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options) noexcept {
   return ep.wait(put_nb(ep, to, from, options));
@@ -186,7 +189,7 @@ inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& opt
 ///
 /// Errors: returned if nothing was begun; a later failure is that of the group. invalid_argument: a group of another
 ///         endpoint.
-template <detail::Wireable T, detail::LastingRange R>
+template <detail::Writable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
   const bool more = detail::ask_for_more(options);
@@ -269,8 +272,13 @@ Status get(Endpoint&, R&&, GlobalPtr<T>) = delete;
 template <class T>
 concept SmallValue = detail::Wireable<T> &&(sizeof(T) <= 8 || sizeof(T) == 16);
 
+namespace detail {
+template <class T>
+concept WritableValue = SmallValue<T> && Writable<T>;
+}  // namespace detail
+
 /// Writes one value of 1–8 or 16 bytes and waits. Completion: remote. Errors: as put.
-template <SmallValue T>
+template <detail::WritableValue T>
 inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
     detail::store_value(place, value);
@@ -281,7 +289,7 @@ inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> v
 
 /// Begins writing one value. It is copied at the call, so there is no source buffer to keep. Completion: remote.
 /// Errors: as put_nb.
-template <SmallValue T>
+template <detail::WritableValue T>
 inline Event put_value_nb(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                           PutOptions options = {}) noexcept {
   const bool more = detail::ask_for_more(options);
@@ -296,14 +304,14 @@ inline Event put_value_nb(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T>
 }
 
 /// As put_value, with options: put_value_nb followed by a wait. Errors: also refused.
-template <SmallValue T>
+template <detail::WritableValue T>
 inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                         const PutOptions& options) noexcept {
   return ep.wait(put_value_nb(ep, to, value, options));
 }
 
 /// As put_value_nb, with implicit completion. Errors: as put_nbi.
-template <SmallValue T>
+template <detail::WritableValue T>
 inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                             PutOptions options = {}) noexcept {
   const bool more = detail::ask_for_more(options);

@@ -35,20 +35,20 @@ Status put_signal_nbi_bytes(Endpoint&, GlobalPtr<std::byte> to, const void* from
 /// Cost:          one message where the network can announce a put, or where the bytes fit one packet; otherwise the
 ///                signal follows the bytes.
 /// Source:        OpenSHMEM 1.5, shmem_put_signal; GASNet-EX AM Long as the fallback.
-template <detail::Wireable T, detail::LastingRange R>
+template <detail::Writable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Event put_signal_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, Signal what = {},
                            const PutOptions& options = {}) noexcept {
   return detail::put_signal_bytes(ep, detail::plain(to), std::ranges::data(from), detail::size_in_bytes(from),
                                   what, options);
 }
-template <detail::Wireable T, detail::LastingRange R>
+template <detail::Writable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put_signal(Endpoint& ep, GlobalPtr<T> to, R&& from, Signal what = {}) noexcept {
   return ep.wait(put_signal_nb(ep, to, from, what));
 }
 /// As put_signal_nb, with implicit completion. Errors: returned if nothing was begun.
-template <detail::Wireable T, detail::LastingRange R>
+template <detail::Writable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put_signal_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, Signal what = {},
                              const PutOptions& options = {}) noexcept {
@@ -78,20 +78,20 @@ Status put_signal_nbi(Endpoint&, GlobalPtr<T>, R&&, Signal = {}, const PutOption
 ///              word, or where the bytes fit one packet and processors do the job's atomics; else the word's update
 ///              follows the bytes as a message of its own.
 /// Source:      OpenSHMEM 1.5, shmem_put_signal.
-template <detail::Wireable T, detail::LastingRange R, std::same_as<SignalWord> W>
+template <detail::Writable T, detail::LastingRange R, std::same_as<SignalWord> W>
   requires detail::RangeOf<T, R>
 inline Event put_signal_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, W what,
                            const PutOptions& options = {}) noexcept {
   return detail::put_signal_bytes(ep, detail::plain(to), std::ranges::data(from), detail::size_in_bytes(from),
                                   what, options);
 }
-template <detail::Wireable T, detail::LastingRange R, std::same_as<SignalWord> W>
+template <detail::Writable T, detail::LastingRange R, std::same_as<SignalWord> W>
   requires detail::RangeOf<T, R>
 inline Status put_signal(Endpoint& ep, GlobalPtr<T> to, R&& from, W what) noexcept {
   return ep.wait(put_signal_nb(ep, to, from, what));
 }
 /// As put_signal_nb, with implicit completion. Errors: returned if nothing was begun.
-template <detail::Wireable T, detail::LastingRange R, std::same_as<SignalWord> W>
+template <detail::Writable T, detail::LastingRange R, std::same_as<SignalWord> W>
   requires detail::RangeOf<T, R>
 inline Status put_signal_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, W what,
                              const PutOptions& options = {}) noexcept {

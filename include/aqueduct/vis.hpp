@@ -102,7 +102,7 @@ Status get_group(Endpoint& ep, std::span<T> to, std::span<const GlobalPtr<T>> fr
 }
 /// Writes `from[i]` to the element that `to[i]` points to, and waits. Pointers must not name the same element: that
 /// is an overlap of targets, as in put. Completion: remote. Errors and cost as get_group.
-template <detail::Wireable T>
+template <detail::Writable T>
 Status put_group(Endpoint& ep, std::span<const GlobalPtr<T>> to, std::span<const T> from) noexcept {
   if (to.size() != from.size()) return ErrorCode::invalid_argument;
   return detail::put_group(ep, detail::plain_list(to), reinterpret_cast<const std::byte*>(from.data()),

@@ -72,6 +72,16 @@ CASES = [
     ("static_cast<void>(put_value(ep, there.as<std::array<int, 3>>(), {1, 2, 3}));", "no matching function"),
     ("std::vector<int> mine(1); static_cast<void>(put_nbi(ep, there, mine));", ""),
     ("static_cast<void>(put_nbi(ep, there, std::vector<int>(1)));", "deleted function"),
+    # Through a pointer to const there are only gets.
+    ("std::vector<int> mine(1); static_cast<void>(get(ep, mine, GlobalPtr<const int>(there)));", ""),
+    ("static_cast<void>(get_value(ep, GlobalPtr<const int>(there)));", ""),
+    ("std::vector<int> mine(1); static_cast<void>(put(ep, GlobalPtr<const int>(there), mine));", "no matching function"),
+    ("std::vector<int> mine(1); static_cast<void>(put_nb(ep, GlobalPtr<const int>(there), mine));",
+     "no matching function"),
+    ("std::vector<int> mine(1); static_cast<void>(put_signal_nbi(ep, GlobalPtr<const int>(there), mine));",
+     "no matching function"),
+    ("static_cast<void>(put_value(ep, GlobalPtr<const int>(there), 5));", "no matching function"),
+    ("static_cast<void>(put_value_nb(ep, GlobalPtr<const int>(there), 5));", "no matching function"),
     # Buffers of collectives outlive the call, have elements that can be copied as bytes, and are of one type.
     ("std::vector<int> mine(1); static_cast<void>(all_reduce_nb(ep.world(), mine, ReduceOp::sum));", ""),
     ("std::vector<int> mine(1); static_cast<void>(all_gather_plan(ep.world(), std::span(mine)));", ""),
@@ -87,6 +97,10 @@ CASES = [
     ("OnAll<int> places; static_cast<void>(permute(ep.world(), places, places, 0));", "no matching function"),
     ("std::vector<int> mine(1); static_cast<void>(permute_nb(ep.world(), mine, std::vector<int>(1), 0));",
      "no matching function"),
+    # Integers of 128 bits are moved as bytes: they are integers where the compiler's extensions are on.
+    ("static_assert(std::is_integral_v<__int128> && detail::element_type<__int128>() == ElementType::bytes);", ""),
+    ("static_assert(detail::element_type<unsigned __int128>() == ElementType::bytes);", ""),
+    ("static_assert(detail::element_type<long long>() == ElementType::i64);", ""),
 ]
 
 
@@ -103,10 +117,6 @@ def precompile(root, compiler, folder):
     subprocess.run([compiler, *FLAGS, f"-I{root}/include", "-x", "c++-header", header, "-o", made], check=True,
                    timeout=120)
     return ["-include-pch", made] if clang else []
-    # Integers of 128 bits are moved as bytes: they are integers where the compiler's extensions are on.
-    ("static_assert(std::is_integral_v<__int128> && detail::element_type<__int128>() == ElementType::bytes);", ""),
-    ("static_assert(detail::element_type<unsigned __int128>() == ElementType::bytes);", ""),
-    ("static_assert(detail::element_type<long long>() == ElementType::i64);", ""),
 
 
 def compile_cases(root, compiler, folder, precompiled, numbers):
