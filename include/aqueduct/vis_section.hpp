@@ -71,10 +71,13 @@ detail::PiecesAt<Base> section(const ArrayView<Base, N>& array, const Slice (&sl
   std::int64_t stride = kBytes;  // of the array; may wrap: a wrong extent is found below or by the operation
   for (std::size_t i = N; i-- > 0;) {
     const std::int64_t count = detail::indices(slices[i], array.extents[i]);
+    const Slice& slice = slices[i];
+    const bool any = count != 0;  // what a slice without an index names besides means nothing
     std::int64_t step = 0;
     std::int64_t skip = 0;
-    if (count < 0 || __builtin_mul_overflow(stride, slices[i].step, &step) ||
-        __builtin_mul_overflow(stride, slices[i].lo, &skip) || __builtin_add_overflow(first, skip, &first) ||
+    if (count < 0 || __builtin_mul_overflow(stride, any ? slice.step : 0, &step) ||
+        __builtin_mul_overflow(stride, any ? slice.lo : 0, &skip) ||
+        __builtin_add_overflow(first, skip, &first) ||
         __builtin_mul_overflow(stride, array.extents[i], &stride)) {
       shape.problem = ErrorCode::out_of_range;
       break;

@@ -233,6 +233,9 @@ TEST(Section, IsTheSlicesOfTheArray) {
   EXPECT_EQ(code(section(array_of(), {{0, 4}, {0, 1, 0}, {0, 1}}).shape()), ErrorCode::out_of_range);
   EXPECT_EQ(code(section(array_of(), {{0, 4}, {-1, 1}, {0, 1}}).shape()), ErrorCode::out_of_range);
   EXPECT_EQ(survey(section(array_of(), {{0, 4}, {2, 2}, {0, 6}}).shape()).bytes, 0u);
+  const auto none = section(array_of(), {{0, 4}, {INT64_MAX, 0, INT64_MAX}, {INT64_MIN, INT64_MIN}});
+  EXPECT_EQ(none.shape().problem, ErrorCode::ok) << "a slice without an index, whatever it names";
+  EXPECT_EQ(survey(none.shape()).bytes, 0u);
 }
 
 }  // namespace
