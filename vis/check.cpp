@@ -39,9 +39,9 @@ Status PieceTransfers::check(const Request& request, Survey& there, Survey& here
   const std::uint64_t offset = request.base.offset();
   there = survey(remote, offset);
   if (there.problem != Problem::none) {
-    // An offset that is too large is outside the segment, like a smaller one.
-    const ErrorCode code =
-        there.problem == Problem::base ? ErrorCode::out_of_range : code_of(there.problem, remote);
+    // A place that is too far is outside the segment, like a nearer one.
+    const bool far = there.problem == Problem::base || there.problem == Problem::pieces;
+    const ErrorCode code = far ? ErrorCode::out_of_range : code_of(there.problem, remote);
     return reject(request, code, "the remote side: " + text_of(there.problem, remote));
   }
   here = survey(local, request.here_base);

@@ -318,6 +318,11 @@ TEST_P(Vis, BadInputIsFoundBeforeAnythingMoves) {
     const std::int64_t outside[] = {0, 8, 4093};
     EXPECT_EQ(put(me, pieces(to, Indexed{outside, 4}), contiguous(a.data(), 3)).code(), out_of_range);
     EXPECT_EQ(get(me, contiguous(a.data(), 3), pieces(to, Indexed{outside, 4})).code(), out_of_range);
+    const std::int64_t farthest[] = {0, 8, INT64_MIN};
+    EXPECT_EQ(put(me, pieces(to, Indexed{farthest, 4}), contiguous(a.data(), 3)).code(), out_of_range)
+        << "no memory is that large";
+    const std::array<GlobalPtr<int>, 2> list{to, GlobalPtr<int>{next(me), detail::kOffsetNowhere}};
+    EXPECT_EQ(get_group<int>(me, std::span(a).first(2), list).code(), out_of_range) << "an index too large";
     const auto before = a;
     constexpr std::size_t kWraps = std::size_t{1} << 62;  // times sizeof(int) is 2^64
     EXPECT_EQ(get(me, contiguous(a.data(), kWraps + 1), contiguous(to, kWraps + 1)).code(),
