@@ -1,8 +1,11 @@
 #include "tools/aqrun/hosts.hpp"
 
+#include "core/settings.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -14,7 +17,11 @@ namespace aqrun {
 namespace {
 
 constexpr std::uint32_t kMostSlots = 1u << 20;  // chosen: a larger number is a typing error
+constexpr std::size_t kLongestHostLine =
+    4096;  // chosen: a file without lines, as /dev/zero, is no list of hosts
 constexpr std::string_view kForm = "a line is: name [slots=K]";
+
+using aqueduct::core::quoted;
 
 /// Accepts what ssh accepts (user@host, IPv4 and IPv6 addresses), but nothing that looks like an option.
 bool is_name(std::string_view word) {
@@ -35,11 +42,11 @@ bool read_slots(std::string_view word, std::uint32_t& slots) {
 /// Reads a line that is not empty. Returns what is wrong with it, or nothing.
 std::string read_line(std::istringstream& words, Host& host) {
   words >> host.name;
-  if (!is_name(host.name)) return fmt::format("'{}' is not a valid host name; {}", host.name, kForm);
+  if (!is_name(host.name)) return fmt::format("'{}' is not a valid host name; {}", quoted(host.name), kForm);
   for (std::string word; words >> word;) {
-    if (host.slots != 0) return fmt::format("unexpected {} after slots=; {}", word, kForm);
+    if (host.slots != 0) return fmt::format("unexpected {} after slots=; {}", quoted(word), kForm);
     if (!read_slots(word, host.slots))
-      return fmt::format("unexpected {}; {}, with K from 1 to {}", word, kForm, kMostSlots);
+      return fmt::format("unexpected {}; {}, with K from 1 to {}", quoted(word), kForm, kMostSlots);
   }
   return {};
 }
@@ -48,10 +55,12 @@ std::string read_line(std::istringstream& words, Host& host) {
 
 std::variant<std::vector<Host>, std::string> read_hosts(std::istream& in, const std::string& file) {
   std::vector<Host> hosts;
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
-    line = line.substr(0, line.find('#'));
-    std::istringstream words(line);
+  std::array<char, kLongestHostLine + 1> read;
+  int number = 1;
+  for (; in.getline(read.data(), read.size()); ++number) {
+    const std::size_t length = static_cast<std::size_t>(in.gcount()) - (in.eof() ? 0 : 1);  // without its end
+    const std::string line(read.data(), length);
+    std::istringstream words(line.substr(0, line.find('#')));
     if ((words >> std::ws).eof()) continue;
     Host host;
     if (const std::string why = read_line(words, host); !why.empty())
@@ -68,6 +77,9 @@ std::variant<std::vector<Host>, std::string> read_hosts(std::istream& in, const 
     hosts.push_back(std::move(host));
   }
   if (in.bad()) return fmt::format("{}: reading failed", file);
+  if (!in.eof())
+    return fmt::format("{}:{}: the line is longer than {} characters; {}", file, number, kLongestHostLine,
+                       kForm);
   if (hosts.empty()) return fmt::format("{}: there is no host in it; {}", file, kForm);
   return hosts;
 }

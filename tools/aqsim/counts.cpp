@@ -1,16 +1,19 @@
 #include "tools/aqsim/counts.hpp"
 
 #include "coll/tune/operation_word.hpp"
+#include "core/settings.hpp"
 #include "sim/topology.hpp"
 #include "tools/aqsim/options.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 
 namespace aqueduct::aqsim {
 
@@ -42,13 +45,17 @@ void read_items(std::string_view text, std::string_view separators, Counts& coun
     if (!read_item(item, counts.numbers)) {
       throw BadInput(fmt::format(
           "{}: '{}' is no length of blocks: give bytes, at most 1T, or MEMBERSxBYTES, such as 64x1K",
-          counts.argument, item));
+          counts.argument, core::quoted(item)));
     }
     text.remove_prefix(end);
   }
 }
 
 void read_file(const std::string& name, Counts& counts) {
+  std::error_code ignored;
+  // Of a pipe or a device a read may never end.
+  if (std::filesystem::exists(name, ignored) && !std::filesystem::is_regular_file(name, ignored))
+    throw BadInput(fmt::format("{}: it is no file", counts.argument));
   std::ifstream file(name);
   if (!file) {
     throw BadInput(
@@ -84,7 +91,7 @@ void check_elements(const Counts& counts, const coll::Shape& shape) {
 Counts read_counts(const std::string& text) {
   Counts counts;
   counts.text = text;
-  counts.argument = "--counts " + text;
+  counts.argument = "--counts " + core::quoted(text);
   if (text == "growing") counts.rule = Counts::Rule::growing;
   if (text == "chance") counts.rule = Counts::Rule::chance;
   if (text == "one") counts.rule = Counts::Rule::one;

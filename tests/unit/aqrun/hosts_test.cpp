@@ -46,6 +46,14 @@ TEST(AqrunHosts, AreRefusedWithTheLineAndTheReason) {
     EXPECT_THAT(complaint_of_hosts(std::string("a ") + word), HasSubstr(word));
 }
 
+TEST(AqrunHosts, AreRefusedInReadableWordsIfTheFileIsNoText) {
+  EXPECT_THAT(complaint_of_hosts("a\n\x1b[2J\xff\n"), HasSubstr("file:2: '?[2J?' is not a valid host name"));
+  EXPECT_THAT(complaint_of_hosts(std::string("a\0b\n", 4)), HasSubstr("'a?b' is not a valid host name"));
+  EXPECT_THAT(complaint_of_hosts(std::string(4096, 'a')), "none");
+  EXPECT_THAT(complaint_of_hosts("b\n" + std::string(4097, 'a')),
+              HasSubstr("file:2: the line is longer than 4096 characters"));
+}
+
 TEST(AqrunHosts, ThatCannotBeOpenedAreNamed) {
   const auto read = read_hosts_file("/no/such/file");
   EXPECT_EQ(std::get<std::string>(read), "/no/such/file: No such file or directory");

@@ -177,6 +177,14 @@ TEST(AqsimCounts, SayWhatIsWrong) {
   EXPECT_THAT(refusal_of([] { read_counts("0x8"); }), HasSubstr("'0x8' is no length of blocks"));
   EXPECT_THAT(refusal_of([] { read_counts(","); }), HasSubstr("there are no numbers"));
   EXPECT_THAT(refusal_of([] { read_counts(""); }), HasSubstr("no such file"));
+  EXPECT_THAT(refusal_of([] { read_counts("/dev/null"); }), HasSubstr("it is no file"))
+      << "nor from one that never ends";
+  const support::ScratchFolder folder;
+  EXPECT_THAT(refusal_of([&] { read_counts(folder.path()); }), HasSubstr("it is no file"));
+  const std::string name = (folder / "binary").string();
+  std::ofstream(name) << std::string(1000, '\0');
+  EXPECT_THAT(refusal_of([&] { read_counts(name); }),
+              HasSubstr("'" + std::string(60, '?') + "...' is no length of blocks"));
   const coll::Shape four = blocks_shape(Operation::all_to_all_v, 4, 8);
   EXPECT_THAT(refusal_of([&] { lengths_for(read_counts("8,8"), four, 1); }),
               AllOf(HasSubstr("has 2 numbers, but there are 4 ranks"), HasSubstr("or 16")));
