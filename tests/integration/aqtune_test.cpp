@@ -100,8 +100,8 @@ TEST(ToolsWithoutAJob, EndWithTwoOnWrongUsage) {
 }
 
 TEST(Tools, FailIfTheirOutputIsNotTaken) {
-  for (const char* const command :
-       {"aqperf --help", "aqconform --list", "aqconform --help", "aqrun --version", "aqtune --help"}) {
+  for (const char* const command : {"aqperf --help", "aqconform --list", "aqconform --help",
+                                    "aqrun --version", "aqtune --help", "aqcheck --ranks 2:3"}) {
     AqrunJob job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/" + std::string(command) + " > /dev/full"));
     EXPECT_EQ(job.status(), 1) << command << ": " << job.err();
     EXPECT_THAT(job.err(), HasSubstr("standard output: ")) << command;

@@ -14,6 +14,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <system_error>
 #include <vector>
 
 // aqcheck: proves the schedules of collectives, without a network. See docs/collectives.md.
@@ -182,13 +183,17 @@ static int run_tool(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;  // --help arrives here too; 2: wrong usage, as of all tools
   }
   if (options.share > 1 && seed->count() == 0) options.seed = std::random_device{}();
-  if (options.share > 1 && !options.json) fmt::print("seed {}\n", options.seed);
-  if (scratch) {
-    const bool all_sizes = ranks->count() == 0;
-    return aqueduct::aqcheck::run_scratch({all_sizes ? 2 : options.least, all_sizes ? 5 : options.most,
-                                           options.share, options.seed, options.mutations});
+  try {
+    if (options.share > 1 && !options.json) fmt::print("seed {}\n", options.seed);
+    if (scratch) {
+      const bool all_sizes = ranks->count() == 0;
+      return aqueduct::aqcheck::run_scratch({all_sizes ? 2 : options.least, all_sizes ? 5 : options.most,
+                                             options.share, options.seed, options.mutations});
+    }
+    return aqueduct::aqcheck::run(options);
+  } catch (const std::system_error&) {
+    return 1;  // of fmt::print: after_output says it
   }
-  return aqueduct::aqcheck::run(options);
 }
 
 int main(int argc, char** argv) { return aqueduct::tools::after_output("aqcheck", run_tool(argc, argv)); }
