@@ -161,6 +161,11 @@ Status Barriers::ask_to_finish(BarrierState& barrier) noexcept {
   return {};
 }
 
+void Barriers::join_phases(BarrierState& barrier, std::uint64_t last) noexcept {
+  while (barrier.asked < last && barrier.phases_in_flight() < barrier.phases.size())
+    ask_for_phase(barrier, {}, nullptr);
+}
+
 /// Asks for the next phase, of the conduit's barrier or of messages.
 void Barriers::ask_for_phase(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept {
   barrier.phases[++barrier.asked % barrier.phases.size()] = {vote, op};

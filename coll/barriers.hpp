@@ -150,6 +150,9 @@ class Barriers final : public core::Layer {
   /// that the program has notified counts as this one.
   /// Errors: refused (kMostBarriers of these are in flight), in_handler.
   Status ask_to_finish(BarrierState& barrier) noexcept;
+  /// Takes part in further phases, up to this one, which another endpoint of this process waits for in Job::finish: its program
+  /// has left more barriers in flight. Nobody waits for these here.
+  void join_phases(BarrierState& barrier, std::uint64_t last) noexcept;
   /// Whether the barrier of the last `notify` has ended: all members have arrived, or one is lost.
   bool split_over(BarrierState& barrier) noexcept;
   /// Ends the barriers in flight that a member does not reach any more: it is lost, or does not have the team.

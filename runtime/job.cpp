@@ -58,11 +58,19 @@ constexpr auto kNoLimit = std::chrono::nanoseconds::max();
 /// because an endpoint that is not polled sends no messages on.
 Status all_barrier(Job::Impl& job) {
   Status first;
+  std::uint64_t last = 0;
   for (auto& parts : job.endpoints) {
     const core::Entry entry(parts->state);
     coll::BarrierState& barrier = *coll::barrier_of(parts->state.world->state());
     if (const Status status = parts->state.barriers->ask_to_finish(barrier); !status && first.ok())
       first = status;
+    last = std::max(last, barrier.asked);
+  }
+  // One endpoint's program may have left barriers in flight that the others' have not begun. Of another process it would learn
+  // that it has left; those of this process leave together.
+  for (auto& parts : job.endpoints) {
+    const core::Entry entry(parts->state);
+    parts->state.barriers->join_phases(*coll::barrier_of(parts->state.world->state()), last);
   }
   auto& leading = job.endpoints.front()->state;
   core::EndpointState* waiting = &leading;

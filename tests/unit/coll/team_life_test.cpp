@@ -475,6 +475,30 @@ TEST_F(TeamLives, WithABarrierLeftInFlightLetTheirJobFinish) {
   }
 }
 
+// The endpoints of a process leave together, so none of them learns from another one's leaving that it waits in vain.
+TEST_F(TeamLives, WithBarriersThatOneEndpointHasLeftInFlightLetTheirJobFinish) {
+  for (const bool of_conduit : {false, true}) {
+    if (of_conduit) {
+      Config config;
+      ASSERT_TRUE(config.set("segment_bytes", "4K"));
+      ASSERT_TRUE(config.set("log", "off"));
+      auto made = Job::in_process(3, config);  // smp has a barrier of its own
+      ASSERT_TRUE(made);
+      job_.emplace(std::move(*made));
+    } else {
+      start(3);
+      without_scratch();
+    }
+    EXPECT_EQ(Barriers::has_native(job_->endpoint(0).world().state()), of_conduit);
+    job_->run_each([](Endpoint& ep) {
+      ASSERT_TRUE(ep.barrier());
+      for (Rank i = 0; i < (ep.rank() == 1 ? 3u : ep.rank()); ++i)
+        EXPECT_TRUE(ep.world().barrier_nb().then(ep, [](Status) {}));
+    });
+    EXPECT_TRUE(job_->finish()) << of_conduit;
+  }
+}
+
 // A program that holds all of its operations can still use barriers, as the end of a job does.
 TEST_F(TeamLives, HaveABarrierThoughNoOperationIsFree) {
   start(2, "64");
