@@ -11,6 +11,7 @@
 #include "core/atomic_set.hpp"
 #include "core/barrier_vote.hpp"
 #include "core/clock.hpp"
+#include "core/redirect.hpp"
 
 #include <array>
 #include <atomic>
@@ -288,6 +289,18 @@ class NativeUpdates {
                       Token token) noexcept = 0;
 };
 
+/// What peers put into a range of this rank's memory is stored elsewhere. For a conduit whose processor stores the bytes, and
+/// so can choose where.
+class NativeRedirects {
+ public:
+  virtual ~NativeRedirects() = default;
+  /// Puts to the range that arrive from now on go where the redirect says, if the whole packet is in the range. Requires: no
+  /// two redirects have a byte in common. Lifetime: the redirect and both ranges until `end_redirect`.
+  virtual void begin_redirect(Redirect& redirect) noexcept = 0;
+  /// The conduit forgets it.
+  virtual void end_redirect(Redirect& redirect) noexcept = 0;
+};
+
 /// Memory that neighbours map, so that plain instructions reach it.
 class CrossMap {
  public:
@@ -533,6 +546,7 @@ class Conduit {
   virtual NativeVector* vector() noexcept { return nullptr; }
   virtual NativeAtomics* atomics() noexcept { return nullptr; }
   virtual NativeUpdates* updates() noexcept { return nullptr; }
+  virtual NativeRedirects* redirects() noexcept { return nullptr; }
   virtual CrossMap* cross_map() noexcept { return nullptr; }
   virtual NativeCollectives* collectives() noexcept { return nullptr; }
   virtual Waitable* waitable() noexcept { return nullptr; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/engine/known_call.hpp"
+#include "coll/engine/redirects.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/scratch/team_scratch.hpp"
 #include "coll/shared/board_of.hpp"
@@ -10,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -51,6 +53,7 @@ struct Method {
   std::array<std::uint32_t, kMostLanes> lengths{};
   std::array<std::uint32_t, kMostLanes> first{};  ///< [lane] in `steps`
   std::vector<Step> steps;
+  RedirectedSteps redirected;  ///< of `steps`; none if no conduit redirects
 
   bool on_board = false;  ///< its calls are carried out on the team's board, as KnownCall::plan says
 
@@ -110,7 +113,8 @@ struct Run {
   bool serves_again = false;         ///< the next such call differs in addresses, number and portion alone
   Counter first_wait = kNoCounter;   ///< nothing can be done before this counter is raised
   std::uint64_t* counted = nullptr;  ///< the calls of its algorithm, for statistics
-  core::Op sources;                  ///< has a part for each put whose source is in use, and one of its own
+  std::unique_ptr<RunRedirects> redirects;  ///< null: none of its record's runs has had any
+  core::Op sources;  ///< has a part for each put whose source is in use, and one of its own
 };
 
 /// A collective call under way on this member.

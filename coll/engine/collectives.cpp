@@ -49,6 +49,7 @@ Collectives::Collectives(EndpointState& state)
   state.add_statistics({{"collectives", "operations", &counts_.operations},
                         {"collective_messages", "messages", &counts_.messages},
                         {"collective_control", "messages", &counts_.control},
+                        {"collective_redirected", "bytes", &counts_.redirected},
                         {"choices_by_rules", "choices", &choices_.by_rules},
                         {"choices_by_model", "choices", &choices_.by_model},
                         {"choices_by_measurement", "choices", &choices_.by_measurement},

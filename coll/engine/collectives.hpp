@@ -31,8 +31,9 @@ class Collectives final : public core::Layer {
   using Offer = TeamOffer;
   struct Counts {
     std::uint64_t operations = 0;
-    std::uint64_t messages = 0;  ///< puts, gets and signals of schedules
-    std::uint64_t control = 0;   ///< messages of the scratch
+    std::uint64_t messages = 0;    ///< puts, gets and signals of schedules
+    std::uint64_t control = 0;     ///< messages of the scratch
+    std::uint64_t redirected = 0;  ///< bytes that a conduit has stored in outputs, in place of scratch
   };
 
   explicit Collectives(EndpointState& state);

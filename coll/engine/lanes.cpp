@@ -82,6 +82,7 @@ void TeamEngine::look(Run& run) noexcept {
     run.begun = true;
     run.operation->unit = unit_of(run.operation->number, *run.operation->call);
     if (run.operation->call->request.combiner.wide_element != 0) convert_in(run);
+    if (redirects_ != nullptr) redirect_arrivals(run);
   }
   // A lane may wait for what a later one does.
   do {

@@ -79,6 +79,7 @@ void TeamEngine::open_rest(Run& run, const Shape& shape) noexcept {
 void TeamEngine::keep_steps(Method& method, const Shape& shape) noexcept {
   method.seen_root = shape.root;
   drop_prepared(method);
+  method.redirected = {};
   const Schedule schedule(*method.algorithm, shape, position_);
   method.root = kNoRank;
   method.lanes = schedule.lanes();
@@ -99,6 +100,8 @@ void TeamEngine::keep_steps(Method& method, const Shape& shape) noexcept {
     for (std::uint32_t i = 0; i < method.lengths[lane]; ++i) method.steps.push_back(schedule.step(lane, i));
   }
   method.root = shape.root;
+  if (redirects_ != nullptr && !method.wide && !method.algorithm->reads)
+    method.redirected = find_redirected(method.steps);
 }
 
 void TeamEngine::compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept {
@@ -190,6 +193,7 @@ inline bool TeamEngine::start_held() noexcept {
   scratch_->start(run.portion);
   held_ = nullptr;
   activate(run);
+  if (redirects_ != nullptr && run.begun && !run.on_board) redirect_arrivals(run);
   newest_ = &run;
   return true;
 }
@@ -427,6 +431,7 @@ void TeamEngine::reap() noexcept {
     }
     *at = run.next;
     if (*at == nullptr) active_end_ = at;
+    end_redirects(run);
     if (run.on_board && !run.complete && board_->may_step(run.board) && !state_.in_child())
       board_->leave(run.board);
     run.schedule.reset();

@@ -113,6 +113,7 @@ TeamEngine::Did TeamEngine::execute(Run& run, Run::Lane& lane) noexcept {
 
 void TeamEngine::copy(Run& run, const Step& step) noexcept {
   if (step.from.space == Space::landed && is_reached(run)) return;  // it is there already
+  if (run.redirects != nullptr && run.redirects->open != 0 && take_redirected(run, step)) return;
   copy_runs(here(run, step.to), step.to.pitch, source(run, step), step.from.pitch, step.bytes, step.runs);
 }
 

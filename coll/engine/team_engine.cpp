@@ -66,6 +66,7 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
   if (state_.config.flag("coll_learn") && ranks_ > 1) learning_ = std::make_unique<Learning>();
   shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
   for (Rank i = 0; i < ranks_ && !maps_; ++i) maps_ = state_.conduit(team.members[i]).cross_map() != nullptr;
+  redirects_ = redirects_of_team();
   all_.kind = &core::kGroup;
   all_.pool = &state_.ops;
   all_.parts = 1;
@@ -99,6 +100,7 @@ void TeamEngine::have_counters(CounterWords counters) {
 TeamEngine::~TeamEngine() {
   // What the conduit has for the team is the parent's: in a forked child nothing may touch the network.
   if (state_.in_child()) static_cast<void>(native_.release());
+  for (Run* run = active_; run != nullptr && !state_.in_child(); run = run->next) end_redirects(*run);
   forget_calls();
   for (const auto& one : barriers_) drop_prepared(one->call);
   leave_learning();
@@ -215,6 +217,7 @@ core::Op* TeamEngine::go_on_at_once(core::Op& op, Run& run) noexcept {
   operation.unit = unit_of(operation.number, *operation.call);
   say_call(static_cast<std::uint32_t>(operation.unit >> 16));
   run.begun = true;
+  if (redirects_ != nullptr) redirect_arrivals(run);
   look(run);
   if (first_ == &operation && (scratch_busy() || is_drained(run))) static_cast<void>(advance());
   layer_.look_busy(*this);

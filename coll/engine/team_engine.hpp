@@ -502,6 +502,11 @@ class TeamEngine {
   GlobalPtr<std::byte> there(const Run& run, Rank peer, const Place& place) const noexcept;
   const std::byte* source(Run& run, const Step& step) noexcept;
   GlobalPtr<std::byte> target(const Run& run, const Step& step) const noexcept;
+  // redirects.cpp: blocks that a conduit stores in the output
+  core::NativeRedirects* redirects_of_team() const noexcept;
+  void redirect_arrivals(Run& run) noexcept;
+  bool take_redirected(Run& run, const Step& step) noexcept;
+  void end_redirects(Run& run) noexcept;
   // announcements.cpp: outputs that members announce
   bool is_reached(Run& run) noexcept;
   std::optional<GlobalPtr<std::byte>> find_for_all(const std::byte* memory, std::uint64_t bytes) noexcept;
@@ -561,7 +566,8 @@ class TeamEngine {
   BarrierCall* barrier_ = nullptr;  ///< of `barriers_`; null: the next barrier chooses
   /// One for each way in which the team has carried out barriers: an earlier one may still be in flight.
   std::vector<std::unique_ptr<BarrierCall>> barriers_;
-  std::unique_ptr<core::NativeTeam> native_;  ///< null: the library carries out all operations
+  std::unique_ptr<core::NativeTeam> native_;    ///< null: the library carries out all operations
+  core::NativeRedirects* redirects_ = nullptr;  ///< null: blocks are copied out of scratch
   bool shares_memory_ = false;
   bool maps_ = false;                ///< a conduit of the team can map memory
   std::unique_ptr<Board> board_;     ///< null: the team has none

@@ -38,6 +38,7 @@ class UdpConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
                          public core::NativeUpdates,
+                         public core::NativeRedirects,
                          public core::Waitable,
                          private UpperLayer,
                          private Transport::Watcher {
@@ -55,12 +56,13 @@ class UdpConduit final : public core::Conduit,
   core::NativeRma* rma() noexcept override { return this; }
   core::NativeSignal* signal() noexcept override { return this; }
   core::NativeUpdates* updates() noexcept override { return this; }
+  core::NativeRedirects* redirects() noexcept override { return this; }
   core::Waitable* waitable() noexcept override { return this; }
   std::string state_of(Rank peer) const override;
   void forget(Rank peer) noexcept override;
   void serve_aside(core::Aside aside) noexcept override;
 
-  // NativeRma, NativeSignal, NativeUpdates (udp_rma.cpp)
+  // NativeRma, NativeSignal, NativeUpdates, NativeRedirects (udp_rma.cpp)
   Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
   void unregister_segment(SegmentId id) noexcept override;
   Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
@@ -77,6 +79,8 @@ class UdpConduit final : public core::Conduit,
                         core::Token token) noexcept override;
   core::Post update(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                     core::Token token) noexcept override;
+  void begin_redirect(core::Redirect& redirect) noexcept override;
+  void end_redirect(core::Redirect& redirect) noexcept override;
 
   // Waitable
   void arm() noexcept override;

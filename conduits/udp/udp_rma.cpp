@@ -151,6 +151,20 @@ core::Post UdpConduit::update(Rank peer, std::uint64_t key, std::uint64_t offset
       peer, [&](Connection& connection) { return connection.update(Key::of(key).id, offset, call, token); });
 }
 
+void UdpConduit::begin_redirect(core::Redirect& redirect) noexcept {
+  const Entry entry(*this);
+  core::Redirect*& first = transport_.common().redirects;
+  redirect.next = first;
+  first = &redirect;
+}
+
+void UdpConduit::end_redirect(core::Redirect& redirect) noexcept {
+  const Entry entry(*this);
+  core::Redirect** at = &transport_.common().redirects;
+  while (*at != &redirect) at = &(*at)->next;
+  *at = redirect.next;
+}
+
 core::Post UdpConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                            core::Token token) noexcept {
   if (to.empty()) return core::Post::done();

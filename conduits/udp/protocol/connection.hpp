@@ -60,6 +60,7 @@ struct Common {
   Time no_memory_limit() const noexcept { return timeout / 2; }
   /// Advertised window: bytes that each peer may have in flight to this endpoint.
   std::uint32_t window = 65'536;
+  core::Redirect* redirects = nullptr;  ///< a list: where puts of peers go in place of the segment
 
   Pool<Bundle> bundles{16'384, 16};
   static constexpr std::size_t kMostLongMessages = 4'096;

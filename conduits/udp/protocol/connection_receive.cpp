@@ -18,6 +18,15 @@ constexpr std::uint64_t kAckBytes = 64 * 1024;
 
 bool known(PacketKind kind) noexcept { return kind <= PacketKind::probe_answer; }
 
+/// Where the bytes of a put go if a redirect says so; else null.
+std::byte* redirected(core::Redirect* redirect, const Put& put) noexcept {
+  for (; redirect != nullptr; redirect = redirect->next) {
+    if (std::byte* const place = redirect->place_of(put.frame.segment, put.frame.offset, put.bytes.size()))
+      return place;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // Whether the packet comes from this peer in this job, is for this endpoint, and is undamaged.
@@ -202,7 +211,9 @@ bool Connection::apply(const Put& put) noexcept {
     const core::MutableBytes segment = common_.upper.segment(frame.segment);
     good = frame.offset <= segment.size() && put.bytes.size() <= segment.size() - frame.offset;
     if (good) {
-      detail::copy_bytes(segment.data() + frame.offset, put.bytes.data(), put.bytes.size());
+      std::byte* to = common_.redirects != nullptr ? redirected(common_.redirects, put) : nullptr;
+      if (to == nullptr) to = segment.data() + frame.offset;
+      detail::copy_bytes(to, put.bytes.data(), put.bytes.size());
     } else {
       refuse("put", frame.segment, frame.offset, put.bytes.size());
     }
