@@ -6,11 +6,15 @@ namespace {
 
 constexpr Counter kGathered = 0;
 
+/// Where a member's scratch has the block of `here`, counted from the root. The root's own block is not there: it goes right to
+/// its output.
+std::uint64_t gather_slot(Rank owner, Rank here) noexcept { return owner == 0 ? here - 1 : here - owner; }
+
 }  // namespace
 
 Needs gather_tree_needs(const Shape& shape, const Tree&) noexcept {
   if (shape.bytes == 0 || shape.ranks == 1) return {};
-  return {.scratch = shape.ranks * shape.bytes, .counters = 1};
+  return {.scratch = (shape.ranks - 1) * shape.bytes, .counters = 1};
 }
 
 // A leaf has its put. Another member first copies its own block. The root copies to its output: its own block, those of
@@ -32,7 +36,7 @@ Step gather_tree_step(const Shape& shape, const Tree& tree, Rank position, std::
     const bool last = index == 2 || behind == 1;
     Step copy;
     copy.kind = Step::Kind::copy;
-    copy.from = {Space::scratch, (last ? behind : 1) * shape.bytes, shape.bytes};
+    copy.from = {Space::scratch, gather_slot(0, last ? behind : 1) * shape.bytes, shape.bytes};
     copy.to = {Space::out, last ? 0 : (position + 1) * shape.pitch, shape.pitch};
     copy.bytes = shape.bytes;
     copy.runs = last ? position : behind - 1;
@@ -42,7 +46,8 @@ Step gather_tree_step(const Shape& shape, const Tree& tree, Rank position, std::
   const Rank parent = tree.parent(here);
   const Step put =
       put_to(absolute(parent, shape.root, shape.ranks), at(children > 0 ? Space::scratch : Space::in, 0),
-             at(Space::scratch, (here - parent) * shape.bytes), tree.subtree(here) * shape.bytes, kGathered);
+             at(Space::scratch, gather_slot(parent, here) * shape.bytes), tree.subtree(here) * shape.bytes,
+             kGathered);
   return children > 0 ? after(put, kGathered, children) : put;
 }
 
