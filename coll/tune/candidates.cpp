@@ -35,12 +35,24 @@ WantedParameters wanted_with_radix(const Algorithm& algorithm, std::uint32_t rad
   return wanted;
 }
 
+namespace {
+
+WantedParameters wanted_by(const Rule& rule, Rank ranks) noexcept {
+  WantedParameters wanted = wanted_with_radix(*rule.algorithm, radix_of(rule, ranks));
+  for (std::size_t i = 0; rule.window != 0 && i < rule.algorithm->parameters.size(); ++i) {
+    if (rule.algorithm->parameters[i].name == "window") wanted[i] = rule.window;
+  }
+  return wanted;
+}
+
+}  // namespace
+
 Candidate Candidates::next() noexcept {
   for (const auto rules = rules_of(shape_.operation); rule_ < rules.size();) {
     const Rule& rule = rules[rule_++];
     if (!applies(rule, shape_, team_)) continue;
     const Rank ranks = rule.algorithm->hosts ? team_.groups->count() : shape_.ranks;
-    return {rule.algorithm, wanted_with_radix(*rule.algorithm, radix_of(rule, ranks))};
+    return {rule.algorithm, wanted_by(rule, ranks)};
   }
   for (const auto all = all_algorithms(); radix_ < kRadixesAfterTheTable.size(); ++radix_, algorithm_ = 0) {
     while (algorithm_ < all.size()) {

@@ -126,6 +126,8 @@ constexpr std::array kAllGatherRules{
 // With radix 2, Bruck's algorithm sends a block log2(P) / 2 times on average. That pays for blocks of less than about
 // 0.5 µs / (0.1 ns · (log2(P) / 2 - 1)). Without addresses blocks go through scratch anyway; with the radix of all
 // members, all are sent at once. A larger radix has fewer rounds, so it needs less scratch and allows larger pieces.
+// Four members that share processors wait less often for one another if all blocks are sent at once. Measured over udp, two
+// processors, of 16 KiB to 1 MiB: 0.9 to 0.95 of the time of single rounds, of 128 KiB 0.75; eight members 1.1.
 constexpr std::array kAllToAllRules{
     Rule{.algorithm = &kAllToAllHosts,
          .most_ranks = 20,
@@ -137,6 +139,7 @@ constexpr std::array kAllToAllRules{
     Rule{.algorithm = &kAllToAllBruck, .radix = 2, .least_ranks = 9, .most_bytes = 64},
     Rule{.algorithm = &kAllToAllBruck, .radix = 4, .least_ranks = 9, .most_bytes = 512},
     Rule{.algorithm = &kAllToAllDirect},
+    Rule{.algorithm = &kAllToAllPairwise, .window = 3, .most_ranks = 4, .crowded = true},
     Rule{.algorithm = &kAllToAllPairwise},
     Rule{.algorithm = &kAllToAllBruck, .radix = 64},
     Rule{.algorithm = &kAllToAllBruck, .radix = 8},

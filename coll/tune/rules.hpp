@@ -24,6 +24,7 @@ inline constexpr std::uint64_t kUsualRendezvous = 128 * 1024;
 struct Rule {
   const Algorithm* algorithm;
   std::uint32_t radix = kUsualRadix;  ///< for an algorithm that has a radix
+  std::uint32_t window = 0;           ///< for an algorithm that has a window; 0: the usual one
   Rank least_ranks = 1;               ///< members; hosts, if the algorithm goes by them
   Rank most_ranks = kNoRank;
   std::uint64_t least_bytes = 0;                 ///< of a block

@@ -224,6 +224,9 @@ TEST(Table, SendsFewMessagesWhereMembersShareProcessors) {
   const auto crowded = [](Rank ranks) {
     return TeamTraits{.ranks = ranks, .one_host = true, .mapped = false, .crowded = true};
   };
+  EXPECT_EQ(chosen(shape_of(Operation::all_to_all, 4, 64 << 10), crowded(4)), "pairwise:window=3");
+  EXPECT_EQ(chosen(shape_of(Operation::all_to_all, 8, 64 << 10), crowded(8)), "pairwise:window=1");
+  EXPECT_EQ(chosen(shape_of(Operation::all_to_all, 4, 64 << 10), network(4)), "pairwise:window=1");
   EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 8, 8), crowded(8)), "tree:radix=8");
   EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 8, 32 << 10), crowded(8)), "tree:radix=2");
   EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 8, kMebi), crowded(8)).substr(0, 9), "circulant");
