@@ -2,6 +2,10 @@
 #include "coll/algorithms/broadcast_tree.hpp"
 #include "coll/algorithms/circulant.hpp"
 
+#include <array>
+#include <bit>
+#include <cstring>
+
 namespace aqueduct::coll {
 
 // The block is cut into n segments. In each of n - 1 + ceil(log2 P) rounds a member sends one segment and receives
@@ -20,22 +24,21 @@ struct CirculantBroadcast {
   Segments parts;
   std::uint32_t rounds = 0;
   std::uint32_t skipped = 0;  ///< rounds of the first phase, so that the last one is whole
-  std::span<const std::int8_t>
-      notes;  ///< [member][round of a phase] what Circulant::received says; empty: ask it
 
-  explicit CirculantBroadcast(const Shape& shape, std::span<const std::int8_t> noted = {}) noexcept
-      : graph(shape.ranks), parts(shape.bytes, shape.element, shape.parameters[0]), notes(noted) {
+  explicit CirculantBroadcast(const Shape& shape) noexcept
+      : graph(shape.ranks), parts(shape.bytes, shape.element, shape.parameters[0]) {
     if (shape.ranks == 1 || parts.count == 0) return;
     rounds = parts.count - 1 + graph.rounds;
     const std::uint32_t beyond = (parts.count - 1) % graph.rounds;
     skipped = beyond == 0 ? 0 : graph.rounds - beyond;
   }
-  /// The segment that the member at `here`, not 0, receives in a round; negative if it receives none.
-  std::int64_t received(Rank here, std::uint32_t round) const noexcept {
+  /// The segment that the member at `here`, not 0, receives in a round; negative if it receives none. `noted`: [member][round
+  /// of a phase] what Circulant::received says; null: ask it.
+  std::int64_t received(Rank here, std::uint32_t round, const std::int8_t* noted) const noexcept {
     const std::uint32_t counted = round + skipped;
     const std::uint32_t of_phase = counted % graph.rounds;
-    const std::int64_t first =
-        notes.empty() ? graph.received(here, of_phase) : notes[std::size_t{here} * graph.rounds + of_phase];
+    const std::int64_t first = noted == nullptr ? graph.received(here, of_phase)
+                                                : noted[std::size_t{here} * graph.rounds + of_phase];
     const std::int64_t block = first + std::int64_t{counted - of_phase} - std::int64_t{skipped};
     // In the last phase a new segment would be one beyond the last. It is the last itself instead.
     return std::min<std::int64_t>(block, std::int64_t{parts.count} - 1);
@@ -55,7 +58,7 @@ std::uint32_t broadcast_circulant_length(const Shape& shape, Rank position, std:
   return 2 * plan.rounds;
 }
 
-Step step_of(const CirculantBroadcast& plan, const Shape& shape, Rank position,
+Step step_of(const CirculantBroadcast& plan, const std::int8_t* noted, const Shape& shape, Rank position,
              std::uint32_t index) noexcept {
   const Rank here = relative(position, shape.root, shape.ranks);
   if (here == 0 && index == plan.rounds) return copy_of(at(Space::in, 0), at(Space::out, 0), shape.bytes);
@@ -65,9 +68,9 @@ Step step_of(const CirculantBroadcast& plan, const Shape& shape, Rank position,
   std::int64_t segment = -1;
   if (sends) {
     peer = plan.graph.behind(here, (round + plan.skipped) % plan.graph.rounds);
-    if (peer != 0) segment = plan.received(peer, round);
+    if (peer != 0) segment = plan.received(peer, round, noted);
   } else {
-    segment = plan.received(here, round);
+    segment = plan.received(here, round, noted);
   }
   if (segment < 0) return {};
   const auto number = static_cast<std::uint32_t>(segment);
@@ -83,21 +86,29 @@ Step step_of(const CirculantBroadcast& plan, const Shape& shape, Rank position,
 
 Step broadcast_circulant_step(const Shape& shape, Rank position, std::uint32_t,
                               std::uint32_t index) noexcept {
-  return step_of(CirculantBroadcast(shape), shape, position, index);
+  return step_of(CirculantBroadcast(shape), nullptr, shape, position, index);
 }
+
+// The notes are the plan, and behind it what members receive.
+using NotedPlan = std::array<std::int8_t, sizeof(CirculantBroadcast)>;
 
 std::size_t broadcast_circulant_notes(const Shape& shape) noexcept {
   const CirculantBroadcast plan(shape);
-  return plan.rounds == 0 ? 0 : std::size_t{shape.ranks} * plan.graph.rounds;
+  return plan.rounds == 0 ? 0 : sizeof(NotedPlan) + std::size_t{shape.ranks} * plan.graph.rounds;
 }
 void broadcast_circulant_write(const Shape& shape, std::span<std::int8_t> notes) noexcept {
-  const Circulant graph(shape.ranks);
+  const CirculantBroadcast plan(shape);
+  std::memcpy(notes.data(), &plan, sizeof plan);
+  const std::span<std::int8_t> received = notes.subspan(sizeof plan);
+  const std::uint32_t rounds = plan.graph.rounds;
   for (Rank here = 1; here < shape.ranks; ++here)
-    graph.received(here, notes.subspan(std::size_t{here} * graph.rounds, graph.rounds));
+    plan.graph.received(here, received.subspan(std::size_t{here} * rounds, rounds));
 }
 Step broadcast_circulant_noted_step(const Shape& shape, std::span<const std::int8_t> notes, Rank position,
                                     std::uint32_t, std::uint32_t index) noexcept {
-  return step_of(CirculantBroadcast(shape, notes), shape, position, index);
+  NotedPlan plan;
+  std::memcpy(plan.data(), notes.data(), sizeof plan);
+  return step_of(std::bit_cast<CirculantBroadcast>(plan), notes.data() + sizeof plan, shape, position, index);
 }
 
 constexpr Noted kBroadcastCirculantNoted{broadcast_circulant_notes, broadcast_circulant_write,

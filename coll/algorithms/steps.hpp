@@ -59,7 +59,8 @@ inline Step reduction(Place left, Place right, Place to, std::uint64_t bytes) no
 
 /// a / b. Who follows all members computes it for each of their steps, and b is nearly always a power of two.
 constexpr std::uint64_t quotient(std::uint64_t a, std::uint64_t b) noexcept {
-  return std::has_single_bit(b) ? a >> std::countr_zero(b) : a / b;
+  // Without std::has_single_bit, which counts bits: a call of a function where processors of any age are meant.
+  return (b & (b - 1)) == 0 ? a >> std::countr_zero(b) : a / b;
 }
 
 /// A block cut into at most `wanted` segments of whole elements. An empty block has none.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "coll/model/large_pages.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -39,7 +41,7 @@ class Calendar {
     if (here_ == 0) {
       const auto next = later_.begin();
       epoch_ = next->first;
-      const std::vector<Event> events = std::move(next->second);
+      const LargeVector<Event> events = std::move(next->second);
       later_.erase(next);
       for (const Event& event : events) insert(event, (event.time >> shift_) % kWindows);
     }
@@ -48,14 +50,14 @@ class Calendar {
   }
 
   /// Takes all events of the window that first() has named. To be given back with `recycle`.
-  std::vector<Event> take() {
-    std::vector<Event> events = std::exchange(buckets_[at_], {});
+  LargeVector<Event> take() {
+    LargeVector<Event> events = std::exchange(buckets_[at_], {});
     here_ -= events.size();
     size_ -= events.size();
     return events;
   }
   /// Keeps the memory of a list of events for another one.
-  void recycle(std::vector<Event> events) {
+  void recycle(LargeVector<Event> events) {
     events.clear();
     if (spare_.size() < kWindows) spare_.push_back(std::move(events));
   }
@@ -66,7 +68,7 @@ class Calendar {
   static constexpr std::uint64_t kWindows = 4096;
 
   void insert(const Event& event, std::uint64_t slot) {
-    std::vector<Event>& bucket = buckets_[slot];
+    LargeVector<Event>& bucket = buckets_[slot];
     if (bucket.capacity() == 0 && !spare_.empty()) {
       bucket.swap(spare_.back());
       spare_.pop_back();
@@ -77,8 +79,8 @@ class Calendar {
   }
   /// Goes back to an earlier epoch, of which another calendar has reminded.
   void put_back(std::uint64_t epoch) {
-    std::vector<Event>& list = later_[epoch_];
-    for (std::vector<Event>& bucket : buckets_) {
+    LargeVector<Event>& list = later_[epoch_];
+    for (LargeVector<Event>& bucket : buckets_) {
       list.insert(list.end(), bucket.begin(), bucket.end());
       bucket.clear();
     }
@@ -88,9 +90,9 @@ class Calendar {
   }
 
   unsigned shift_;
-  std::vector<std::vector<Event>> buckets_;
-  std::vector<std::vector<Event>> spare_;
-  std::map<std::uint64_t, std::vector<Event>> later_;
+  std::vector<LargeVector<Event>> buckets_;
+  std::vector<LargeVector<Event>> spare_;
+  std::map<std::uint64_t, LargeVector<Event>> later_;
   std::uint64_t epoch_ = 0;
   std::uint64_t at_ = 0;  ///< no earlier bucket of the epoch has an event
   std::size_t here_ = 0;  ///< events of the epoch

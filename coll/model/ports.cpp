@@ -62,7 +62,7 @@ void Ports::watch(const Event& head, Picoseconds in_place, const LogGP& link) co
 
 void Ports::route(std::uint64_t window) {
   if (entries_.first() != window) return;
-  std::vector<Event> entries = entries_.take();
+  LargeVector<Event> entries = entries_.take();
   std::stable_sort(entries.begin(), entries.end(), [](const Event& a, const Event& b) {
     return a.time != b.time ? a.time < b.time : a.from < b.from;
   });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/model/calendar.hpp"
+#include "coll/model/large_pages.hpp"
 #include "coll/model/replay.hpp"
 #include "coll/model/replay_event.hpp"
 
@@ -92,7 +93,7 @@ class Ports {
   bool too_much_ = false;
   bool has_hosts_;  ///< with several ranks, so messages between hosts are counted
   unsigned shift_;  ///< of windows
-  std::vector<Port> ports_;
+  LargeVector<Port> ports_;
   Calendar<Event> heads_;
   Calendar<Event> entries_;  ///< with links: messages that enter the network
   std::uint64_t messages_ = 0;

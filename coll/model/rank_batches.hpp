@@ -22,7 +22,7 @@ class RankBatches {
   /// Calls each(events) for every rank or host with events. `each` may change its events. touched(event) gives the addresses that
   /// `each` will access for an event: they are brought into the cache before.
   template <class Each, class Touched>
-  void deal(std::vector<ReplayEvent>& events, const Each& each, const Touched& touched) {
+  void deal(std::span<ReplayEvent> events, const Each& each, const Touched& touched) {
     const auto count = static_cast<std::uint32_t>(events.size());
     if (next_.size() < count) next_.resize(count);
     touched_.clear();

@@ -69,13 +69,13 @@ Replayed replay(std::span<const ReplayedCall> calls, const Machine& machine, con
       return std::move(state.out);
     }
   }
-  for (const bool ahead : {true, false}) {
+  for (const auto ahead : {ReplayStepped::Ahead::hopes, ReplayStepped::Ahead::knows}) {
     ReplayState state(calls, machine, options);
     if (!ReplayStepped(state).run(ahead)) continue;
     state.finish();
     return std::move(state.out);
   }
-  return refused;  // not reached: without running ahead it fits
+  return refused;  // not reached: with knowledge it fits
 }
 
 Replayed replay(const Algorithm& algorithm, const Shape& shape, const Machine& machine,

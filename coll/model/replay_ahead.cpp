@@ -19,7 +19,7 @@ bool ReplayAhead::run() {
     const std::uint64_t window = ports.first_window();
     if (window == Calendar<ReplayEvent>::kNone) break;
     if (ports.heads().first() == window) {
-      std::vector<ReplayEvent> events = ports.heads().take();
+      LargeVector<ReplayEvent> events = ports.heads().take();
       const auto arrive_all = [&](std::span<ReplayEvent> of_rank) {
         sort_events(of_rank);
         for (const ReplayEvent& event : of_rank) arrive(event);

@@ -3,7 +3,6 @@
 #include "coll/model/replay_state.hpp"
 
 #include <cstdint>
-#include <vector>
 
 namespace aqueduct::coll {
 
@@ -32,7 +31,7 @@ class ReplayAhead {
   static void end_look(Member& member, Picoseconds next) noexcept;
 
   ReplayState& state_;
-  std::vector<Member> members_;
+  LargeVector<Member> members_;
   bool fits_ = true;
 
  public:

@@ -11,7 +11,7 @@ void ReplayStepped::go_on(Rank rank, Picoseconds now) {
   Looking& looking = looking_[rank];
   if (std::exchange(looking.posting, false)) {
     if (looking.computing != 0) {
-      calls_of(rank)[std::exchange(looking.computing, 0)].begun = true;
+      calls_of(rank)[std::exchange(looking.computing, std::uint8_t{0})].begun = true;
       looking.lane = kBeginLook;
     } else if (!end_post(rank, looking, now)) {
       return;
@@ -72,7 +72,7 @@ bool ReplayStepped::look(Rank rank, Looking& looking, Picoseconds now) {
       }
       if (end_with_pass(rank, looking, lane, now)) return false;
       looking.moved = true;
-      looking.call = call;
+      looking.call = static_cast<std::uint8_t>(call);
       if (!execute(rank, looking, lane, now)) return false;
     }
   }
@@ -137,7 +137,7 @@ bool ReplayStepped::end_calls(Rank rank, Looking& looking, Picoseconds now) {
       looking.moved = true;
       continue;
     }
-    looking.computing = i + 1;
+    looking.computing = static_cast<std::uint8_t>(i + 1);
     looking.posting = true;
     const Picoseconds end = state_.work(rank, state_.out.members[rank].busy, now, state_.options.compute,
                                         Watcher::What::compute, kNoRank, 0);

@@ -27,39 +27,66 @@ bool some_get(const TeamSchedule& schedule) noexcept {
 
 }  // namespace
 
-// The port of an owner sends what others get, among its own messages in the order of time: then nobody may run ahead.
+// The port of an owner sends what others get, among its own messages in the order of time. So a member runs ahead behind the
+// operation only if its port has answered all gets, which are counted for that. Before the operation it does so too if it
+// hopes that nobody gets from it so early.
 bool ReplayStepped::may_run_ahead() const noexcept {
-  return state_.calls.size() == 1 && state_.options.watcher == nullptr && !state_.machine.shares_cores() &&
-         !some_get(state_.schedule(0));
+  return state_.calls.size() == 1 && state_.options.watcher == nullptr && !state_.machine.shares_cores();
+}
+
+/// Counts who is to answer how many gets.
+void ReplayStepped::count_gets() noexcept {
+  counts_gets_ = runs_ahead_ && (!hopes_ || some_get(state_.schedule(0)));
+  if (!counts_gets_) return;
+  const TeamSchedule& schedule = state_.schedule(0);
+  for (Rank rank = 0; rank < state_.ranks; ++rank) {
+    for (std::uint32_t number = 0; number < schedule.lanes(rank); ++number) {
+      const TeamSchedule::Lengths& lengths = state_.lane(rank, number).lengths;
+      const std::uint32_t first = number == 0 ? lengths.before : 0;
+      const std::uint32_t end = number == 0 ? lengths.all - lengths.after : lengths.all;
+      for (std::uint32_t i = first; i < end; ++i) {
+        const Brief step = brief_of(schedule.step(rank, number, i, lengths));
+        if (step.kind == Step::Kind::get)
+          looking_[step.peer].unanswered += state_.in_pieces(step) ? step.runs : 1;
+      }
+    }
+  }
 }
 
 /// A member gets something.
 void ReplayStepped::note_get() noexcept {
-  fits_ = !ran_ahead_;
-  runs_ahead_ = false;
+  if (runs_ahead_ && !counts_gets_) fits_ = false;
 }
 
-/// Runs the pass before the operation. Returns false if the operation has none, or if members must not run ahead.
+/// The port of an owner answers a get.
+void ReplayStepped::note_answer(Looking& owner, Picoseconds handed_over) noexcept {
+  if (!counts_gets_) return;
+  --owner.unanswered;
+  // At one time the answer goes first.
+  if (handed_over <= owner.ahead_handed) fits_ = false;
+}
+
+/// Runs the pass before the operation. Returns false if the operation has none, or if the member must not run ahead.
 bool ReplayStepped::begin_with_pass(Rank rank) {
   Looking& looking = looking_[rank];
   Lane& lane = state_.lane(rank, 0);
-  if (!runs_ahead_ || lane.lengths.before == 0) return false;
+  if (!runs_ahead_ || lane.lengths.before == 0 || (looking.unanswered != 0 && !hopes_)) return false;
   looking.ahead_until = lane.lengths.before;
-  looking.looking = ran_ahead_ = true;
+  looking.looking = true;
   go_ahead(rank, looking, state_.called(rank));
   return true;
 }
 
-/// The pass behind all else, if there is no more in the way: the member looks no more.
+/// The pass behind all else, or the rest of it, if there is no more in the way: the member looks no more.
 bool ReplayStepped::end_with_pass(Rank rank, Looking& looking, const Lane& lane, Picoseconds now) {
-  if (!runs_ahead_ || lane.next + lane.lengths.after < lane.lengths.all || lane.lengths.after == 0 ||
-      &lane != &state_.lane(rank, 0) || !looking.due.empty() || calls_of(rank)[0].own != 0)
+  if (!runs_ahead_ || looking.unanswered != 0 || lane.next + lane.lengths.after < lane.lengths.all ||
+      lane.lengths.after == 0 || &lane != &state_.lane(rank, 0) || !looking.due.empty() ||
+      calls_of(rank)[0].own != 0)
     return false;
   for (std::uint32_t i = 1; i < state_.lanes_of; ++i) {
     if (!state_.lane(rank, i).ended) return false;
   }
   looking.ahead_until = lane.lengths.all;
-  ran_ahead_ = true;
   go_ahead(rank, looking, now);
   return true;
 }
@@ -90,6 +117,7 @@ void ReplayStepped::go_ahead(Rank rank, Looking& looking, Picoseconds now) {
       const Picoseconds overhead = state_.ports.between(rank, step.peer, 0).overhead;
       looking.ahead_now = state_.work(rank, state_.out.members[rank].busy, looking.ahead_now, overhead,
                                       Watcher::What::post, step.peer, 0);
+      looking.ahead_handed = looking.ahead_now;
       state_.ports.hand_over(rank, looking.ahead_now, 0,
                              {.rank = step.peer, .counter = step.raise, .add = step.add, .kind = Kind::put});
     }

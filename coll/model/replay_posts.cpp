@@ -8,7 +8,7 @@ namespace aqueduct::coll {
 
 /// The processor is busy with a post. True: it takes no time.
 bool ReplayStepped::begin_post(Rank rank, Looking& looking, const Brief& step, Picoseconds now) {
-  if (step.kind == Step::Kind::get && runs_ahead_) note_get();
+  if (step.kind == Step::Kind::get) note_get();
   const std::uint64_t bytes = state_.in_pieces(step) ? step.bytes : step.all_bytes();
   const std::uint64_t sent = step.kind == Step::Kind::get ? 0 : bytes;
   const Picoseconds overhead = state_.ports.between(rank, step.peer, sent).overhead;
@@ -16,13 +16,14 @@ bool ReplayStepped::begin_post(Rank rank, Looking& looking, const Brief& step, P
       state_.work(rank, state_.out.members[rank].busy, now, overhead, Watcher::What::post, step.peer, bytes);
   if (end == now) return true;
   looking.posting = true;
-  push({.time = end, .rank = rank, .kind = Kind::go_on});
+  // What a member raises at others it has mostly waited for itself: by this number the cache is told what it will look at.
+  push({.time = end, .rank = rank, .counter = step.raise, .kind = Kind::go_on, .call = looking.call});
   return false;
 }
 
 /// What the processor was busy with is over: hands over what was posted. False: it is busy with the next piece.
 bool ReplayStepped::end_post(Rank rank, Looking& looking, Picoseconds now) {
-  const auto call = static_cast<std::uint8_t>(looking.call);
+  const std::uint8_t call = looking.call;
   if (std::exchange(looking.following, false)) {
     const Brief& signal = looking.signal;
     state_.ports.hand_over(
@@ -68,7 +69,7 @@ bool ReplayStepped::end_post(Rank rank, Looking& looking, Picoseconds now) {
 
 /// A put or a signal in one message.
 void ReplayStepped::hand_over_put(Rank rank, Looking& looking, const Brief& step, Picoseconds now) {
-  const auto call = static_cast<std::uint8_t>(looking.call);
+  const std::uint8_t call = looking.call;
   const std::uint64_t bytes = step.all_bytes();
   const Picoseconds left = state_.ports.hand_over(rank, now, bytes,
                                                   {.bytes = bytes,
@@ -81,7 +82,7 @@ void ReplayStepped::hand_over_put(Rank rank, Looking& looking, const Brief& step
 }
 
 void ReplayStepped::hand_over_piece(Rank rank, Looking& looking, const Brief& step, Picoseconds now) {
-  const auto call = static_cast<std::uint8_t>(looking.call);
+  const std::uint8_t call = looking.call;
   if (looking.piece == 0) {
     looking.pieces.push_back({step.runs, step, call});
     ++calls_of(rank)[call].own;
@@ -107,7 +108,7 @@ bool ReplayStepped::follow(Rank rank, Looking& looking, std::int32_t pieces, std
   looking.signal.kind = Step::Kind::signal;
   looking.signal.done = kNoCounter;
   looking.following = true;
-  looking.call = call;
+  looking.call = static_cast<std::uint8_t>(call);
   return begin_post(rank, looking, looking.signal, now) && end_post(rank, looking, now);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/model/brief.hpp"
+#include "coll/model/large_pages.hpp"
 #include "coll/model/ports.hpp"
 #include "coll/model/replay.hpp"
 
@@ -60,18 +61,22 @@ class ReplayState {
   const TeamSchedule& schedule(std::uint32_t call) const noexcept { return schedules_[call]; }
   Lane& lane(Rank rank, std::uint32_t index) noexcept { return lanes_[std::size_t{rank} * lanes_of + index]; }
   CounterState& counter(Rank rank, std::uint32_t call, Counter number) noexcept {
-    return counters_[std::size_t{rank} * counters_of_ + first_counter_[call] + number];
+    return counters_[std::size_t{first_counter_[call] + number} * ranks + rank];
   }
   std::uint32_t call_of(std::uint32_t lane) const noexcept { return lane >> lanes_shift_; }
-  /// What the arrival of a put at its target touches, for a cache; and `more`.
+  /// What an event touches, mostly the arrival of a put at its target, for a cache; and `more`.
   template <class... More>
-  std::array<const void*, 5 + sizeof...(More)> touched(const ReplayEvent& put,
+  std::array<const void*, 6 + sizeof...(More)> touched(const ReplayEvent& put,
                                                        const More*... more) const noexcept {
     const Lane* const lane = &lanes_[std::size_t{put.rank} * lanes_of];
-    const std::size_t first = put.kind == ReplayEvent::Kind::put ? first_counter_[put.call] + put.counter : 0;
-    const CounterState* const counter = counters_.data() + std::size_t{put.rank} * counters_of_ + first;
-    // The lane goes on to wait for the next counters.
-    return {ports.touched(put.rank), lane, lane + (lanes_of > 1 ? 1 : 0), counter, counter + 4, more...};
+    const bool counts = (put.kind == ReplayEvent::Kind::put || put.kind == ReplayEvent::Kind::go_on) &&
+                        put.counter != kNoCounter;
+    const std::size_t row = counts ? first_counter_[put.call] + put.counter : 0;
+    const CounterState* const counter = counters_.data() + row * ranks + put.rank;
+    // The lane goes on to wait for the next counter. Of several lanes each has its own, in turns, but in a pass.
+    const auto next = [&](std::size_t by) { return counter + (row + by < counters_of_ ? by * ranks : 0); };
+    return {ports.touched(put.rank), lane,   lane + (lanes_of > 1 ? 1 : 0), counter, next(1),
+            next(lanes_each),        more...};
   }
   Picoseconds called(Rank rank) const noexcept { return options.calls.empty() ? 0 : options.calls[rank]; }
 
@@ -142,9 +147,9 @@ class ReplayState {
   std::vector<std::vector<std::int8_t>> notes_;  // [call] of the schedule
   std::vector<std::uint32_t> first_counter_;     // [call]
   std::uint32_t counters_of_ = 0;                ///< of each member, of all calls
-  std::vector<Lane> lanes_;                      // [rank][call][lane]
-  std::vector<CounterState> counters_;           // [rank][call][counter]
-  std::vector<Core> cores_;                      // [host][core]; none: each rank has its own
+  LargeVector<Lane> lanes_;                      // [rank][call][lane]
+  LargeVector<CounterState> counters_;  // [call][counter][rank], as members are mostly at the same one
+  std::vector<Core> cores_;             // [host][core]; none: each rank has its own
 };
 
 }  // namespace aqueduct::coll

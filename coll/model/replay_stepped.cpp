@@ -9,8 +9,10 @@
 
 namespace aqueduct::coll {
 
-bool ReplayStepped::run(bool ahead) {
-  runs_ahead_ = ahead && may_run_ahead();
+bool ReplayStepped::run(Ahead ahead) {
+  runs_ahead_ = may_run_ahead();
+  hopes_ = ahead == Ahead::hopes;
+  count_gets();
   for (Rank rank = 0; rank < state_.ranks; ++rank) begin_calls(rank);
   Ports& ports = state_.ports;
   // Ranks that share processors are done together: what one does may keep another one waiting.
@@ -20,7 +22,7 @@ bool ReplayStepped::run(bool ahead) {
     if (window == Calendar<ReplayEvent>::kNone) break;
     if (ports.heads().first() == window) {
       window_ = window;
-      std::vector<ReplayEvent> events = ports.heads().take();
+      LargeVector<ReplayEvent> events = ports.heads().take();
       batches.deal(
           events,
           [&](std::span<ReplayEvent> of_rank) {
@@ -45,7 +47,7 @@ void ReplayStepped::begin_calls(Rank rank) {
     of_call.untold = state_.schedule(call).lanes(rank);
     of_call.begun = call == 0 || state_.options.in_flight;
   }
-  looking.unfinished = count;
+  looking.unfinished = static_cast<std::uint8_t>(count);
   if (!begin_with_pass(rank)) push({.time = state_.called(rank), .rank = rank, .kind = Kind::wake});
 }
 
@@ -109,6 +111,7 @@ void ReplayStepped::happen(const ReplayEvent& event) {
     case Kind::hand_answer:
       next.rank = event.from;
       next.kind = Kind::answer;
+      note_answer(looking_[rank], event.time);
       state_.ports.hand_over(rank, event.time, event.bytes, next);
       return;
     case Kind::answer:

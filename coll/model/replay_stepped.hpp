@@ -15,8 +15,10 @@ class ReplayStepped {
   explicit ReplayStepped(ReplayState& state)
       : state_(state), looking_(state.ranks), calls_(state.ranks * state.calls.size()) {}
 
-  /// `ahead`: members may run ahead in passes. False: they may not. Then the replay must begin once more.
-  bool run(bool ahead);
+  /// Whether members run ahead in passes although others may get from them meanwhile (replay_passes.cpp).
+  enum class Ahead : std::uint8_t { hopes, knows };
+  /// False: hope was wrong. Then the replay must begin once more, with knowledge.
+  bool run(Ahead ahead);
 
  private:
   static constexpr std::uint32_t kBeginLook = 0xffffffff;
@@ -30,7 +32,8 @@ class ReplayStepped {
     std::uint8_t call;
     std::int32_t pieces;  ///< index of a put in pieces, or -1
   };
-  /// Those of a member, in their order. Seldom more than two, so these have no memory of their own.
+  /// Those of a member, in their order. Seldom more than two, so these have no memory of their own; one that gets from all
+  /// has many.
   class Dues {
    public:
     bool empty() const noexcept { return count_ == 0; }
@@ -44,10 +47,9 @@ class ReplayStepped {
     Due take_first() {
       const Due first = few_[0];
       few_[0] = few_[1];
-      --count_;
-      if (!more_.empty()) {
-        few_[1] = more_.front();
-        more_.erase(more_.begin());
+      if (count_-- > few_.size()) {
+        few_[1] = more_[more_.size() - count_ + 1];
+        if (count_ == few_.size()) more_.clear();
       }
       return first;
     }
@@ -67,18 +69,20 @@ class ReplayStepped {
   /// What a member's processor is at. What each look needs is in the first line of a cache.
   struct alignas(64) Looking {
     bool looking = false;
-    bool moved = false;      ///< this look has executed a step
-    bool raised = false;     ///< a step has raised an own counter at once
-    bool posting = false;    ///< busy with a post, a copy, a reduction, or computing
-    bool following = false;  ///< the post is `signal`
+    bool moved = false;           ///< this look has executed a step
+    bool raised = false;          ///< a step has raised an own counter at once
+    bool posting = false;         ///< busy with a post, a copy, a reduction, or computing
+    bool following = false;       ///< the post is `signal`
+    std::uint8_t call = 0;        ///< whose step it executes
+    std::uint8_t computing = 0;   ///< the call that begins after computing
+    std::uint8_t unfinished = 0;  ///< calls
     std::uint32_t lane = 0;
-    std::uint32_t piece = 0;      ///< of a put in pieces: the next
-    std::uint32_t call = 0;       ///< whose step it executes
-    std::uint32_t computing = 0;  ///< the call that begins after computing
-    std::uint32_t unfinished = 0;
+    std::uint32_t piece = 0;       ///< of a put in pieces: the next
+    std::uint32_t unanswered = 0;  ///< gets of others that its port has yet to answer, if these are counted
     std::uint32_t ahead_until =
         0;  ///< the end of a pass in which the member runs ahead, in steps of lane 0; 0: it does not
-    Picoseconds ahead_now = 0;  ///< its time there
+    Picoseconds ahead_now = 0;     ///< its time there
+    Picoseconds ahead_handed = 0;  ///< when it hands over the last signal so far
     Dues due;
     Brief signal;  ///< the one that follows a put in pieces
     struct Pieces {
@@ -129,21 +133,24 @@ class ReplayStepped {
 
   // Passes: replay_passes.cpp.
   bool may_run_ahead() const noexcept;
+  void count_gets() noexcept;
   void note_get() noexcept;
+  void note_answer(Looking& owner, Picoseconds handed_over) noexcept;
   bool do_ahead(std::span<ReplayEvent> events);
   bool begin_with_pass(Rank rank);
   bool end_with_pass(Rank rank, Looking& looking, const Lane& lane, Picoseconds now);
   void go_ahead(Rank rank, Looking& looking, Picoseconds now);
 
   ReplayState& state_;
-  std::vector<Looking> looking_;  // [rank]
+  LargeVector<Looking> looking_;  // [rank]
   std::vector<OfCall> calls_;     // [rank][call]
   std::uint64_t window_ = 0;
   bool in_window_ = false;
   std::vector<Local> local_;  ///< a heap
   std::uint64_t numbers_ = 0;
-  bool runs_ahead_ = false;  ///< whoever comes to a pass
-  bool ran_ahead_ = false;
+  bool runs_ahead_ = false;   ///< members that come to a pass
+  bool hopes_ = false;        ///< that nobody gets from members in the pass before the operation
+  bool counts_gets_ = false;  ///< so Looking::unanswered is right
   bool fits_ = true;
 
  public:

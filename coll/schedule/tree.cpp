@@ -1,6 +1,7 @@
 #include "coll/schedule/tree.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace aqueduct::coll {
 
@@ -15,12 +16,16 @@ struct Range {
 // K-ary: the range without its root is cut at multiples of `width`, counted from the root, so the first piece is
 // shorter by one.
 //
-// A descent divides at each level, so it divides by 32 bits.
+// A descent does both at each level. With two pieces, the usual radix, neither divides; others divide by 32 bits.
 std::uint64_t width_of(const Range& range, std::uint32_t radix) noexcept {
-  return static_cast<std::uint32_t>(range.count - 1) / radix + 1;
+  const auto others = static_cast<std::uint32_t>(range.count - 1);
+  return (radix == 2 ? others / 2 : others / radix) + 1;
 }
-std::uint64_t piece_of(const Range& range, std::uint64_t width, std::uint64_t position) noexcept {
-  return static_cast<std::uint32_t>(position - range.first) / static_cast<std::uint32_t>(width);
+std::uint64_t piece_of(const Range& range, std::uint32_t radix, std::uint64_t width,
+                       std::uint64_t position) noexcept {
+  const std::uint64_t distance = position - range.first;
+  if (radix == 2) return distance >= width ? 1 : 0;
+  return static_cast<std::uint32_t>(distance) / static_cast<std::uint32_t>(width);
 }
 Range cut(const Range& range, std::uint64_t width, std::uint64_t piece) noexcept {
   const std::uint64_t begin = piece == 0 ? 1 : piece * width;
@@ -40,7 +45,7 @@ Range k_ary_child(const Range& range, std::uint32_t radix, std::uint64_t slot) n
 /// The slot of the child range that contains `position`, which is in the range but not its root.
 std::uint64_t k_ary_slot(const Range& range, std::uint32_t radix, std::uint64_t position) noexcept {
   const std::uint64_t width = width_of(range, radix);
-  const std::uint64_t piece = piece_of(range, width, position);
+  const std::uint64_t piece = piece_of(range, radix, width, position);
   return width == 1 ? piece - 1 : piece;
 }
 /// Descends from the whole tree to the range of `position`. `parent` becomes the range above it.
@@ -50,7 +55,7 @@ Range k_ary_range(const Tree& tree, std::uint64_t position, Range& parent) noexc
   while (range.first != position) {
     parent = range;
     const std::uint64_t width = width_of(range, tree.radix);
-    range = cut(range, width, piece_of(range, width, position));
+    range = cut(range, width, piece_of(range, tree.radix, width, position));
   }
   return range;
 }
@@ -62,6 +67,10 @@ std::uint64_t k_nomial_weight(const Tree& tree, std::uint64_t position) noexcept
   if (position == 0) {
     while (weight < tree.ranks) weight *= tree.radix;
     return weight;
+  }
+  if (const std::uint64_t radix = tree.radix; (radix & (radix - 1)) == 0) {
+    const int digit = std::countr_zero(radix);  // bits of it
+    return weight << (std::countr_zero(position) / digit * digit);
   }
   while (position % (weight * tree.radix) == 0) weight *= tree.radix;
   return weight;
@@ -146,6 +155,11 @@ std::uint32_t Tree::children(Rank position) const noexcept {
   }
   std::uint32_t count = 0;
   const std::uint64_t top = k_nomial_weight(*this, position);
+  if (position + top <= ranks) {
+    // No child is missing.
+    for (std::uint64_t weight = 1; weight < top; weight *= radix) count += radix - 1;
+    return count;
+  }
   for (std::uint64_t weight = 1; weight < top && position + weight < ranks; weight *= radix) {
     const std::uint64_t room = (ranks - 1 - position) / weight;
     count += static_cast<std::uint32_t>(std::min<std::uint64_t>(room, radix - 1));
@@ -155,6 +169,11 @@ std::uint32_t Tree::children(Rank position) const noexcept {
 
 Rank Tree::child(Rank position, std::uint32_t index) const noexcept {
   if (is_chain(*this)) return position + 1;
+  if (is_k_ary(*this)) {
+    Range above;
+    const Range here = k_ary_range(*this, position, above);
+    return static_cast<Rank>(k_ary_child(here, radix, k_ary_children(here, radix) - 1 - index).first);
+  }
   const std::uint32_t rising = children(position) - 1 - index;
   if (is_fork(*this)) {
     std::uint32_t slot = 0;
@@ -163,10 +182,6 @@ Rank Tree::child(Rank position, std::uint32_t index) const noexcept {
       if (slot++ == rising) found = static_cast<Rank>(position + distance);
     });
     return found;
-  }
-  if (is_k_ary(*this)) {
-    Range above;
-    return static_cast<Rank>(k_ary_child(k_ary_range(*this, position, above), radix, rising).first);
   }
   // All weights but the highest have radix - 1 children.
   std::uint64_t weight = 1;
