@@ -61,12 +61,14 @@ NetworkModel read_level(const Json& level, std::string& problem) {
     const auto time = [&](const char* name) {
       return Picoseconds(static_cast<std::int64_t>(member(each, name, kMostTime, problem)));
     };
+    const bool has_interval = each.find("interval_ps") != nullptr;  // profiles of earlier versions have none
     NetworkCost cost;
     cost.bytes = member(each, "bytes", kMostBytes, problem);
     cost.latency = time("latency_ps");
     cost.overhead = time("overhead_ps");
     cost.gap = time("gap_ps");
     cost.femtoseconds_per_byte = member(each, "femtoseconds_per_byte", kMostTime, problem);
+    if (has_interval) cost.interval = time("interval_ps");
     const bool rises = model.sizes == 0 ? cost.bytes == 0 : cost.bytes > model.by_size[model.sizes - 1].bytes;
     if (!rises && problem.empty()) problem = "'costs' does not begin with 0 bytes and rise";
     model.by_size[model.sizes++] = cost;

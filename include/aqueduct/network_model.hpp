@@ -22,6 +22,9 @@ struct NetworkCost {
   Picoseconds overhead{0};                  ///< o: of the initiator's processor, for each message
   Picoseconds gap{0};                       ///< g: of the network port, for each message
   std::uint64_t femtoseconds_per_byte = 0;  ///< G
+  /// Between two puts of a stream of them, at least. Less than the overhead where short puts share packets and system calls.
+  /// 0: it was not measured, and is the overhead.
+  Picoseconds interval{0};
 
   friend bool operator==(const NetworkCost&, const NetworkCost&) = default;
 };
@@ -61,8 +64,9 @@ struct NetworkModel {
   /// Between two puts of a stream of them.
   Picoseconds put_interval(std::uint64_t bytes) const noexcept {
     const NetworkCost& cost = at(bytes);
+    const Picoseconds least = cost.interval.count() > 0 ? cost.interval : cost.overhead;
     const Picoseconds port = cost.gap + bytes_time(cost, bytes);
-    return port > cost.overhead ? port : cost.overhead;
+    return port > least ? port : least;
   }
 
  private:

@@ -65,6 +65,22 @@ TEST(NetworkProfile, IsRead) {
   EXPECT_EQ(model->injection_depth, 32u);
 }
 
+TEST(NetworkProfile, HasTheIntervalOfAStream) {
+  const auto read = [](const std::string& interval) {
+    std::string text = profile_of("here");
+    const std::string from = "\"femtoseconds_per_byte\": 400";
+    text.insert(text.find(from) + from.size(), ", \"interval_ps\": " + interval);
+    return read_profile(text, "here", "loop");
+  };
+  const ProfileRead shorter = read("7");
+  ASSERT_EQ(shorter.problem, "");
+  EXPECT_EQ(shorter.profile.between(true)->put_interval(8).count(), 7);       // less than the overhead of 20
+  EXPECT_EQ(shorter.profile.between(true)->put_interval(1000).count(), 403);  // the port
+  EXPECT_EQ(shorter.profile.between(true)->put_time(10).count(), 1000 + 20 + 4);
+  EXPECT_EQ(read("0").profile.between(true)->put_interval(8).count(), 20);
+  EXPECT_THAT(read("-1").problem, HasSubstr("'interval_ps'"));
+}
+
 TEST(NetworkProfile, OfAnotherMachineConduitOrVersionIsRefused) {
   const auto problem = [](const std::string& text) { return read_profile(text, "here", "loop").problem; };
   EXPECT_THAT(problem(profile_of("there")), HasSubstr("another machine (\"there\""));

@@ -52,11 +52,12 @@ void calibrate_network(Session& session, Reporter&) {
     return;
   }
   fmt::print("conduit {}, level {}: written to {}\n", found.conduit, found.level, file);
-  fmt::print("  from bytes      L ns      o ns      g ns   G ns/KiB\n");
+  fmt::print("  from bytes      L ns      o ns      g ns   G ns/KiB  interval ns\n");
   for (const NetworkCost& cost : found.model.costs()) {
     const auto ns = [](Picoseconds time) { return static_cast<double>(time.count()) / 1000; };
-    fmt::print("  {:>10} {:>9.1f} {:>9.1f} {:>9.1f} {:>10.2f}\n", cost.bytes, ns(cost.latency),
-               ns(cost.overhead), ns(cost.gap), static_cast<double>(cost.femtoseconds_per_byte) * 1024 / 1e6);
+    fmt::print("  {:>10} {:>9.1f} {:>9.1f} {:>9.1f} {:>10.2f} {:>12.1f}\n", cost.bytes, ns(cost.latency),
+               ns(cost.overhead), ns(cost.gap), static_cast<double>(cost.femtoseconds_per_byte) * 1024 / 1e6,
+               ns(cost.interval));
   }
   fmt::print("  injection depth {}, inline limit {}, peak bandwidth from {} bytes, rendezvous from {}\n",
              found.model.injection_depth, found.model.inline_limit, found.model.peak_bytes,

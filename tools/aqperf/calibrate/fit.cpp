@@ -50,6 +50,7 @@ std::vector<NetworkCost> fit_costs(const std::vector<MeasuredSize>& sizes) {
     cost.gap = picoseconds(gap);
     cost.femtoseconds_per_byte = static_cast<std::uint64_t>(std::llround(per_byte * 1e6));
     cost.latency = picoseconds(way - overhead);
+    cost.interval = picoseconds(here.interval);
     costs.insert(costs.begin(), cost);
   }
   return costs;

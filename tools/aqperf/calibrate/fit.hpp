@@ -27,7 +27,7 @@ void undisturb(std::vector<MeasuredSize>& sizes);
 /// way of messages that cross, and g + n·G the interval. G is the rise of that way to the next size, but not so much that a
 /// stream would be slower than it was at either size. o is the longer of the two overheads, without what G counts already.
 /// Where a processor posts more slowly than a port sends, the interval says nothing of the port, and g is at most that of
-/// the next size.
+/// the next size. The interval itself is kept too, as the least one of a stream.
 std::vector<NetworkCost> fit_costs(const std::vector<MeasuredSize>& sizes);
 
 /// The size from which on puts go another way: the first one whose time is longer, by more than a quarter, than the line

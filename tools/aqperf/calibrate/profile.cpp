@@ -35,7 +35,8 @@ ordered_json level_as_json(const NetworkModel& model) {
                               {"latency_ps", cost.latency.count()},
                               {"overhead_ps", cost.overhead.count()},
                               {"gap_ps", cost.gap.count()},
-                              {"femtoseconds_per_byte", cost.femtoseconds_per_byte}});
+                              {"femtoseconds_per_byte", cost.femtoseconds_per_byte},
+                              {"interval_ps", cost.interval.count()}});
   }
   return level;
 }
