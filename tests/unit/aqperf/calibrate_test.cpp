@@ -95,6 +95,17 @@ TEST(CalibrationFit, TakesNothingAsLongerThanWhatMoreBytesTook) {
   EXPECT_EQ(sizes[2].crossing, 200);
 }
 
+TEST(CalibrationFit, SettlesOnceTheShortestTrialsAgree) {
+  EXPECT_FALSE(have_settled({100, 101}));
+  EXPECT_TRUE(have_settled({900, 101, 100, 5000, 102}));
+  EXPECT_FALSE(have_settled({900, 101, 100, 5000, 103}));
+  EXPECT_TRUE(have_settled({0, 0, 7, 0}));
+  EXPECT_EQ(usual_of({900, 101, 100, 5000, 102}), 101);
+  // The shortest ones do not agree, so none of them is trusted.
+  EXPECT_EQ(usual_of({80, 101, 90, 120, 140, 150, 160, 170}), 101);
+  EXPECT_EQ(usual_of({7}), 7);
+}
+
 TEST(CalibrationFit, FindsPeakAndRendezvous) {
   std::vector<MeasuredSize> sizes;
   for (std::uint64_t bytes = 1024; bytes <= 262144; bytes *= 2) {

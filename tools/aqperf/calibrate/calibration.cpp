@@ -22,7 +22,8 @@ namespace {
 
 // See fit_costs: each but the last is a line of the model, of which there are NetworkModel::kMostCosts at most.
 constexpr std::array<std::size_t, 8> kSizes{8, 1024, 4096, 16384, 32768, 131072, 262144, kCalibratedBytes};
-constexpr int kTrials = 15;                   // chosen: see usual()
+constexpr std::size_t kFewTrials = 5;  // chosen: see usual()
+constexpr std::size_t kTrials = 15;
 constexpr int kTurns = 50;                    // of round trips; of long puts fewer
 constexpr std::size_t kMostTurned = 4 << 20;  // bytes of all turns
 constexpr std::size_t kShortStream = 16;      // the two streams whose difference is free of their ends
@@ -40,18 +41,28 @@ class Measuring {
   bool begins() const { return session_.rank() == 0; }
   bool answers() const { return session_.rank() + 1 == session_.ranks(); }
 
-  /// The lower quartile of trials: what else runs makes them longer, never shorter. Only rank 0's value means something.
+  /// What trials take, as `usual_of` says: of few if these have settled. Only rank 0's value means something.
   template <class Trial>
   double usual(const Trial& trial) {
+    std::vector<double> samples;
     // In virtual time all trials are alike.
-    std::vector<double> samples(ep_.state().own_time ? 1 : kTrials);
-    for (double& sample : samples) {
-      require(ep_.barrier(), "barrier");
-      sample = trial();
+    const std::size_t most = ep_.state().own_time ? 1 : kTrials;
+    while (samples.size() < most) {
+      if (samples.size() < kFewTrials)
+        require(ep_.barrier(), "barrier");
+      else if (session_.share(have_settled(samples)))  // which brings the ranks together too
+        break;
+      samples.push_back(trial());
     }
-    const auto place = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 4);
-    std::nth_element(samples.begin(), place, samples.end());
-    return *place;
+    return usual_of(samples);
+  }
+  /// What it costs to look at the clock. To be called before `alone`.
+  void measure_clock() {
+    clock_ = usual([&] {
+      const double from = now();
+      for (int i = 0; i < kTurns; ++i) static_cast<void>(now());
+      return (now() - from) / (kTurns + 1);
+    });
   }
 
   /// Of a processor, for each put.
@@ -91,11 +102,6 @@ class Measuring {
   }
   /// Of a processor, for a put with signal while nothing else is on its way.
   double alone(std::size_t bytes) {
-    const double clock = usual([&] {
-      const double from = now();
-      for (int i = 0; i < kTurns; ++i) static_cast<void>(now());
-      return (now() - from) / (kTurns + 1);
-    });
     return usual([&] {
       double posts = 0;
       for (int turn = 0; turn < turns_of(bytes); ++turn) {
@@ -106,7 +112,7 @@ class Measuring {
         });
       }
       require(ep_.wait_implicit(), "wait_implicit");
-      return std::max(0.0, posts / turns_of(bytes) - clock);
+      return std::max(0.0, posts / turns_of(bytes) - clock_);
     });
   }
   /// Between two puts of a stream.
@@ -211,13 +217,14 @@ class Measuring {
   Endpoint& ep_;
   Rank peer_;
   std::uint64_t heard_ = 0;
+  double clock_ = 0;
 };
 
 /// Femtoseconds for a byte, in real time, of what `work` does to so many bytes.
 std::uint64_t per_byte(std::size_t bytes, const std::function<void()>& work) {
   using Real = std::chrono::steady_clock;
   double best = 1e30;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (std::size_t trial = 0; trial < kTrials; ++trial) {
     const auto from = Real::now();
     work();
     best = std::min(best, std::chrono::duration<double, std::nano>(Real::now() - from).count());
@@ -231,6 +238,7 @@ Calibration calibrate(Session& session) {
   Measuring measuring(session);
   const Rank last = session.ranks() - 1;
   std::array<MeasuredSize, kSizes.size()> sizes{};
+  measuring.measure_clock();
   for (std::size_t i = 0; i < kSizes.size(); ++i) {
     sizes[i].bytes = kSizes[i];
     sizes[i].overhead = measuring.overhead(kSizes[i]);

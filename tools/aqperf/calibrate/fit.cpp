@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace aqueduct::perf {
 namespace {
@@ -9,12 +10,28 @@ namespace {
 // Chosen: an interval that is no longer than this many times the overhead may be that of the processor.
 constexpr double kBoundByProcessor = 1.15;
 constexpr double kMuchLonger = 1.25;
+// Chosen: a network's parameters are to be right within 3 %.
+constexpr double kAlike = 1.02;
+constexpr std::size_t kAgreeing = 3;
 
 Picoseconds picoseconds(double nanoseconds) {
   return Picoseconds(std::llround(std::max(0.0, nanoseconds) * 1000));
 }
 
 }  // namespace
+
+bool have_settled(const std::vector<double>& trials) {
+  if (trials.size() < kAgreeing) return false;
+  std::vector<double> shortest(kAgreeing);
+  std::partial_sort_copy(trials.begin(), trials.end(), shortest.begin(), shortest.end());
+  return shortest.back() <= kAlike * shortest.front();
+}
+
+double usual_of(std::vector<double> trials) {
+  const std::size_t place = have_settled(trials) ? 1 : trials.size() / 4;
+  std::nth_element(trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(place), trials.end());
+  return trials[place];
+}
 
 void undisturb(std::vector<MeasuredSize>& sizes) {
   for (std::size_t i = sizes.size() - 1; i-- > 0;) {

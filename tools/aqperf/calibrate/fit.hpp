@@ -18,6 +18,13 @@ struct MeasuredSize {
   double interval = 0;  ///< between two puts of a long stream
 };
 
+/// Whether more trials would hardly change what is taken of these: the three shortest differ by 2 % at most.
+bool have_settled(const std::vector<double>& trials);
+
+/// What trials of one thing took: what else runs on the machine makes them longer, never shorter. If they have settled it is the
+/// second shortest, otherwise the lower quartile. Requires: at least one trial.
+double usual_of(std::vector<double> trials);
+
 /// Takes no way and no interval as longer than those of more bytes: what else runs on a machine has made it longer.
 void undisturb(std::vector<MeasuredSize>& sizes);
 
