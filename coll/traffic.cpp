@@ -31,6 +31,7 @@ Result<CollTraffic> coll_traffic(Team& handle, std::size_t level) noexcept try {
     (inside ? out.written_inside : out.written_across) += boards->written_to(i);
   }
   out.staged = boards->staged();
+  out.touched = boards->touched();
   return out;
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;

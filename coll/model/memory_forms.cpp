@@ -135,4 +135,22 @@ Crossings crossings(const MemoryMachine& machine) noexcept {
   return out;
 }
 
+Touches touches(const MemoryMachine& machine, std::uint64_t parents, const MessageCopies& copies) noexcept {
+  // A copy touches two bytes for each, and to combine two blocks touches three.
+  const std::uint64_t members = machine.all();
+  const std::uint64_t rounds = rounds_of(members, 2);
+  Touches out;
+  if (members < 2) return out;
+  out.tiles = 3 * members - 1;
+  out.domain_tiles = machine.domains == 1 ? out.tiles : out.tiles + 2 * machine.domains;
+  out.tree = 5 * (members - 1);
+  // Each of two members combines all.
+  out.copied_tiles = 5 * members + (members == 2 ? 0 : 1);
+  out.copied_tree = 7 * members - 3 + 2 * parents;
+  out.copied_rounds = 5 * members * rounds + 4 * members;
+  out.messages = (2 * copies.combined + 3 + 2 * copies.kept) * (members - 1);
+  out.message_rounds = (2 * copies.combined + 3) * members * rounds;
+  return out;
+}
+
 }  // namespace aqueduct::coll

@@ -36,7 +36,7 @@ struct LineTime {
   friend bool operator==(const LineTime&, const LineTime&) = default;
 };
 
-// The closed forms of requirements HF-01 to HF-15, from the same source, where that has no mistake. What it leaves open is said
+// The closed forms of requirements HF-01 to HF-17, from the same source, where that has no mistake. What it leaves open is said
 // at each form.
 
 /// HF-01: when `sharers` use a link at the same time. No fewer than one.
@@ -97,6 +97,29 @@ struct Crossings {
   std::uint64_t blocks_by_domains = 0;
 };
 Crossings crossings(const MemoryMachine& machine) noexcept;
+
+/// HF-17: how many times as many bytes as a block has are read or written in an all-reduce of long blocks. The source's figures are
+/// rough, such as 3 p for p members; these are exact. A pass over several sources reads each of them, and writes the result.
+struct Touches {
+  std::uint64_t tiles = 0;         ///< 3 p - 1: each input is read once, and each result copied to all others
+  std::uint64_t domain_tiles = 0;  ///< 3 p + 2 s - 1 with s domains, whose partial results are in outputs
+  std::uint64_t tree = 0;  ///< 5 (p - 1): pairs are combined, and the result is copied, where they lie
+  std::uint64_t copied_tiles =
+      0;  ///< 5 p + 1: the same as `tiles`, but copied into shared memory and out of it
+  std::uint64_t copied_tree =
+      0;  ///< 7 p - 3, and 2 for each member with children, which copies the result for these
+  std::uint64_t copied_rounds = 0;  ///< 5 p log2 p + 4 p: recursive doubling
+  std::uint64_t messages = 0;  ///< a reduce-scatter and an all-gather: 11 (p - 1) by the source's channel
+  std::uint64_t message_rounds = 0;  ///< recursive doubling: 7 p log2 p by the source's channel
+};
+/// How often a message is copied, from the sender's memory to where the receiver uses it. The source's channel copies all twice.
+struct MessageCopies {
+  std::uint64_t combined = 2;  ///< of a message that is combined with others
+  std::uint64_t kept = 2;
+};
+/// `parents`: the members of the tree that have children.
+Touches touches(const MemoryMachine& machine, std::uint64_t parents,
+                const MessageCopies& copies = {}) noexcept;
 
 // Two machines that were made up, so that the forms give what the source has found: tiles from 16 KiB on, and broadcasts in one
 // stage at all sizes, on one; tiles from 14 KiB on, and broadcasts in two stages at all sizes, on the other one.

@@ -82,9 +82,13 @@ class MappedBoards {
   void have_read(Rank member, std::uint64_t bytes) noexcept { members_[member].read += bytes; }
   void have_written(Rank member, std::uint64_t bytes) noexcept { members_[member].written += bytes; }
   void have_staged(std::uint64_t bytes) noexcept { staged_ += bytes; }
+  /// Counts the bytes that a copy or a reduction of a large operation reads, its own memory's too, and those that it writes.
+  void have_touched(std::uint64_t bytes) noexcept { touched_ += bytes; }
+  static void moves(std::uint64_t) noexcept {}
   std::uint64_t read_from(Rank member) const noexcept { return members_[member].read; }
   std::uint64_t written_to(Rank member) const noexcept { return members_[member].written; }
   std::uint64_t staged() const noexcept { return staged_; }
+  std::uint64_t touched() const noexcept { return touched_; }
 
   /// Ends a member's sleep, if it sleeps. After a store that it may wait for.
   void wake(Rank member) noexcept {
@@ -148,6 +152,7 @@ class MappedBoards {
   Rank me_;
   std::uint64_t bytes_;
   std::uint64_t staged_ = 0;
+  std::uint64_t touched_ = 0;
   bool fenced_ = false;  ///< a sleeper makes all others execute a barrier: plain stores will do
   std::optional<core::Clock::time_point> unreached_;  ///< since when a member's memory cannot be mapped
   bool one_process_ = true;                           ///< all members are in this process

@@ -80,7 +80,7 @@ bool BoardOf<Access>::reduce_scatter_by_domains(BoardOp& op, const BoardPlan& pl
       access_.have_read(carer, bytes);
       sources_[sources++] = its;
     }
-    op.combiner->fold(op.out + begin, std::span(sources_).first(sources), bytes / plan.element);
+    fold_sources(op, op.out + begin, sources, bytes);
     if (anybody_left(op)) return false;
     if (op.piece + 1 == plan.strips) return true;
     next_piece(op);

@@ -147,7 +147,7 @@ void BoardOf<Access>::fold_mates(const BoardOp& op, const BoardPlan& plan, std::
     if (mate != me_) access_.have_read(mate, bytes);
   }
   access_.reads(to, bytes);
-  op.combiner->fold(to, std::span(sources_).first(sources), bytes / plan.element);
+  fold_sources(op, to, sources, bytes);
 }
 
 /// Combines this member's share of a tile of all domains.
@@ -161,7 +161,7 @@ void BoardOf<Access>::fold_partials(const BoardOp& op, const BoardPlan& plan, st
     if (owner != me_) access_.have_read(owner, share.bytes);
   }
   access_.reads(op.out + share.begin, share.bytes);
-  op.combiner->fold(op.out + share.begin, std::span(sources_).first(sources), share.bytes / plan.element);
+  fold_sources(op, op.out + share.begin, sources, share.bytes);
 }
 
 template <class Access>
@@ -257,7 +257,7 @@ bool BoardOf<Access>::reduce_by_domains(BoardOp& op, const BoardPlan& plan) {
           sources_[sources++] = its;
         }
         std::byte* const to = places_[plan.root].out.at + part.begin;
-        op.combiner->fold(to, std::span(sources_).first(sources), part.bytes / plan.element);
+        fold_sources(op, to, sources, part.bytes);
         if (me_ != plan.root) access_.have_written(plan.root, part.bytes);
       }
       if (anybody_left(op)) return false;

@@ -45,16 +45,16 @@ template <class Access>
 void BoardOf<Access>::show(BoardOp& op, const BoardPlan& plan) {
   BoardNotes& notes = op.notes;
   if (plan.operation == Operation::all_gather) {
-    give(op.out + me_ * plan.bytes, op.in, plan.bytes);
+    give_long(op.out + me_ * plan.bytes, op.in, plan.bytes);
   } else if (plan.operation == Operation::all_reduce && !notes.in.mapped() && notes.out.mapped()) {
     notes.in = notes.out;
     if (plan.method != BoardMethod::claims && plan.domains.count == 0) {
       // Those that others combine. Then all have their inputs mapped, and tiles are as long as that.
       for (std::uint64_t tile = 0, at = 0; at < plan.bytes; ++tile, at += plan.tile) {
-        if (tile % ranks_ != me_) give(op.out + at, op.in + at, std::min(plan.tile, plan.bytes - at));
+        if (tile % ranks_ != me_) give_long(op.out + at, op.in + at, std::min(plan.tile, plan.bytes - at));
       }
     } else {
-      give(op.out, op.in, plan.bytes);
+      give_long(op.out, op.in, plan.bytes);
       op.in = op.out;
     }
   }
@@ -160,18 +160,18 @@ void BoardOf<Access>::copy_own(const BoardOp& op, const BoardPlan& plan) noexcep
   const std::uint64_t shift = me_ * plan.bytes;
   switch (plan.operation) {
     case Operation::broadcast:
-      if (me_ == plan.root) copy(op.out, op.in, plan.bytes);
+      if (me_ == plan.root) copy_long(op.out, op.in, plan.bytes);
       return;
     case Operation::scatter:
-      if (me_ == plan.root) copy(op.out, op.in + shift, plan.bytes);
+      if (me_ == plan.root) copy_long(op.out, op.in + shift, plan.bytes);
       return;
     case Operation::gather:
-      if (me_ == plan.root) copy(op.out + shift, op.in, plan.bytes);
+      if (me_ == plan.root) copy_long(op.out + shift, op.in, plan.bytes);
       return;
     case Operation::all_gather:  // `show` has copied it, where there is one
-      if (plan.method == BoardMethod::stream) copy(op.out + shift, op.in, plan.bytes);
+      if (plan.method == BoardMethod::stream) copy_long(op.out + shift, op.in, plan.bytes);
       return;
-    case Operation::all_to_all: return copy(op.out + shift, op.in + shift, plan.bytes);
+    case Operation::all_to_all: return copy_long(op.out + shift, op.in + shift, plan.bytes);
     default: return;
   }
 }
@@ -378,14 +378,14 @@ bool BoardOf<Access>::fold(const BoardOp& op, std::byte* to, std::uint64_t shift
     if (from.far) {
       std::byte* const place =
           copied < first_half ? here_.data() + copied * bytes : there_.data() + (copied - first_half) * bytes;
-      if (!access_.fetch(i, place, from.at, bytes)) return false;
+      if (!fetch(i, place, from.at, bytes)) return false;
       sources_[i] = place;
       ++copied;
     }
     if (i != me_) access_.have_read(i, bytes);
   }
   access_.reads(to, bytes);
-  op.combiner->fold(to, sources_, bytes / op.plan->element);
+  fold_sources(op, to, ranks_, bytes);
   return true;
 }
 
@@ -502,11 +502,11 @@ void BoardOf<Access>::fill_piece(const BoardOp& op, const BoardPlan& plan, const
     const std::uint64_t begin = part_of_piece(plan, piece.bytes, me_);
     const std::uint64_t end = part_of_piece(plan, piece.bytes, me_ + 1);
     access_.have_staged(end - begin);
-    return give(to, op.out + piece.offset + begin, end - begin);
+    return give_long(to, op.out + piece.offset + begin, end - begin);
   }
   access_.have_staged(blocks * piece.bytes);
   for (std::uint64_t i = 0; i < blocks; ++i)
-    give(to + i * piece.bytes, op.in + i * plan.bytes + piece.offset, piece.bytes);
+    give_long(to + i * piece.bytes, op.in + i * plan.bytes + piece.offset, piece.bytes);
 }
 
 /// Takes a piece that a member has published: the one at which the operation has looked last.
@@ -531,7 +531,7 @@ void BoardOf<Access>::take_piece(const BoardOp& op, const BoardPlan& plan, const
     const std::uint64_t end = plan.twice ? part_of_piece(plan, piece.bytes, me_ + 1) : piece.bytes;
     if (from != me_) access_.have_read(from, end - begin);
     sources_[from] = (from == me_ ? op.in + (blocks ? me_ * plan.bytes : 0) + piece.offset : its) + begin;
-    if (from + 1 == ranks_) op.combiner->fold(to + begin, sources_, (end - begin) / plan.element);
+    if (from + 1 == ranks_) fold_sources(op, to + begin, ranks_, end - begin);
     return;
   }
   if (from == me_) return;

@@ -302,13 +302,42 @@ class BoardOf {
 
   // What the operation does with bytes.
 
+  // Of short operations. `moves` counts in tests alone: to count costs too much for a few bytes.
+
   /// Buffers are the same or do not overlap.
-  static void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    if (to != from) aqueduct::detail::copy_bytes(to, from, bytes);
+  void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+    if (to == from) return;
+    aqueduct::detail::copy_bytes(to, from, bytes);
+    access_.moves(2 * bytes);
   }
   /// The same for what others read.
-  static void give(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    if (to != from) aqueduct::detail::write_bytes(to, from, bytes);
+  void give(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+    if (to == from) return;
+    aqueduct::detail::write_bytes(to, from, bytes);
+    access_.moves(2 * bytes);
+  }
+
+  // The same of large operations, of which all bytes count that are read or written.
+  void copy_long(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+    if (to == from) return;
+    aqueduct::detail::copy_bytes(to, from, bytes);
+    access_.have_touched(2 * bytes);
+  }
+  void give_long(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+    if (to == from) return;
+    aqueduct::detail::write_bytes(to, from, bytes);
+    access_.have_touched(2 * bytes);
+  }
+  /// Combines as many of `sources_`, in their order.
+  void fold_sources(const BoardOp& op, std::byte* to, std::size_t sources, std::uint64_t bytes) noexcept {
+    op.combiner->fold(to, std::span(sources_).first(sources), bytes / op.plan->element);
+    access_.have_touched((sources + 1) * bytes);
+  }
+  /// By a copy of the system. False: as MappedBoards::fetch.
+  bool fetch(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+    if (!access_.fetch(member, to, from, bytes)) return false;
+    access_.have_touched(2 * bytes);
+    return true;
   }
   // Out of another member's memory, and into it, in large operations.
   /// False: the member, or its memory, is not there any more.
@@ -317,20 +346,20 @@ class BoardOf {
       copy_from(member, to, from.at, bytes);
       return true;
     }
-    if (!access_.fetch(member, to, from.at, bytes)) return false;
+    if (!fetch(member, to, from.at, bytes)) return false;
     access_.have_read(member, bytes);
     return true;
   }
   void copy_from(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    copy(to, from, bytes);
+    copy_long(to, from, bytes);
     access_.have_read(member, bytes);
   }
   void write(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    give(to, from, bytes);
+    give_long(to, from, bytes);
     access_.have_written(member, bytes);
   }
   /// This member's contribution, as it travels.
-  static void contribute(const BoardOp& op, std::byte* to) noexcept {
+  void contribute(const BoardOp& op, std::byte* to) noexcept {
     if (op.combiner->widen != nullptr)
       return op.combiner->widen(to, op.in, op.plan->payload / op.plan->bytes * op.plan->count);
     give(to, op.in, op.plan->payload);
@@ -342,13 +371,13 @@ class BoardOf {
     return here_.data();
   }
   /// A result, as it has travelled.
-  static void deliver(const BoardOp& op, const std::byte* from) noexcept {
+  void deliver(const BoardOp& op, const std::byte* from) noexcept {
     if (op.combiner->narrow != nullptr) return op.combiner->narrow(op.out, from, op.plan->count);
     copy(op.out, from, op.plan->bytes);
   }
-  static void combine(const BoardOp& op, std::byte* to, const std::byte* left,
-                      const std::byte* right) noexcept {
+  void combine(const BoardOp& op, std::byte* to, const std::byte* left, const std::byte* right) noexcept {
     op.combiner->combine(to, left, right, op.plan->count, op.combiner->context);
+    access_.moves(3 * op.plan->bytes);
   }
   /// Where partial results of this member are: in its output, unless they travel in another type.
   std::byte* partial(const BoardOp& op) noexcept {

@@ -10,7 +10,7 @@ namespace aqueduct {
 
 /// Bytes that this rank has moved in large collective operations of a team whose members map one another's memory, since the
 /// team began. Inside: between this rank and members of its own domain, such as a NUMA node; across: and other members.
-/// What a rank reads and writes of its own memory does not count.
+/// What a rank reads and writes of its own memory counts in `touched` alone.
 ///
 /// Summed over the members: a broadcast of m bytes to p members in domains of q each reads (p - q) m across; an all-reduce
 /// by `mapped-tiles` reads and writes as much. Among s domains a broadcast by `mapped-domains` and a reduce by
@@ -22,6 +22,9 @@ struct CollTraffic {
   std::uint64_t written_across = 0;
   /// Copied into shared memory for the others, because a member's buffer lies in no segment; read from there it counts again.
   std::uint64_t staged = 0;
+  /// All bytes that the rank's copies and reductions have read or written, of its own memory too. An all-reduce of m bytes among
+  /// p members touches (3 p - 1) m by `mapped-tiles`, and (5 p + 1) m by `flags-stream`, which copies in and out.
+  std::uint64_t touched = 0;
 };
 
 /// The counters of this rank, divided by the domains at a level of topology_of (aqueduct/topology.hpp). Members of which

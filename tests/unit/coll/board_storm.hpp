@@ -77,6 +77,8 @@ struct StormAccess {
   static void have_read(Rank, std::uint64_t) {}
   static void have_written(Rank, std::uint64_t) {}
   static void have_staged(std::uint64_t) {}
+  static void have_touched(std::uint64_t) {}
+  static void moves(std::uint64_t) {}
   static void writes(const std::byte*, std::uint64_t) {}
   static void prefetch(const void*) {}
   static void prefetch_for_write(const void*) {}

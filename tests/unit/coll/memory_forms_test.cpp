@@ -134,6 +134,27 @@ TEST(MemoryForms, LinesThatCross) {
   EXPECT_EQ(crossings(host_of(1, 8)).blocks_by_domains, 0u);
 }
 
+// HF-17, whose figures are multiples of p. tests/unit/coll/board_counts_test.cpp counts what the algorithms do.
+TEST(MemoryForms, BytesThatAreTouched) {
+  const Touches counts = touches(host_of(4, 8), 11);
+  EXPECT_EQ(counts.tiles, 3u * 32 - 1);
+  EXPECT_EQ(counts.domain_tiles, 3u * 32 + 7);
+  EXPECT_EQ(counts.tree, 5u * 31);
+  EXPECT_EQ(counts.copied_tiles, 5u * 32 + 1);
+  EXPECT_EQ(counts.copied_tree, 7u * 32 - 3 + 22);
+  EXPECT_EQ(counts.messages, 11u * 31);
+  EXPECT_EQ(counts.message_rounds, 7u * 32 * 5);
+  for (std::uint32_t members = 2; members <= 128; ++members) {
+    for (std::uint64_t parents = 1; parents < members; ++parents) {
+      const std::uint64_t tree = touches(host_of(1, members), parents).copied_tree;
+      EXPECT_GE(tree, 7 * members - 1);
+      EXPECT_LT(tree, 9 * members);
+    }
+  }
+  EXPECT_EQ(touches(host_of(1, 8), 1).domain_tiles, touches(host_of(1, 8), 1).tiles);
+  EXPECT_EQ(touches(host_of(1, 1), 0).tiles, 0u);
+}
+
 TEST(MemoryForms, BlocksByDomainsAreReadAsOftenAndCrossLess) {
   EXPECT_EQ(blocks_as_they_are(host_of(2, 6)), (LineTime{5 * 100 + 6 * 400, 5 * 48 + 6 * 120}));
   EXPECT_EQ(blocks_by_domains(host_of(2, 6)), (LineTime{10 * 100 + 400, 10 * 48 + 120}));

@@ -3,6 +3,7 @@
 #include <aqueduct/aqueduct.hpp>
 #include <aqueduct/coll.hpp>
 
+#include "coll/model/memory_forms.hpp"
 #include "topology/machine.hpp"
 
 #include <fmt/format.h>
@@ -73,6 +74,7 @@ CollTraffic traffic_of(const std::string& setting, const std::string& algorithm,
     sum.written_inside += mine->written_inside;
     sum.written_across += mine->written_across;
     sum.staged += mine->staged;
+    sum.touched += mine->touched;
   });
   EXPECT_TRUE(job->finish());
   return sum;
@@ -220,6 +222,34 @@ TEST_F(CollTrafficByDomains, AnAllReduceCrossesTwiceForEachDomain) {
         return all_reduce(team, words_of(buffers.out, kBytes), ReduceOp::sum);
       },
       2, 2);
+}
+
+// Requirements HF-17 and HT-02.
+TEST_F(CollTrafficByDomains, AnAllReduceTouchesAsManyBytesAsTheFormSays) {
+  for (const Host& host : {Host{2, 6}, Host{4, 8}}) {
+    const MemoryMachine machine{.inside = {},
+                                .across = {},
+                                .domains = static_cast<std::uint32_t>(host.domains),
+                                .members = static_cast<std::uint32_t>(host.each)};
+    const Touches expected = touches(machine, 0);
+    const auto touched = [&](const char* algorithm, bool in_place) {
+      const auto call = [in_place](Team& team, TwoBuffers buffers) {
+        const auto out = words_of(buffers.out, kBytes);
+        return in_place ? all_reduce(team, out, ReduceOp::sum)
+                        : all_reduce(team, words_of(buffers.in, kBytes), out, ReduceOp::sum);
+      };
+      const CollTraffic sum = traffic_of("coll_all_reduce", algorithm, scattered(host), true, call, host);
+      EXPECT_EQ(sum.touched % kBytes, 0u);
+      return sum.touched / kBytes;
+    };
+    SCOPED_TRACE(host.text());
+    for (const bool in_place : {false, true}) {
+      EXPECT_EQ(touched("mapped-tiles", in_place), expected.tiles);
+      EXPECT_EQ(touched("mapped-claims", in_place), expected.tiles);
+      EXPECT_EQ(touched("mapped-domain-tiles", in_place), expected.domain_tiles);
+      EXPECT_EQ(touched("flags-stream", in_place), expected.copied_tiles);
+    }
+  }
 }
 
 /// Of an operation in which each member has a block: what crosses and what does not, by blocks.
