@@ -101,6 +101,8 @@ const Algorithm* native_algorithm(Operation operation) noexcept;
 std::span<const Algorithm> board_algorithms() noexcept;
 /// The one for this operation; null if there is none.
 const Algorithm* board_algorithm(Operation operation, BoardMethod method) noexcept;
+/// Lines of 64 bytes that a reader of a payload on the board gets, with the one that has its number.
+std::uint64_t lines_of_payload(std::uint64_t bytes) noexcept;
 /// The algorithm with this name for the operation, `native` and those of boards too; null if there is none.
 const Algorithm* find_algorithm(Operation operation, std::string_view name) noexcept;
 

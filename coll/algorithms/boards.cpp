@@ -1,6 +1,7 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/algorithms/steps.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -15,23 +16,35 @@ Needs no_needs(const Shape&) noexcept { return {}; }
 std::uint32_t no_steps(const Shape&, Rank, std::uint32_t) noexcept { return 0; }
 Step no_step(const Shape&, Rank, std::uint32_t, std::uint32_t) noexcept { return {}; }
 
-constexpr std::uint64_t lines_of(std::uint64_t bytes) noexcept {
-  if (bytes <= 48) return 1;  // beside the number
-  return bytes <= 112 ? 2 : 1 + (bytes + 63) / 64;
-}
-
 bool is_rooted(const Shape& shape) noexcept { return has_root(shape.operation); }
 
 Cost flat_cost(const Shape& shape) noexcept {
   const std::uint64_t ranks = shape.ranks;
   const std::uint64_t pairs = is_rooted(shape) ? ranks - 1 : ranks * (ranks - 1);
-  return {.messages = pairs, .bytes = pairs * 64 * lines_of(shape.bytes), .depth = 1, .depth_is_limit = true};
+  return {.messages = pairs,
+          .bytes = pairs * 64 * lines_of_payload(shape.bytes),
+          .depth = 1,
+          .depth_is_limit = true};
+}
+/// At most, whatever domains of memory there are: each has as many members as the largest can have. Without domains as `flags-flat`.
+Cost domain_lines_cost(const Shape& shape) noexcept {
+  const std::uint64_t ranks = shape.ranks;
+  Cost cost = flat_cost(shape);
+  cost.depth = 3;
+  for (std::uint64_t domains = 2; domains < ranks; ++domains) {
+    const std::uint64_t largest = ranks - domains + 1;
+    const std::uint64_t inside =
+        (ranks - domains) * (lines_of_payload(shape.bytes) + lines_of_payload(ranks * shape.bytes));
+    const std::uint64_t across = domains * (domains - 1) * lines_of_payload(largest * shape.bytes);
+    cost.bytes = std::max(cost.bytes, 64 * (inside + across));
+  }
+  return cost;
 }
 /// Each publishes, and counts itself; the last one reads all, and the others read what it says.
 Cost last_cost(const Shape& shape) noexcept {
   const std::uint64_t ranks = shape.ranks;
   return {.messages = 3 * ranks,
-          .bytes = 64 * (ranks + 2 * ranks * lines_of(shape.bytes)),
+          .bytes = 64 * (ranks + 2 * ranks * lines_of_payload(shape.bytes)),
           .depth = 2,
           .depth_is_limit = true};
 }
@@ -45,7 +58,7 @@ Cost tree_cost(const Shape& shape) noexcept {
   const std::uint64_t edges = std::uint64_t{shape.ranks} - 1;
   const std::uint32_t ways = both ? 2 : 1;
   return {.messages = ways * edges,
-          .bytes = ways * edges * 64 * lines_of(shape.bytes),
+          .bytes = ways * edges * 64 * lines_of_payload(shape.bytes),
           .depth = ways * levels_of(shape.ranks, shape.parameters[0]),
           .depth_is_limit = true};
 }
@@ -53,14 +66,14 @@ Cost dissemination_cost(const Shape& shape) noexcept {
   // With members for which others take part: one round fewer, and two movements more.
   const std::uint32_t rounds = levels_of(shape.ranks, 2) + (std::has_single_bit(shape.ranks) ? 0 : 1);
   return {.messages = std::uint64_t{rounds} * shape.ranks,
-          .bytes = std::uint64_t{rounds} * shape.ranks * 64 * lines_of(shape.bytes),
+          .bytes = std::uint64_t{rounds} * shape.ranks * 64 * lines_of_payload(shape.bytes),
           .depth = rounds,
           .depth_is_limit = true};
 }
 Cost chain_cost(const Shape& shape) noexcept {
   const std::uint32_t edges = shape.ranks - 1;
   return {.messages = edges,
-          .bytes = std::uint64_t{edges} * 64 * lines_of(shape.bytes),
+          .bytes = std::uint64_t{edges} * 64 * lines_of_payload(shape.bytes),
           .depth = edges,
           .depth_is_limit = true};
 }
@@ -204,6 +217,10 @@ constexpr Algorithm chain(Operation operation) noexcept {
   return of_board(operation, "flags-chain", BoardMethod::chain, chain_cost);
 }
 
+constexpr Algorithm domain_lines(Operation operation) noexcept {
+  return of_board(operation, "flags-domains", BoardMethod::domain_lines, domain_lines_cost);
+}
+
 constexpr Algorithm mapped(Operation operation) noexcept {
   return of_board(operation, "mapped", BoardMethod::mapped, mapped_cost);
 }
@@ -254,6 +271,7 @@ constexpr std::array kBoards{
     stream(Operation::gather),
     flat(Operation::all_gather),
     last(Operation::all_gather),
+    domain_lines(Operation::all_gather),
     mapped(Operation::all_gather),
     domain_blocks(Operation::all_gather),
     stream(Operation::all_gather),
@@ -294,6 +312,11 @@ constexpr std::array kBoards{
 }  // namespace
 
 std::span<const Algorithm> board_algorithms() noexcept { return kBoards; }
+
+std::uint64_t lines_of_payload(std::uint64_t bytes) noexcept {
+  if (bytes <= 48) return 1;  // beside the number
+  return bytes <= 112 ? 2 : 1 + (bytes + 63) / 64;
+}
 
 const Algorithm* board_algorithm(Operation operation, BoardMethod method) noexcept {
   for (const Algorithm& algorithm : kBoards) {

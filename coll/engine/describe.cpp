@@ -14,7 +14,7 @@ std::string TeamEngine::explain(const Shape& shape) const {
   if (!layout_) return "the team has no scratch: no collective operation can run";
   if (shape.operation >= Collective::permute) return explain_blocks(shape);
   const TeamTraits traits = traits_for(shape);
-  return chooser_.explain(shape, traits, *layout_) + explain_memory(shape, traits);
+  return chooser_.explain(shape, traits, *layout_) + explain_memory(shape, traits) + explain_packed(shape);
 }
 
 Choice TeamEngine::choice(const Shape& shape) const noexcept try {

@@ -101,4 +101,12 @@ std::string TeamEngine::explain_memory(const Shape& shape, const TeamTraits& tra
                       fmt::format("{} and {}", topology::word_of(within), topology::word_of(between)));
 }
 
+/// What crosses if the algorithm packs what a domain has. Empty: another one is chosen, or no domains are known.
+std::string TeamEngine::explain_packed(const Shape& shape) const {
+  const Choice chosen = choice(shape);
+  if (chosen.algorithm == nullptr || chosen.algorithm->board != BoardMethod::domain_lines) return {};
+  const topology::Placement* const found = placement();
+  return found != nullptr ? packed_lines(shape, found->cuts().back().first) : std::string();
+}
+
 }  // namespace aqueduct::coll

@@ -302,6 +302,7 @@ class TeamEngine {
   const topology::Placement* placement() const;
   TeamTraits traits_for(const Shape& shape) const;
   std::string explain_memory(const Shape& shape, const TeamTraits& traits) const;
+  std::string explain_packed(const Shape& shape) const;
 
   // learning.cpp
   void leave_learning() noexcept;

@@ -132,6 +132,7 @@ Crossings crossings(const MemoryMachine& machine) noexcept {
   out.all_reduce_by_rounds = machine.all() * rounds_of(domains, 2);
   out.blocks_as_they_are = machine.all() * elsewhere;
   out.blocks_by_domains = machine.all() * (domains - 1);
+  out.packed_blocks = domains * (domains - 1);
   return out;
 }
 

@@ -95,6 +95,7 @@ struct Crossings {
   std::uint64_t broadcast_in_two_stages = 0;
   std::uint64_t blocks_as_they_are = 0;  ///< of a block of each member
   std::uint64_t blocks_by_domains = 0;
+  std::uint64_t packed_blocks = 0;  ///< of which those of a domain fit into a line
 };
 Crossings crossings(const MemoryMachine& machine) noexcept;
 

@@ -42,6 +42,7 @@ enum class BoardMethod : std::uint8_t {
   last,
   dissemination,
   chain,
+  domain_lines,
   mapped,
   two_stage,
   domains,

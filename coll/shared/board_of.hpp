@@ -417,6 +417,9 @@ class BoardOf {
       case Move::work: return work(op, plan, movement);
       case Move::partners: return wait_for(op, plan.domains.partners);
       case Move::mates: return wait_for(op, plan.domains.mates());
+      case Move::collect: return collect(op, plan, movement);
+      case Move::cross: return cross(op, plan, movement);
+      case Move::spread: return spread(op, plan, movement);
     }
     return true;
   }
@@ -433,6 +436,11 @@ class BoardOf {
   bool tell_helped(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool chain(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   void take(const BoardOp& op, Rank from);
+
+  // board_lines_by_domains.hpp: short all-gathers of which few lines cross the borders of memory.
+  bool collect(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool cross(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool spread(BoardOp& op, const BoardPlan& plan, const Movement& movement);
 
   // board_large.hpp: members access each other's buffers.
   void show(BoardOp& op, const BoardPlan& plan);
@@ -524,4 +532,5 @@ class BoardOf {
 #include "coll/shared/board_blocks_by_domains.hpp"
 #include "coll/shared/board_by_domains.hpp"
 #include "coll/shared/board_large.hpp"
+#include "coll/shared/board_lines_by_domains.hpp"
 #include "coll/shared/board_moves.hpp"

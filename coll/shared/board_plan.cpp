@@ -33,6 +33,7 @@ class Planner {
       case BoardMethod::claims: return large();
       case BoardMethod::domains: return down_by_domains();
       case BoardMethod::stream: return stream();
+      case BoardMethod::domain_lines: return lines_by_domains();
       default: return flat();
     }
   }
@@ -107,6 +108,16 @@ class Planner {
         return;
       default: return single(Move::exchange);
     }
+  }
+  /// A short all-gather. Without domains all look at all.
+  void lines_by_domains() {
+    if (plan_.domains.count == 0) return single(Move::exchange);
+    plan_tree(kRadixOfEnds);
+    if (in_all()) everybody();
+    add(Move::collect, true, Movement::kNothing);
+    add(Move::cross, true, Movement::kNothing);
+    add(Move::spread, true, 2);
+    if (out_all()) everybody();
   }
   /// Members tell where their buffers are, move bytes, and wait until nobody needs their buffers any more.
   void large() {
@@ -295,6 +306,8 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
   plan.pieces = plan.through = 1;
   plan.twice = plan.meets = false;
   plan.domains = {};
+  if (plan.method == BoardMethod::domain_lines && may_go_by_domains(placement, shape))
+    plan.domains = domains_of(*placement, position);
   plan.in_rounds = {};
   if (is_large(plan.method)) {
     plan.piece = piece_through(shape, room);

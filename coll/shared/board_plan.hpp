@@ -23,6 +23,7 @@ namespace aqueduct::coll {
 /// help, tell          before the rounds, and behind them: the part of members that others take part for
 /// chain               from each member to the next, which combines
 /// work                of a large operation: members access each other's buffers; `level` is its stage (board_large.hpp)
+/// collect, cross, spread  of a short all-gather by domains: inside, between first members, inside (board_lines_by_domains.hpp)
 /// partners, mates     each says that its stage is over, and waits for those whose part it needs next (board_by_domains.hpp)
 enum class Move : std::uint8_t {
   up,
@@ -37,7 +38,10 @@ enum class Move : std::uint8_t {
   chain,
   work,
   partners,
-  mates
+  mates,
+  collect,
+  cross,
+  spread
 };
 
 struct Movement {
@@ -80,7 +84,8 @@ struct BoardPlan {
   std::uint64_t tile = 0;         ///< bytes of which a member has the care, as one of several
   std::uint64_t at_once = 0;      ///< bytes of a tile that it combines before it copies the result
   std::uint64_t copied_tile = 0;  ///< the same, if the system has to copy inputs out of other processes
-  BoardDomains domains{};         ///< of an operation that goes by them, but for trees and broadcasts
+  BoardDomains
+      domains{};  ///< of an operation that goes by them, short or large, but for trees and broadcasts
   /// Of a reduce or a reduce-scatter by domains: bytes of a tile or of a block that go through the board at once.
   std::uint64_t strip = 0;
   std::uint32_t strips = 1;    ///< of a tile or of a block
@@ -98,11 +103,16 @@ struct BoardCombiner {
   kernels::Fold fold{};  ///< of a large operation: the elements as they are in the user's buffers
 };
 
-/// The bytes that a member publishes at once.
+/// The bytes of a member that all or some of the others look at.
 constexpr std::uint64_t payload_of(const Shape& shape) noexcept {
   const bool all = shape.operation == Operation::scatter || shape.operation == Operation::all_to_all ||
                    shape.operation == Operation::reduce_scatter;
   return all ? shape.bytes * shape.ranks : shape.bytes;
+}
+
+/// The most bytes that a member publishes at once.
+constexpr std::uint64_t most_published(BoardMethod method, const Shape& shape) noexcept {
+  return method == BoardMethod::domain_lines ? shape.bytes * shape.ranks : payload_of(shape);
 }
 
 /// Whether blocks may be longer than a slot: members access each other's buffers, or bytes go through the board in pieces.
@@ -111,8 +121,8 @@ constexpr bool is_large(BoardMethod method) noexcept { return method >= BoardMet
 /// Whether a plan depends on where the members are.
 constexpr bool keeps_to_domains(BoardMethod method) noexcept {
   return method == BoardMethod::tree || method == BoardMethod::dissemination ||
-         method == BoardMethod::domains || method == BoardMethod::domain_blocks ||
-         method == BoardMethod::domain_tiles;
+         method == BoardMethod::domain_lines || method == BoardMethod::domains ||
+         method == BoardMethod::domain_blocks || method == BoardMethod::domain_tiles;
 }
 
 /// Whether an algorithm cuts blocks by TileSizes.
@@ -125,7 +135,7 @@ constexpr bool has_tiles(BoardMethod method) noexcept {
 /// is too small.
 std::uint64_t piece_through(const Shape& shape, const BoardRoom& room) noexcept;
 
-/// Makes the plan. Requires: the algorithm is one of a board and does not refuse the shape, and payload_of(shape) fits.
+/// Makes the plan. Requires: the algorithm is one of a board and does not refuse the shape, and most_published() fits.
 /// `placement`: where the members are; null if that is not known, or if partial results must not be rounded. `sizes`: of an
 /// algorithm for which has_tiles().
 /// May throw std::bad_alloc.

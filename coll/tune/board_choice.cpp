@@ -135,7 +135,7 @@ Fit fit_board(const Algorithm& algorithm, const WantedParameters& wanted, const 
       out.refusal = "the team's board is too small for what cannot be read where it is";
     if (reduces(shape.operation) && shape.element > kernels::Fold::kBlock)
       out.refusal = "elements of more than 4096 bytes are not combined in one pass over all members' buffers";
-  } else if (payload_of(shape) > team.board.payload()) {
+  } else if (most_published(algorithm.board, shape) > team.board.payload()) {
     out.refusal = "what a member publishes is longer than its slot of the team's board";
   }
   return out;
@@ -174,11 +174,12 @@ std::string board_lines(const Choice& choice) {
         "they go through the board\n  moves {} bytes, {} signals, {} deep, beside those of Sync::all\n",
         cost.bytes, cost.messages, cost.depth);
   }
-  const std::uint64_t payload = payload_of(choice.shape);
+  const std::uint64_t payload = most_published(choice.algorithm->board, choice.shape);
   return fmt::format(
-      "  on the team's board; a member publishes {} bytes, {}\n  moves at most {} lines, {} deep, beside "
+      "  on the team's board; a member publishes {}{} bytes, {}\n  moves at most {} lines, {} deep, beside "
       "those of Sync::all\n",
-      payload, payload <= kInlinePayload ? "beside its number" : "in memory of their own", cost.bytes / 64,
+      choice.algorithm->board == BoardMethod::domain_lines ? "up to " : "", payload,
+      payload <= kInlinePayload ? "beside its number" : "in memory of their own", cost.bytes / 64,
       cost.depth);
 }
 

@@ -76,4 +76,15 @@ std::string memory_lines(const Shape& shape, const MemoryMachine& machine, const
   return text + '\n';
 }
 
+std::string packed_lines(const Shape& shape, std::span<const std::uint32_t> first) {
+  const std::uint64_t domains = first.size() - 1;
+  std::uint64_t across = 0;
+  for (std::uint64_t domain = 0; domain < domains; ++domain)
+    across += (domains - 1) * lines_of_payload((first[domain + 1] - first[domain]) * shape.bytes);
+  const std::uint64_t inside =
+      (shape.ranks - domains) * (lines_of_payload(shape.bytes) + lines_of_payload(shape.ranks * shape.bytes));
+  return fmt::format("  {} lines cross between {} domains of memory, and {} move inside them\n", across,
+                     domains, inside);
+}
+
 }  // namespace aqueduct::coll

@@ -6,6 +6,7 @@
 #include "coll/tune/chooser.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,5 +21,8 @@ MemoryMachine memory_machine(const MemoryDomains& domains, const NetworkModel& i
 /// is no form. `levels`: those of the profile that give the costs, "cache and host".
 std::string memory_lines(const Shape& shape, const MemoryMachine& machine, const TeamTraits& team,
                          std::string_view levels);
+
+/// What a short all-gather by domains moves: a line of text for `explain`. `first`: [domain] as BoardDomains::first.
+std::string packed_lines(const Shape& shape, std::span<const std::uint32_t> first);
 
 }  // namespace aqueduct::coll

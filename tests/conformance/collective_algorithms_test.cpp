@@ -219,7 +219,7 @@ class ForcedCalls {
       // What a member publishes at once must fit into its slot, of large operations some of it.
       const bool fits = coll::is_large(choice_.algorithm->board)
                             ? coll::piece_through(shape, board_) != 0
-                            : coll::payload_of(shape) <= board_.payload();
+                            : coll::most_published(choice_.algorithm->board, shape) <= board_.payload();
       if (!fits) return true;
     }
     return coll::Schedule::refusal(*choice_.algorithm, shape) != nullptr;
@@ -527,8 +527,9 @@ TEST_P(CollectiveAlgorithms, ThatGoByDomainsOfMemoryEqualTheModel) {
   if (!topology::read_machine(topology::Source::of(kMachine)).problem.empty()) GTEST_SKIP() << "no hwloc";
   std::vector<const coll::Algorithm*> all;
   for (const coll::Algorithm* const one : algorithms_of_boards()) {
-    if (one->board == coll::BoardMethod::domains || one->board == coll::BoardMethod::domain_blocks ||
-        one->board == coll::BoardMethod::domain_tiles || one->board == coll::BoardMethod::tree)
+    if (one->board == coll::BoardMethod::domain_lines || one->board == coll::BoardMethod::domains ||
+        one->board == coll::BoardMethod::domain_blocks || one->board == coll::BoardMethod::domain_tiles ||
+        one->board == coll::BoardMethod::tree)
       all.push_back(one);
   }
   for (const char* const places : {"0,8,1,9,4", "0,1,8,9,10,2,12"}) {

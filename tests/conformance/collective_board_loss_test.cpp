@@ -187,6 +187,35 @@ TEST_P(CollectiveBoardLoss, BeforeABlockIsFetchedForItsDomainEndsTheTeam) {
       });
 }
 
+/// The others count on a line of the dying one, which never comes.
+void lose_a_member_of_a_domain(Endpoint& me, Rank dying) {
+  std::vector<std::uint64_t> mine(1, me.rank() + 1), all(me.ranks());
+  ASSERT_TRUE(all_gather(me.world(), mine, all));
+  for (Rank r = 0; r < me.ranks(); ++r) ASSERT_EQ(all[r], r + 1);
+  if (me.rank() == dying) {
+    ASSERT_TRUE(wait_until(me, kArrived, me.ranks() - 1, kAnyRank, std::chrono::seconds(10)));
+    std::raise(SIGKILL);
+  }
+  const auto since = std::chrono::steady_clock::now();
+  Event event = all_gather_nb(me.world(), mine, all, {.in = Sync::mine, .out = Sync::mine});
+  for (int i = 0; i < 10; ++i) me.progress();
+  static_cast<void>(signal(me, dying, {kArrived, 1}));  // it may die before it has answered
+  expect_loss(me, event, since);
+}
+
+// The first member of a domain, which packs what this has, and another one.
+TEST_P(CollectiveBoardLoss, OfAMemberOfADomainEndsAShortAllGather) {
+  if (!has_domains()) GTEST_SKIP() << "no hwloc";
+  for (const Rank dying : {2u, 3u}) {
+    run({.ranks = 4,
+         .segment_bytes = 4096,
+         .settings = {{"coll_all_gather", "flags-domains"}, {"topology", kTwoDomains}},
+         .leaving = {dying}},
+        [dying](Endpoint& me) { lose_a_member_of_a_domain(me, dying); });
+    if (HasFailure() || testing::Test::IsSkipped()) return;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(On, CollectiveBoardLoss, testing::ValuesIn(fabrics()), fabric_name);
 
 }  // namespace

@@ -81,17 +81,23 @@ TEST(BoardCounts, LinesOfShortAllReduces) {
   for (const Host& host : kHosts) {
     SCOPED_TRACE(name_of_host(host));
     const std::uint64_t p = host.ranks(), q = host.each, s = host.domains;
-    const Shape shape = shape_of(Operation::all_reduce, host, 8);
-    const Counts flat = counts_of(host, BoardMethod::flat, shape);
-    EXPECT_EQ(flat.lines, p * (p - 1));
-    EXPECT_EQ(flat.across, p * (p - q));
-    const Counts tree = counts_of(host, BoardMethod::tree, shape);
-    EXPECT_EQ(tree.lines, 2 * (p - 1));
-    EXPECT_EQ(tree.across, 2 * (s - 1));
-    if (!std::has_single_bit(p)) continue;
-    const Counts rounds = counts_of(host, BoardMethod::dissemination, shape);
-    EXPECT_EQ(rounds.lines, p * (std::bit_width(p) - 1));
-    EXPECT_EQ(rounds.across, p * (std::bit_width(s) - 1));
+    for (const std::uint64_t bytes : {8u, 100u, 128u}) {
+      const std::uint64_t lines = lines_of_payload(bytes);
+      const Shape shape = shape_of(Operation::all_reduce, host, bytes);
+      const Counts flat = counts_of(host, BoardMethod::flat, shape);
+      EXPECT_EQ(flat.lines, lines * p * (p - 1)) << bytes;
+      EXPECT_EQ(flat.across, lines * p * (p - q)) << bytes;
+      const Counts tree = counts_of(host, BoardMethod::tree, shape);
+      EXPECT_EQ(tree.lines, lines * 2 * (p - 1)) << bytes;
+      EXPECT_EQ(tree.across, lines * 2 * (s - 1)) << bytes;
+      if (!std::has_single_bit(p)) continue;
+      const auto rounds_of = [](std::uint64_t n) {
+        return static_cast<std::uint64_t>(std::bit_width(n)) - 1;
+      };
+      const Counts rounds = counts_of(host, BoardMethod::dissemination, shape);
+      EXPECT_EQ(rounds.lines, lines * p * rounds_of(p)) << bytes;
+      EXPECT_EQ(rounds.across, lines * p * rounds_of(s)) << bytes;
+    }
   }
 }
 
@@ -103,6 +109,45 @@ TEST(BoardCounts, LinesOfShortAllGathers) {
       const Counts flat = counts_of(host, BoardMethod::flat, shape_of(Operation::all_gather, host, bytes));
       EXPECT_EQ(flat.lines, lines * p * (p - 1)) << bytes;
       EXPECT_EQ(flat.across, lines * p * (p - host.each)) << bytes;
+    }
+  }
+}
+
+// Each pair of domains exchanges what fits into a line in two of them, whatever the number of members.
+TEST(BoardCounts, LinesOfShortAllGathersByDomains) {
+  for (const Host& host : kHosts) {
+    SCOPED_TRACE(name_of_host(host));
+    const std::uint64_t p = host.ranks(), q = host.each, s = host.domains;
+    for (const std::uint64_t bytes : {4u, 8u, 12u, 16u, 28u}) {
+      const Counts counts =
+          counts_of(host, BoardMethod::domain_lines, shape_of(Operation::all_gather, host, bytes));
+      EXPECT_EQ(counts.across, s * (s - 1) * lines_of_payload(q * bytes)) << bytes;
+      EXPECT_EQ(counts.lines - counts.across,
+                (p - s) * (lines_of_payload(bytes) + lines_of_payload(p * bytes)))
+          << bytes;
+    }
+    const MemoryMachine machine{.inside = {}, .across = {}, .domains = host.domains, .members = host.each};
+    const Counts line = counts_of(host, BoardMethod::domain_lines, shape_of(Operation::all_gather, host, 4));
+    EXPECT_EQ(line.across, crossings(machine).packed_blocks);
+  }
+}
+
+TEST(BoardCounts, AShortAllGatherAmongOneDomainIsFlat) {
+  const Host host{1, 6};
+  const Shape shape = shape_of(Operation::all_gather, host, 8);
+  EXPECT_EQ(counts_of(host, BoardMethod::domain_lines, shape), counts_of(host, BoardMethod::flat, shape));
+}
+
+// Domains of different sizes, one member alone among them, and each mode.
+TEST(BoardCounts, ShortAllGathersByDomainsAreRight) {
+  for (const Host& host : {Host{2, 1}, Host{2, 2}, Host{3, 2}, Host{3, 5, true}, Host{5, 3}}) {
+    SCOPED_TRACE(name_of_host(host));
+    for (const std::uint64_t bytes : {0u, 4u, 8u, 40u, 64u}) {
+      for (const Sync sync : {Sync::none, Sync::mine, Sync::all}) {
+        Shape shape = shape_of(Operation::all_gather, host, bytes);
+        shape.in = shape.out = sync;
+        static_cast<void>(counts_of(host, BoardMethod::domain_lines, shape));
+      }
     }
   }
 }

@@ -708,6 +708,63 @@ TEST_F(BoardModel, BlocksByDomainsInManyOrders) {
   }
 }
 
+/// Four members, of whom those with even numbers share a domain, and the others do.
+topology::Placement even_and_odd() {
+  const Rank members[] = {0, 1, 2, 3};
+  const std::vector<topology::Level> levels{{"host", 1, false}, {"numa", 2, true}};
+  return topology::Placement::of(members, levels,
+                                 [](Rank member, std::size_t level) { return level == 0 ? 0u : member % 2; });
+}
+
+// Two calls on a board with one slot in every order, else in the first ones that a search finds.
+TEST_F(BoardModel, ShortAllGathersByDomainsInEveryOrder) {
+  constexpr std::size_t kMostStates = 10'000;
+  for (const std::uint32_t slots : {1u, 2u}) {
+    for (const Rank apart : {0u, 2u}) {
+      ModelCase what{3, {.slots = slots, .narrow = 1, .bulk = 0}, {}};
+      what.placement = two_domains(apart);
+      // Three take minutes, and were right.
+      for (int i = 0; i < 2; ++i)
+        what.calls.push_back(call_of(Operation::all_gather, BoardMethod::domain_lines, 3, 0));
+      all_are_right(what, slots == 1 && apart == 2 ? ~std::size_t{0} : kMostStates);
+    }
+  }
+}
+
+TEST_F(BoardModel, ShortAllGathersByDomainsOfFourMembersInOrdersOfChance) {
+  for (const std::uint32_t slots : {1u, 2u}) {
+    for (const std::uint64_t bytes : {4u, 28u}) {
+      for (const Rank ranks : {3u, 4u}) {
+        ModelCase what{ranks, {.slots = slots, .narrow = 1, .bulk = 0}, {}};
+        what.placement = ranks == 4 ? even_and_odd() : two_domains(1);
+        for (int i = 0; i < 3; ++i) {
+          const Sync sync = i == 0 ? Sync::mine : i == 1 ? Sync::none : Sync::all;
+          what.calls.push_back(
+              call_of(Operation::all_gather, BoardMethod::domain_lines, ranks, 0, sync, sync));
+          what.calls.back().shape.bytes = what.calls.back().shape.pitch = bytes;
+        }
+        EXPECT_EQ(wander(what, 4 * kWalks), "") << ranks << " members, " << slots << " slots";
+      }
+    }
+  }
+  // What is packed goes beside the lines.
+  ModelCase what{3, {.slots = 2, .narrow = 1, .bulk = 128}, {}};
+  what.placement = two_domains(2);
+  for (int i = 0; i < 3; ++i) {
+    what.calls.push_back(call_of(Operation::all_gather, BoardMethod::domain_lines, 3, 0));
+    what.calls.back().shape.bytes = what.calls.back().shape.pitch = 40;
+  }
+  EXPECT_EQ(wander(what, 4 * kWalks), "");
+}
+
+TEST_F(BoardModel, FindsPackedBlocksThatAreWrittenTooEarly) {
+  ModelCase what{3, {.slots = 1, .narrow = 1, .bulk = 0}, {}, Careless::of_readers};
+  what.placement = two_domains(2);
+  for (int i = 0; i < 2; ++i)
+    what.calls.push_back(call_of(Operation::all_gather, BoardMethod::domain_lines, 3, 0));
+  EXPECT_NE(wander(what, kWalks), "");
+}
+
 TEST_F(BoardModel, FindsAStripThatIsWrittenTooEarly) {
   // One call with room for many slots: it is the strips of one slot that come too early, and a member then combines a later one.
   ModelCase what{3, {.slots = 8, .narrow = 1, .bulk = 128}, {}, Careless::of_readers};

@@ -139,7 +139,7 @@ struct StormCall {
         reached = roll(6);
         can = piece_through(shape, room) != 0;
       } else {
-        can = payload_of(shape) <= room.payload();
+        can = most_published(algorithm->board, shape) <= room.payload();
       }
       can = can && is_of(kind);
     } while (algorithm->refusal(shape) != nullptr || !can);

@@ -131,6 +131,7 @@ TEST(MemoryForms, LinesThatCross) {
   EXPECT_EQ(counts.broadcast_in_two_stages, 3u);
   EXPECT_EQ(counts.blocks_as_they_are, 32u * 24);
   EXPECT_EQ(counts.blocks_by_domains, 32u * 3);
+  EXPECT_EQ(counts.packed_blocks, 12u);
   EXPECT_EQ(crossings(host_of(1, 8)).blocks_by_domains, 0u);
 }
 

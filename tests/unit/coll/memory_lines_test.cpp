@@ -79,6 +79,20 @@ TEST(MemoryLines, LeaveOutAlgorithmsThatCannotDoTheBlock) {
             "");
 }
 
+TEST(MemoryLines, SayWhatCrossesIfBlocksArePacked) {
+  Shape shape;
+  shape.operation = Operation::all_gather;
+  shape.ranks = 8;
+  shape.bytes = 8;
+  const std::uint32_t first[] = {0, 2, 8};
+  // 16 bytes are a line, and so are 48; all 64 take two.
+  EXPECT_EQ(packed_lines(shape, first),
+            "  2 lines cross between 2 domains of memory, and 18 move inside them\n");
+  shape.bytes = 16;
+  EXPECT_EQ(packed_lines(shape, first),
+            "  3 lines cross between 2 domains of memory, and 24 move inside them\n");
+}
+
 /// A profile of this machine with these levels, in a file.
 std::string profile_with(const std::string& name, const std::string& levels) {
   const std::string file = fmt::format("{}{}-{}.json", testing::TempDir(), name, getpid());
