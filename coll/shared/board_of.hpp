@@ -443,15 +443,6 @@ class BoardOf {
   bool spread(BoardOp& op, const BoardPlan& plan, const Movement& movement);
 
   // board_large.hpp: members access each other's buffers.
-  void show(BoardOp& op, const BoardPlan& plan);
-  void learn(const BoardOp& op, Rank member);
-  BoardOp::Way way_of(const BoardPlan& plan) const noexcept;
-  void tell(const BoardOp& op, const BoardNotes& notes);
-  bool meet(BoardOp& op, const BoardPlan& plan, BoardOp::Way& way);
-  bool push_from_root(const BoardOp& op, const BoardPlan& plan);
-  bool reach(Rank member, const BufferNote& note, std::uint64_t bytes, Place& place);
-  bool reach_all(const BoardPlan& plan);
-  bool anybody_left(const BoardOp& op);
   bool begin_work(BoardOp& op, const BoardPlan& plan);
   bool work(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool move_directly(BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
@@ -461,6 +452,19 @@ class BoardOf {
   bool read_blocks(const BoardOp& op, const BoardPlan& plan);
   bool write_blocks(const BoardOp& op, const BoardPlan& plan);
   bool stage_broadcast(const BoardOp& op, const BoardPlan& plan, std::uint32_t stage);
+
+  // board_buffers.hpp: where these are.
+  void show(BoardOp& op, const BoardPlan& plan);
+  void learn(const BoardOp& op, Rank member);
+  BoardOp::Way way_of(const BoardPlan& plan) const noexcept;
+  void tell(const BoardOp& op, const BoardNotes& notes);
+  bool meet(BoardOp& op, const BoardPlan& plan, BoardOp::Way& way);
+  bool push_from_root(const BoardOp& op, const BoardPlan& plan);
+  bool reach(Rank member, const BufferNote& note, std::uint64_t bytes, Place& place);
+  bool reach_all(const BoardPlan& plan);
+  bool anybody_left(const BoardOp& op);
+
+  // board_tiles.hpp: reductions.
   std::uint32_t count_far() const noexcept;
   bool fold(const BoardOp& op, std::byte* to, std::uint64_t shift, std::uint64_t bytes, std::uint32_t far);
   bool fold_tile(const BoardOp& op, const BoardPlan& plan, Rank block, std::uint64_t tile);
@@ -468,6 +472,8 @@ class BoardOf {
   bool claim_tiles(BoardOp& op, const BoardPlan& plan);
   std::uint64_t add_to_tiles(std::atomic<std::uint64_t>& word, std::uint64_t number, std::uint64_t add,
                              std::uint64_t most);
+
+  // board_stream.hpp: what goes through the board.
   bool go_through_board(BoardOp& op, const BoardPlan& plan);
   void fill_piece(const BoardOp& op, const BoardPlan& plan, const BoardPiece& piece);
   void take_piece(const BoardOp& op, const BoardPlan& plan, const BoardPiece& piece);
@@ -530,7 +536,10 @@ class BoardOf {
 }  // namespace aqueduct::coll
 
 #include "coll/shared/board_blocks_by_domains.hpp"
+#include "coll/shared/board_buffers.hpp"
 #include "coll/shared/board_by_domains.hpp"
 #include "coll/shared/board_large.hpp"
 #include "coll/shared/board_lines_by_domains.hpp"
 #include "coll/shared/board_moves.hpp"
+#include "coll/shared/board_stream.hpp"
+#include "coll/shared/board_tiles.hpp"

@@ -131,6 +131,37 @@ constexpr bool has_tiles(BoardMethod method) noexcept {
          method == BoardMethod::domain_tiles || method == BoardMethod::domains;
 }
 
+/// Whose bytes an operation takes, and who takes them.
+constexpr bool gives(const BoardPlan& plan, Rank member) noexcept {
+  switch (plan.operation) {
+    case Operation::broadcast:
+    case Operation::scatter: return member == plan.root;
+    case Operation::gather:
+    case Operation::reduce: return member != plan.root;
+    default: return true;
+  }
+}
+constexpr bool takes(const BoardPlan& plan) noexcept {
+  switch (plan.operation) {
+    case Operation::broadcast:
+    case Operation::scatter: return plan.me != plan.root;
+    case Operation::gather:
+    case Operation::reduce: return plan.me == plan.root;
+    default: return true;
+  }
+}
+/// Bytes of the buffers of a member that has them.
+constexpr std::uint64_t bytes_in(const BoardPlan& plan) noexcept {
+  const bool all = plan.operation == Operation::scatter || plan.operation == Operation::all_to_all ||
+                   plan.operation == Operation::reduce_scatter;
+  return all ? plan.ranks * plan.bytes : plan.bytes;
+}
+constexpr std::uint64_t bytes_out(const BoardPlan& plan) noexcept {
+  const bool all = plan.operation == Operation::gather || plan.operation == Operation::all_gather ||
+                   plan.operation == Operation::all_to_all;
+  return all ? plan.ranks * plan.bytes : plan.bytes;
+}
+
 /// What a large operation needs of its shape: bytes of each block in one piece, if bytes go through the board. 0: the board
 /// is too small.
 std::uint64_t piece_through(const Shape& shape, const BoardRoom& room) noexcept;
