@@ -241,5 +241,18 @@ TEST(Algorithms, CostWhatTheLiteratureSays) {
   }
 }
 
+// So more gathers fit into a bank, and fewer messages say that one is free.
+TEST(Algorithms, GathersUpATreeNeedNoScratchForTheRootsBlock) {
+  Shape shape{.operation = Operation::gather};
+  shape.ranks = 4;
+  shape.in = shape.out = Sync::mine;
+  shape.bytes = shape.pitch = 1024;
+  for (const std::uint32_t radix : {2u, 4u}) {
+    shape.parameters[0] = radix;
+    EXPECT_EQ(Schedule::needs(kGatherKNomial, shape).scratch, 3 * 1024u) << "radix " << radix;
+    EXPECT_EQ(Schedule::needs(kGatherKAry, shape).scratch, 3 * 1024u) << "radix " << radix;
+  }
+}
+
 }  // namespace
 }  // namespace aqueduct::coll
