@@ -7,7 +7,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -266,13 +265,12 @@ Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body, const Han
   }
   auto run = [](void* callable, detail::Incoming& incoming, const std::byte* bytes,
                 detail::MutableBytes payload) {
-    // Made of its bytes, as an argument struct need not have a default constructor.
-    alignas(Args) std::byte copy[sizeof(Args)];
-    if constexpr (std::is_empty_v<Args>)
-      copy[0] = {};
-    else
-      std::memcpy(copy, bytes, sizeof(Args));
-    const Args& args = *std::launder(reinterpret_cast<const Args*>(copy));
+    union Room {  // an argument struct need not have a default constructor
+      Room() noexcept {}
+      Args args;
+    } room;
+    if constexpr (!std::is_empty_v<Args>) std::memcpy(&room.args, bytes, sizeof(Args));
+    const Args& args = room.args;
     Context context(incoming);
     auto& f = *static_cast<F*>(callable);
     if constexpr (has_payload) {
