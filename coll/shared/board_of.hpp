@@ -289,7 +289,8 @@ class BoardOf {
     access_.prefetch(&own(member, op.number() + 1));
     return true;
   }
-  const std::byte* read_payload(const BoardOp& op, Rank member, std::uint64_t bytes) {
+  // Measured: as a call it costs a short operation 8 instructions for each member that it reads from.
+  [[gnu::always_inline]] const std::byte* read_payload(const BoardOp& op, Rank member, std::uint64_t bytes) {
     const std::byte* const place = place_in(own(member, op.number()), member, op.number(), bytes);
     access_.reads(place, bytes);
     return place;
