@@ -67,11 +67,7 @@ Status all_barrier(Job::Impl& job) {
     last = std::max(last, barrier.asked);
   }
   // One endpoint's program may have left barriers in flight that the others' have not begun. Of another process it would learn
-  // that it has left; those of this process leave together.
-  for (auto& parts : job.endpoints) {
-    const core::Entry entry(parts->state);
-    parts->state.barriers->join_phases(*coll::barrier_of(parts->state.world->state()), last);
-  }
+  // that it has left; those of this process leave together (below, as far as there is room for more phases).
   auto& leading = job.endpoints.front()->state;
   core::EndpointState* waiting = &leading;
   const auto all = [&] {
@@ -79,6 +75,7 @@ Status all_barrier(Job::Impl& job) {
     for (auto& parts : job.endpoints) {
       const core::Entry entry(parts->state);
       core::progress(parts->state);  // for all, even if its own barrier is reached: others need its messages
+      parts->state.barriers->join_phases(*coll::barrier_of(parts->state.world->state()), last);
       if (parts->state.world->try_wait()) continue;
       reached = false;
       waiting = &parts->state;

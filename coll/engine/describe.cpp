@@ -21,7 +21,7 @@ Choice TeamEngine::choice(const Shape& shape) const noexcept try {
   if (ranks_ == 1 || !layout_) return {};
   if (shape.operation == Collective::barrier) return choice_of_barriers();
   if (shape.operation >= Collective::permute) return choice_of_comparing();
-  return chooser_.choose(shape, traits_for(shape), *layout_);
+  return chooser_.would_choose(shape, traits_for(shape), *layout_);
 } catch (const std::bad_alloc&) {
   return {};
 }

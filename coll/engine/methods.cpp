@@ -66,6 +66,7 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
   }
   if (choice.algorithm == nullptr) {
     state_.log.error("{} on a team of {} ranks: {}", text.view(), ranks_, choice.why);
+    if (choice.lacks_here) return no_memory_here();
     return choice.no_memory ? ErrorCode::no_memory : ErrorCode::invalid_argument;
   }
   method.shape = choice.shape;

@@ -61,6 +61,7 @@ struct Choice {
   std::string_view why;
   /// `algorithm` is null because something does not suffice: this process's memory to choose, or the team's scratch.
   bool no_memory = false;
+  bool lacks_here = false;  ///< it is this process's memory: other members may have chosen
   ChosenBy by = ChosenBy::rules;
 };
 

@@ -102,23 +102,33 @@ TunedChooser::Answer TunedChooser::answer(const Question& question, const TeamTr
 
 // Members that ranked differently would not run one operation. So a member without memory for a ranking refuses the call,
 // and does not fall back on the rules.
+Choice TunedChooser::would_choose(const Question& question, const TeamTraits& team,
+                                  const ScratchLayout& scratch) const noexcept try {
+  return answer(question, team, scratch).choice;
+} catch (const std::bad_alloc&) {
+  Choice none;
+  none.shape = question.shape;
+  none.why = "there is no memory to rank the algorithms";
+  none.no_memory = none.lacks_here = true;
+  return none;
+}
+
 Choice TunedChooser::choose(const Question& question, const TeamTraits& team,
-                            const ScratchLayout& scratch) const noexcept try {
-  const Answer found = answer(question, team, scratch);
-  if (counts_ != nullptr) {
-    switch (found.choice.by) {
+                            const ScratchLayout& scratch) const noexcept {
+  const Choice found = would_choose(question, team, scratch);
+  if (counts_ != nullptr && !found.lacks_here) {
+    switch (found.by) {
       case ChosenBy::rules: ++counts_->by_rules; break;
       case ChosenBy::model: ++counts_->by_model; break;
       case ChosenBy::measurement: ++counts_->by_measurement; break;
     }
   }
-  return found.choice;
-} catch (const std::bad_alloc&) {
-  Choice none;
-  none.shape = question.shape;
-  none.why = "there is no memory to rank the algorithms";
-  none.no_memory = true;
-  return none;
+  return found;
+}
+
+Choice TunedChooser::would_choose(const Shape& shape, const TeamTraits& team,
+                                  const ScratchLayout& scratch) const noexcept {
+  return would_choose(Question{shape, key_of(shape, team)}, team, scratch);
 }
 
 Choice TunedChooser::choose(const Shape& shape, const TeamTraits& team,

@@ -45,6 +45,9 @@ class TunedChooser final : public Chooser {
                 const ScratchLayout& scratch) const noexcept override;
   std::string explain(const Shape& shape, const TeamTraits& team,
                       const ScratchLayout& scratch) const override;
+  /// As choose, for those who only ask: it does not count.
+  Choice would_choose(const Shape& shape, const TeamTraits& team,
+                      const ScratchLayout& scratch) const noexcept;
 
   /// The same of the team's barriers. Requires: no TeamTraits::native.
   Choice choose_barrier(const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
@@ -104,6 +107,8 @@ class TunedChooser final : public Chooser {
   static Question barrier_of(const TeamTraits& team) noexcept;
   Choice choose(const Question& question, const TeamTraits& team,
                 const ScratchLayout& scratch) const noexcept;
+  Choice would_choose(const Question& question, const TeamTraits& team,
+                      const ScratchLayout& scratch) const noexcept;
   std::string explain(const Question& question, const TeamTraits& team, const ScratchLayout& scratch) const;
   Choice by_rules(const Question& question, const TeamTraits& team,
                   const ScratchLayout& scratch) const noexcept;

@@ -269,7 +269,7 @@ Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body, const Han
       Room() noexcept {}
       Args args;
     } room;
-    if constexpr (!std::is_empty_v<Args>) std::memcpy(&room.args, bytes, sizeof(Args));
+    if constexpr (!std::is_empty_v<Args>) std::memcpy(static_cast<void*>(&room.args), bytes, sizeof(Args));
     const Args& args = room.args;
     Context context(incoming);
     auto& f = *static_cast<F*>(callable);

@@ -2,6 +2,7 @@
 
 #include <aqueduct/aqueduct.hpp>
 #include <aqueduct/coll.hpp>
+#include <aqueduct/tune.hpp>
 
 #include "coll/engine/team_agreement.hpp"
 #include "conduits/loop/tests/allocation_count.hpp"
@@ -161,8 +162,8 @@ TEST(FirstCallMemory, AMemberWithoutItIsNamedOnAllMembers) {
   EXPECT_TRUE(job->finish());
 }
 
-// The others took the mark of its next call for that of another call, and got `mismatch`, if it came before the news.
-TEST(FirstCallMemory, ANextCallMadeAtOnceSendsNothing) {
+/// `tuned`: the choice of an algorithm needs memory too.
+void call_without_memory_and_at_once_again(bool tuned) {
   Config config;
   for (const auto& [name, value] :
        {std::pair{"conduit", "loop"}, {"near", "off"}, {"segment_bytes", "4K"}, {"log", "off"}})
@@ -175,6 +176,16 @@ TEST(FirstCallMemory, ANextCallMadeAtOnceSendsNothing) {
     auto team = ep.world().dup();
     ASSERT_TRUE(team);
     std::uint64_t word = 1;
+    if (tuned) {
+      constexpr Collective kOperation = Collective::all_reduce;
+      constexpr std::uint64_t kBytes = sizeof word;
+      TuneOptions options;
+      options.time = std::chrono::milliseconds(1);
+      options.candidates = 1;
+      options.type = ElementType::u64;
+      ASSERT_TRUE(tune(*team, std::span(&kOperation, 1), std::span(&kBytes, 1), options));
+      ASSERT_TRUE(ep.barrier());
+    }
     if (ep.rank() == 2) {
       {
         const NoMemory none;
@@ -197,6 +208,11 @@ TEST(FirstCallMemory, ANextCallMadeAtOnceSendsNothing) {
   });
   EXPECT_TRUE(job->finish());
 }
+
+// The others took the mark of its next call for that of another call, and got `mismatch`, if it came before the news.
+TEST(FirstCallMemory, ANextCallMadeAtOnceSendsNothing) { call_without_memory_and_at_once_again(false); }
+
+TEST(FirstCallMemory, NorDoesOneAfterAChoiceWithoutMemory) { call_without_memory_and_at_once_again(true); }
 
 }  // namespace
 }  // namespace aqueduct::conduits::loop

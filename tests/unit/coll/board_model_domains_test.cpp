@@ -121,6 +121,14 @@ TEST_F(BoardModel, ShortAllGathersByDomainsOfFourMembersInOrdersOfChance) {
 }
 
 TEST_F(BoardModel, FindsPackedBlocksThatAreWrittenTooEarly) {
+  ModelCase what{3, {.slots = 1, .narrow = 1, .bulk = 0}, {}, Careless::of_readers};
+  what.placement = two_domains(2);
+  for (int i = 0; i < 2; ++i)
+    what.calls.push_back(call_of(Operation::all_gather, BoardMethod::domain_lines, 3, 0));
+  EXPECT_NE(wander(what, kWalks), "");
+}
+
+TEST_F(BoardModel, FindsAStripThatIsWrittenTooEarly) {
   // One call with room for many slots: it is the strips of one slot that come too early, and a member then combines a later one.
   ModelCase what{3, {.slots = 8, .narrow = 1, .bulk = 128}, {}, Careless::of_readers};
   what.placement = two_domains(2);

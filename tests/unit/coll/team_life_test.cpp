@@ -499,6 +499,23 @@ TEST_F(TeamLives, WithBarriersThatOneEndpointHasLeftInFlightLetTheirJobFinish) {
   }
 }
 
+// The other endpoint is one barrier behind, since nobody has polled it, and so has no room for the last ones at first.
+TEST_F(TeamLives, WithAllBarriersThatFitLeftInFlightLetTheirJobFinish) {
+  constexpr int kLeft = 7;  // one less than fit, as finish needs one
+  Config config;
+  ASSERT_TRUE(config.set("segment_bytes", "4K"));
+  ASSERT_TRUE(config.set("log", "off"));
+  auto job = Job::in_process(2, config);
+  ASSERT_TRUE(job);
+  Endpoint& behind = job->endpoint(0);
+  Endpoint& ahead = job->endpoint(1);
+  EXPECT_TRUE(behind.world().barrier_nb().then(behind, [](Status) {}));
+  Event first = ahead.world().barrier_nb();
+  EXPECT_TRUE(ahead.wait_for(first, std::chrono::seconds(10)));
+  for (int i = 0; i < kLeft; ++i) EXPECT_TRUE(ahead.world().barrier_nb().then(ahead, [](Status) {}));
+  EXPECT_TRUE(job->finish());
+}
+
 // A program that holds all of its operations can still use barriers, as the end of a job does.
 TEST_F(TeamLives, HaveABarrierThoughNoOperationIsFree) {
   start(2, "64");
