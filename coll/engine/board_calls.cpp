@@ -50,8 +50,10 @@ void TeamEngine::have_board(const BoardRoom& room, std::span<const TeamOffer> al
     offsets.push_back((all[i].offset + kBoardLine - 1) / kBoardLine * kBoardLine);
     ranks.push_back(team_.members[i]);
   }
-  // A member that waits on the board for room may be as many calls ahead as there are lines, and one more.
-  said_ = std::make_unique<SaidCalls>(2 * room.slots);
+  // A member that waits on the board for room may be as many calls ahead as there are lines, and one more. Calls off the board
+  // run ahead as far as the scratch lets them: some 84 in a usual team.
+  constexpr std::size_t kLeastKept = 128;
+  said_ = std::make_unique<SaidCalls>(std::max<std::size_t>(kLeastKept, 2 * room.slots));
   board_ = std::make_unique<Board>(MappedBoards(state_, offsets, ranks, position_, room.bytes()), room,
                                    ranks_, position_);
   traits_.board = room;

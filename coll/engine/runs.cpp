@@ -425,13 +425,14 @@ void TeamEngine::reap() noexcept {
       if (core::Op* const strided = std::exchange(run.lanes[i].strided, nullptr))
         state_.ops.part_ended(*strided, why_cancelled(*run.operation));
     }
+    // The team may end while puts of the run are in flight, and then the output is the program's again. A child has no conduit.
+    if (is_cancelled && !state_.in_child()) end_redirects(run);
     if (!is_cancelled || run.own != 0 || run.sources.parts != 1) {
       at = &run.next;
       continue;
     }
     *at = run.next;
     if (*at == nullptr) active_end_ = at;
-    end_redirects(run);
     if (run.on_board && !run.complete && board_->may_step(run.board) && !state_.in_child())
       board_->leave(run.board);
     run.schedule.reset();

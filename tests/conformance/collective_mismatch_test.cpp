@@ -97,8 +97,10 @@ TEST_P(CollectiveMismatch, ManyCallsAgoIsToldToAll) {
     }
     ASSERT_TRUE(me.barrier());
   };
-  for (const char* algorithm : {"ring", "auto"}) {
-    run({.ranks = 3, .segment_bytes = 4096, .settings = {{"coll_all_gather", algorithm}}}, body);
+  // A schedule's members run ahead as far as the scratch lets them, whatever lines their board has.
+  for (const Settings& settings :
+       {Settings{{"coll_all_gather", "ring"}}, Settings{}, Settings{{"coll_broadcast", "k-nomial"}}}) {
+    run({.ranks = 3, .segment_bytes = 4096, .settings = settings}, body);
     if (HasFailure() || testing::Test::IsSkipped()) return;
   }
 }

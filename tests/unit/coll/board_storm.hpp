@@ -26,7 +26,7 @@ constexpr std::uint32_t often(std::uint32_t calls) noexcept {
 inline constexpr std::uintptr_t kElsewhere = std::uintptr_t{1} << 62;
 
 struct StormMemory {
-  alignas(kBoardLine) std::array<std::array<std::byte, 32768>, kMembers> part{};
+  alignas(kBoardLine) std::array<std::array<std::byte, 65536>, kMembers> part{};
 };
 
 struct StormAccess {

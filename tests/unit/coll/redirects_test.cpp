@@ -7,8 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -123,6 +126,51 @@ TEST(Redirects, BlocksGoToTheOutputOfAMemberThatHasCalled) {
       EXPECT_EQ(redirected, 0u);
   });
   EXPECT_TRUE(job->finish());
+}
+
+// A peer that is late puts its blocks after the team has ended here, when the output is the program's again.
+TEST(Redirects, EndWithTheTeamThoughPutsOfTheCallAreInFlight) {
+  Config config = Config::from_variables({});
+  ASSERT_TRUE(config.set("conduit", "udp"));
+  ASSERT_TRUE(config.set("near", "off"));
+  ASSERT_TRUE(config.set("log", "off"));
+  ASSERT_TRUE(
+      config.set("udp_progress", "0"));  // the last member acknowledges nothing, so puts to it stay in flight
+  auto job = Job::in_process(3, config);
+  ASSERT_TRUE(job) << job.status().text();
+  std::atomic<int> stage = 0;
+  const auto reaches = [&](int wanted, auto&& meanwhile) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (stage < wanted && std::chrono::steady_clock::now() < end) meanwhile();
+    EXPECT_GE(stage, wanted);
+  };
+  job->run_each([&](Endpoint& me) {
+    auto made = me.world().split(0, me.rank());
+    ASSERT_TRUE(made && *made);
+    std::optional<Team> team(std::move(**made));
+    std::vector<std::byte> in(3 * kLong, std::byte{1}), out(3 * kLong);
+    EXPECT_TRUE(me.barrier());
+    const auto call = [&](int milliseconds) {
+      const CollOptions options{
+          .in = Sync::mine, .out = Sync::mine, .limit = std::chrono::milliseconds(milliseconds)};
+      EXPECT_EQ(all_to_all(*team, in, out, options).code(), ErrorCode::timed_out);
+    };
+    if (me.rank() == 2) {
+      reaches(2, [] { std::this_thread::yield(); });
+    } else if (me.rank() == 1) {
+      reaches(1, [] { std::this_thread::yield(); });
+      call(300);
+      stage = 2;
+    } else {
+      call(100);
+      team.reset();
+      std::fill(out.begin(), out.end(), std::byte{9});
+      stage = 1;
+      reaches(2, [&] { static_cast<void>(me.progress()); });
+      EXPECT_EQ(std::count(out.begin(), out.end(), std::byte{9}), static_cast<std::ptrdiff_t>(out.size()));
+    }
+  });
+  static_cast<void>(job->finish());
 }
 
 }  // namespace
