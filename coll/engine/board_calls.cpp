@@ -223,8 +223,9 @@ void TeamEngine::look_at_board(Run& run) noexcept {
   if (step_on_board(run.board)) return completed(run);
   if (board_->access().failed()) [[unlikely]]
     return fail_and_tell(board_->access().failure());
+  // The call in which the odd member waits may be an earlier one.
   if (board_->disagrees()) [[unlikely]]
-    return saw_other(run.operation->number);
+    return saw_other(first_that_differs().value_or(run.operation->number));
   if (waits_long(run)) look_at_calls();
 }
 
@@ -241,6 +242,12 @@ std::optional<std::uint32_t> TeamEngine::mark_of(std::uint64_t number) const noe
 /// other way round. Who is ahead knows what it has called when it was where the other is.
 void TeamEngine::look_at_calls() noexcept {
   if (board_ == nullptr) return;
+  if (const auto number = first_that_differs()) saw_other(*number);
+}
+
+/// The first of this member's calls in place of which another one has called last something else.
+std::optional<std::uint64_t> TeamEngine::first_that_differs() const noexcept {
+  std::optional<std::uint64_t> first;
   for (Rank i = 0; i < ranks_; ++i) {
     if (i == position_) continue;
     const std::uint64_t said = board_->said_by(i);
@@ -249,9 +256,9 @@ void TeamEngine::look_at_calls() noexcept {
     const std::uint64_t number = calls() - behind;
     const auto mine = mark_of(number);
     if (!mine || *mine == static_cast<std::uint32_t>(said)) continue;
-    saw_other(number);
-    return;
+    first = std::min(number, first.value_or(number));
   }
+  return first;
 }
 
 void TeamEngine::describe_board(std::string& text, const Run& run) const {

@@ -383,6 +383,7 @@ class TeamEngine {
   void open_on_board(Run& run) noexcept;
   void look_at_board(Run& run) noexcept;
   void look_at_calls() noexcept;
+  std::optional<std::uint64_t> first_that_differs() const noexcept;
   bool step_on_board(BoardOp& op) noexcept;
   Event wait_on_board(BoardOp op) noexcept;
   void prepare_board_run(Run& run) noexcept;
