@@ -136,6 +136,7 @@ TEST(Redirects, EndWithTheTeamThoughPutsOfTheCallAreInFlight) {
   ASSERT_TRUE(config.set("log", "off"));
   ASSERT_TRUE(
       config.set("udp_progress", "0"));  // the last member acknowledges nothing, so puts to it stay in flight
+  const std::vector<std::byte> in(3 * kLong, std::byte{1});  // puts of it are in flight until the job ends
   auto job = Job::in_process(3, config);
   ASSERT_TRUE(job) << job.status().text();
   std::atomic<int> stage = 0;
@@ -145,10 +146,10 @@ TEST(Redirects, EndWithTheTeamThoughPutsOfTheCallAreInFlight) {
     EXPECT_GE(stage, wanted);
   };
   job->run_each([&](Endpoint& me) {
+    std::vector<std::byte> out(3 * kLong);
     auto made = me.world().split(0, me.rank());
     ASSERT_TRUE(made && *made);
     std::optional<Team> team(std::move(**made));
-    std::vector<std::byte> in(3 * kLong, std::byte{1}), out(3 * kLong);
     EXPECT_TRUE(me.barrier());
     const auto call = [&](int milliseconds) {
       const CollOptions options{
