@@ -116,7 +116,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   void give_up(Rank to) noexcept {
     if (given_up_ == kNoRank) given_up_ = to;
   }
-  /// A rank that was given up, which has been reported; kNoRank: there is none. The caller takes it for lost.
+  /// A rank that has been given up since the last call of this, or kNoRank. The caller treats it as lost.
   Rank unreachable() noexcept { return std::exchange(given_up_, kNoRank); }
   /// Whether all messages have left this process, as far as the conduits tell.
   bool all_sent() const noexcept {

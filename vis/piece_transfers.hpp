@@ -103,7 +103,7 @@ class PieceTransfers final : public core::Layer {
                   std::size_t bytes) noexcept;
   void scatter(Chunk& chunk, core::Bytes data) noexcept;
   std::span<Chunk> chunks() noexcept { return {chunks_.get(), chunks_ != nullptr ? kMostChunks : 0}; }
-  /// A buffer for the next packet or box. Null if there is none; for want of memory `refused_` says so.
+  /// A buffer for the next packet or box, or null. If memory is missing, `refused_` says so.
   StagingBuffer* take_stage() noexcept;
   /// Gives a free chunk to the transfer. Null if all chunks are in use, which progress frees, or for want of memory, as above.
   Chunk* take_chunk(Transfer& transfer) noexcept;

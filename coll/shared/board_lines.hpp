@@ -126,7 +126,7 @@ inline constexpr BoardRoom kLeanBoard{.slots = 2, .narrow = 2, .bulk = 0};
 constexpr std::uint64_t taken_by(const BoardRoom& room) noexcept {
   return room.slots == 0 ? 0 : room.bytes() + kBoardLine / 2;
 }
-/// The most that a board takes of a place of so many bytes. Chosen: a quarter, but that a lean one may take more.
+/// The most bytes that a board takes of a place of `bytes` bytes: a quarter (chosen), or a lean board if that is larger.
 constexpr std::uint64_t most_of_board(std::uint64_t bytes) noexcept {
   return bytes / 4 < taken_by(kLeanBoard) ? taken_by(kLeanBoard) : bytes / 4;
 }

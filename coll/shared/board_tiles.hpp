@@ -2,7 +2,7 @@
 
 #include "coll/shared/board_of.hpp"
 
-// Large reductions: all members' contributions are combined tile by tile, in turn or by whoever comes first.
+// Large reductions go tile by tile: members combine tiles in turn, or whoever is free takes the next one.
 
 namespace aqueduct::coll {
 

@@ -50,7 +50,7 @@ class TableChooser final : public Chooser {
   bool is_barrier_set(const TeamTraits& team, const ScratchLayout& scratch) const noexcept {
     return asked_barrier(team, scratch).is_forced();
   }
-  /// The line of `explain` about a setting that the team cannot follow: "(a setting asks for …, but …)". Empty: there is none.
+  /// What `explain` says of a setting that the team cannot follow: "(a setting asks for …, but …)". Empty without one.
   std::string left_line(const Shape& shape, const TeamTraits& team) const {
     return line_of(asked(shape, team));
   }

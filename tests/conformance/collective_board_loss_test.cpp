@@ -98,10 +98,11 @@ TEST_P(CollectiveBoardLoss, OfTheLastToArriveOrTheOwnerOfATileEndsTheTeam) {
 }
 
 /// What the survivors see of the call in which the member dies, and of the next one.
-void expect_loss(Endpoint& me, Event& event) {
+void expect_loss(Endpoint& me, Event& event, std::chrono::steady_clock::time_point since) {
   static_cast<void>(me.wait_for(event, 10 * kBoardLossBound));
   ASSERT_TRUE(event.done());
   EXPECT_EQ(event.status().code(), ErrorCode::peer_lost) << event.status().text();
+  EXPECT_LT(std::chrono::steady_clock::now() - since, kBoardLossBound);
   std::uint32_t word = 1;
   EXPECT_EQ(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum).code(), ErrorCode::peer_lost);
 }
@@ -128,8 +129,9 @@ TEST_P(CollectiveBoardLoss, WhileABlockOfTheOtherDomainIsCombinedEndsTheTeam) {
           static_cast<void>(reduce_scatter(me.world(), in, out, Reducer::user(kDeadly)));
           FAIL() << "it has combined nothing";
         }
+        const auto since = std::chrono::steady_clock::now();
         Event event = reduce_scatter_nb(me.world(), in, out, Reducer::user(kDeadly));
-        expect_loss(me, event);
+        expect_loss(me, event, since);
       });
 }
 
@@ -177,10 +179,11 @@ TEST_P(CollectiveBoardLoss, BeforeABlockIsFetchedForItsDomainEndsTheTeam) {
           std::raise(SIGKILL);
         }
         ASSERT_TRUE(wait_for_words({flags, 1}));
+        const auto since = std::chrono::steady_clock::now();
         Event event = gather();
         EXPECT_FALSE(event.done());
         tell(kDyingAtBoard, me.rank());
-        expect_loss(me, event);
+        expect_loss(me, event, since);
       });
 }
 
@@ -193,10 +196,11 @@ void lose_a_member_of_a_domain(Endpoint& me, Rank dying) {
     ASSERT_TRUE(wait_until(me, kArrived, me.ranks() - 1, kAnyRank, std::chrono::seconds(10)));
     std::raise(SIGKILL);
   }
+  const auto since = std::chrono::steady_clock::now();
   Event event = all_gather_nb(me.world(), mine, all, {.in = Sync::mine, .out = Sync::mine});
   for (int i = 0; i < 10; ++i) me.progress();
   static_cast<void>(signal(me, dying, {kArrived, 1}));  // it may die before it has answered
-  expect_loss(me, event);
+  expect_loss(me, event, since);
 }
 
 // The first member of a domain, which packs what this has, and another one.

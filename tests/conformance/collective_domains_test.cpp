@@ -69,7 +69,7 @@ TEST_P(CollectiveDomains, ShortAllGathersAreRightInAnyOrderOfRanks) {
     GTEST_SKIP() << "no hwloc";
   for (const Machine& machine : kMachines) {
     for (const std::string& places : {std::string(), scattered(machine)}) {
-      // All ranks of the machine if the kit may start so many (--ranks).
+      // As many ranks as the machine has processors, if the kit may start so many (--ranks).
       const Rank ranks = std::min<Rank>(machine.domains * machine.each, fabric().most_ranks);
       const bool apart = ranks > (places.empty() ? machine.each : machine.domains);  // and some not alone
       run({.ranks = ranks,
