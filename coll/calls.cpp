@@ -108,6 +108,13 @@ Event begin_call(TeamState& team, const CollCall& call, bool blocking) noexcept 
                           : begin_unknown(team, *engine, call, blocking);
 }
 
+/// The rest of a blocking call that has begun on the board.
+[[gnu::noinline]] Status wait_on_board(TeamState& state, coll::TeamEngine& engine, coll::KnownCall& known,
+                                       coll::CallMemory memory, std::chrono::nanoseconds limit) noexcept {
+  Event event = engine.follow_board_call(known, memory);
+  return coll::wait_for_call(state.endpoint, event, limit);
+}
+
 template <class Call>
 Status run_call(TeamState& state, const Call& call) noexcept {
   if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;  // its endpoint may be gone
@@ -177,7 +184,21 @@ Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
 
 }  // namespace
 
-Status detail::coll_run(Team& team, const CollCall& call) noexcept { return run_call(team.state(), call); }
+Status detail::coll_run(Team& team, const CollCall& call) noexcept {
+  TeamState& state = team.state();
+  // It has none if the team has ended, and perhaps its endpoint too.
+  coll::TeamEngine* const engine = coll::Collectives::engine_of(state);
+  if (engine != nullptr && coll::may_wait_at_once(state.endpoint)) [[likely]] {
+    const coll::OneCaller one(state);
+    coll::CallMemory memory;
+    coll::KnownCall* const known = engine->find(call, memory);
+    if (known != nullptr && engine->may_call_on_board(*known)) [[likely]]
+      return engine->call_on_board_at_once(*known, memory)
+                 ? Status()
+                 : wait_on_board(state, *engine, *known, memory, call.options.limit);
+  }
+  return run_call(state, call);
+}
 Event detail::coll_begin(Team& team, const CollCall& call) noexcept {
   TeamState& state = team.state();
   // It has none if the team has ended, and perhaps its endpoint too.

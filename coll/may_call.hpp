@@ -5,12 +5,17 @@
 namespace aqueduct::coll {
 
 // Whether a collective call may begin at this point. One that may not does not count in the team's order, and the other
-// members are not told of it. Requires: an Entry, but for may_begin_at_once.
+// members are not told of it. Requires: an Entry, but for those at once.
 
 /// Of a call that does not wait, without an Entry. Asked before anything else is read that another thread in the endpoint may
 /// change.
 inline bool may_begin_at_once(const aqueduct::detail::EndpointState& endpoint) noexcept {
   return endpoint.is_plain();
+}
+
+/// The same of a blocking call.
+inline bool may_wait_at_once(const aqueduct::detail::EndpointState& endpoint) noexcept {
+  return endpoint.is_plain() && !endpoint.in_continuation;
 }
 
 /// Of a call that does not wait.

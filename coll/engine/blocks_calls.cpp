@@ -212,7 +212,7 @@ Result<KnownCall*> TeamEngine::know(BlocksCall& blocks) noexcept {
   call->method = nullptr;
   call->prepared = nullptr;
   call->uses = 1;
-  call->kept = call->came_back = false;
+  call->kept = call->noted_here = false;
   call->request = blocks.request;
   if (ranks_ == 1) return call;
   const auto piece = static_cast<std::uint32_t>(piece_of_blocks(blocks.request.shape.operation));

@@ -120,20 +120,31 @@ void TeamEngine::set_board_op(BoardOp& op, const KnownCall& call, CallMemory mem
 /// goes on as others do. Requires: the call is on the board, and nothing of the team is in flight.
 Event TeamEngine::call_on_board(KnownCall& call, CallMemory memory) noexcept {
   if (const Status status = note(call.request.description); !status) return Event(status);
-  BoardOp op;
+  return work_on_board(call, memory) ? Event() : follow_board_call(call, memory);
+}
+
+bool TeamEngine::call_on_board_at_once(KnownCall& call, CallMemory memory) noexcept {
+  agreement_.calls_quietly(call.request.description);
+  call.noted_here = true;
+  return work_on_board(call, memory);
+}
+
+/// Whether a call that has its number has ended after a short time.
+inline bool TeamEngine::work_on_board(KnownCall& call, CallMemory memory) noexcept {
+  BoardOp& op = layer_.board_op();
   set_board_op(op, call, memory);
   say_call(op.mark);
   layer_.count(call.method->index);
   board_->begin(op);
   for (std::uint32_t looks = std::min(state_.pacing.spins, kMostLooks); looks != 0; --looks) {
     if (board_->step(op)) [[likely]]
-      return {};
+      return true;
   }
-  return follow_board_call(call, memory, op);
+  return false;
 }
 
-[[gnu::noinline]] Event TeamEngine::follow_board_call(KnownCall& call, CallMemory memory,
-                                                      const BoardOp& begun) noexcept {
+Event TeamEngine::follow_board_call(KnownCall& call, CallMemory memory) noexcept {
+  const BoardOp& begun = layer_.board_op();
   core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
   if (op == nullptr) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
   CallRecord* const record = layer_.operations().take();

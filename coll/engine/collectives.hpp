@@ -129,6 +129,8 @@ class Collectives final : public core::Layer {
   Pool<KnownCall>& known_calls() noexcept { return known_calls_; }
   Pool<Method>& methods() noexcept { return methods_; }
   Pool<BlocksCall>& blocks_calls() noexcept { return blocks_calls_; }
+  /// Of a blocking call on a board, until the first look at anything else: only one of this rank's teams is there at a time.
+  BoardOp& board_op() noexcept { return board_op_; }
   SharedSenders& senders() noexcept { return senders_; }
   const TableChooser& rules() const noexcept { return rules_; }
   /// Whether a team's barrier that differs from the setting is to be reported: the first one.
@@ -225,6 +227,7 @@ class Collectives final : public core::Layer {
   Pool<KnownCall> known_calls_;
   Pool<Method> methods_;
   Pool<BlocksCall> blocks_calls_;
+  BoardOp board_op_;
   std::map<std::uint64_t, Team> teams_;  ///< by id
   TeamEngine* first_busy_ = nullptr;
   TeamEngine** busy_end_ = &first_busy_;

@@ -34,8 +34,8 @@ struct KnownCall {
   BoardCombiner combiner;
   std::uint32_t uses = 0;  ///< records of calls, plans and the team's table that name it
   bool kept = false;       ///< a plan or the team's table does
-  bool came_back =
-      false;  ///< it has had prepared runs, whose calls the team's agreement knows by `request.description`
+  bool noted_here =
+      false;  ///< the team's agreement knows calls by `request.description`: TeamAgreement::calls_quietly
   /// Runs of former calls, with their records: all that is equal in each call stands in them (TeamEngine::start_again). Each
   /// call that starts takes one, and brings it back when it is over.
   Run* prepared = nullptr;

@@ -41,7 +41,7 @@ Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
   layer_.operations().reserve(kInReserve);
   call->request = request;
   call->uses = 1;
-  call->kept = call->came_back = false;
+  call->kept = call->noted_here = false;
   call->prepared = nullptr;
   call->blocks = nullptr;
   have_method(*call, method);
@@ -81,7 +81,7 @@ void TeamEngine::let_go(KnownCall& call) noexcept {
 /// A call, a plan or the table names it no longer.
 void TeamEngine::give_up(KnownCall& call) noexcept {
   if (--call.uses != 0) return;
-  if (call.came_back) agreement_.forget(call.request.description);
+  if (call.noted_here) agreement_.forget(call.request.description);
   if (call.method != nullptr) give_up(*call.method);
   if (call.blocks != nullptr && --call.blocks->uses == 0) layer_.blocks_calls().give_back(*call.blocks);
   layer_.known_calls().give_back(call);

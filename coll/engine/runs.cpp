@@ -266,7 +266,7 @@ void TeamEngine::put_aside(Run& run) noexcept {
   operation.completed = operation.drained = 0;
   run.next = call.prepared;
   call.prepared = &run;
-  call.came_back = true;
+  call.noted_here = true;
 }
 
 /// Gives back a run that waits for the next such call, if there is one. Requires: something else names the call.

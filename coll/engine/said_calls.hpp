@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,18 +16,18 @@ class SaidCalls {
  public:
   static constexpr std::uint32_t kSilent = 0;  ///< the mark of a silent call; no other call has it
 
-  /// Keeps the latest `kept` calls. May throw std::bad_alloc.
-  explicit SaidCalls(std::size_t kept) : calls_(kept) {}
+  /// Keeps the latest `kept` calls, or more. May throw std::bad_alloc.
+  explicit SaidCalls(std::size_t kept) : calls_(std::bit_ceil(kept)) {}
 
   /// Of calls in the team's order.
   void say(std::uint32_t number, std::uint32_t mark) noexcept {
-    calls_[count_++ % calls_.size()] = {number, mark};
+    calls_[count_++ & (calls_.size() - 1)] = {number, mark};
   }
   /// The mark of a call that this member has made; nothing if more calls than are kept have been said since.
   std::optional<std::uint32_t> mark_of(std::uint32_t number) const noexcept {
     const std::size_t kept = count_ < calls_.size() ? count_ : calls_.size();
     for (std::size_t i = 1; i <= kept; ++i) {
-      const Said& one = calls_[(count_ - i) % calls_.size()];
+      const Said& one = calls_[(count_ - i) & (calls_.size() - 1)];
       if (one.number == number) return one.mark;
       if (static_cast<std::int32_t>(number - one.number) > 0) return kSilent;
     }
@@ -39,7 +40,7 @@ class SaidCalls {
     std::uint32_t number = 0;
     std::uint32_t mark = kSilent;
   };
-  std::vector<Said> calls_;
+  std::vector<Said> calls_;  ///< a power of two: each call of a board looks for its place
   std::uint64_t count_ = 0;
 };
 

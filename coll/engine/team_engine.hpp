@@ -124,6 +124,13 @@ class TeamEngine {
   /// Begins a call that find() has found. In coll/engine/start.hpp, as start_at_once: these are the short ways. Null: nothing
   /// has happened, and `begin` must begin it.
   [[gnu::always_inline]] inline core::Op* begin_at_once(KnownCall& call, CallMemory memory) noexcept;
+  /// Whether a blocking call that find() has found can be carried out on the board now, by call_on_board_at_once.
+  bool may_call_on_board(const KnownCall& call) const noexcept {
+    return call.method->on_board && first_ == nullptr && quiet_;
+  }
+  /// Begins it. False: it has not ended after a short time, and follow_board_call must follow, with nothing in between.
+  bool call_on_board_at_once(KnownCall& call, CallMemory memory) noexcept;
+  Event follow_board_call(KnownCall& call, CallMemory memory) noexcept;
   /// The long way. `blocking`: the caller waits for the end, and holds no Event afterwards.
   Event begin(KnownCall& call, CallMemory memory, bool blocking) noexcept;
   /// Begins one that was checked.
@@ -376,7 +383,7 @@ class TeamEngine {
 
   // board_calls.cpp
   Event call_on_board(KnownCall& call, CallMemory memory) noexcept;
-  Event follow_board_call(KnownCall& call, CallMemory memory, const BoardOp& begun) noexcept;
+  bool work_on_board(KnownCall& call, CallMemory memory) noexcept;
   bool may_copy(const BoardPlan& plan) const noexcept;
   void set_board_op(BoardOp& op, const KnownCall& call, CallMemory memory) const noexcept;
   bool plan_for_board(KnownCall& call) const noexcept;

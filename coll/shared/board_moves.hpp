@@ -8,9 +8,13 @@ namespace aqueduct::coll {
 
 /// Takes what a member has published in an exchange.
 template <class Access>
-inline void BoardOf<Access>::take(const BoardOp& op, Rank from) {
+inline void BoardOf<Access>::take(const BoardOp& op, Rank from, const std::byte* its) {
   const BoardPlan& plan = *op.plan;
-  const std::byte* const its = read_payload(op, from, plan.payload);
+  // What the first member has published is asked for but once: then it lies in a partial result.
+  const auto add = [&](std::uint64_t shift) {
+    if (from == 0) return;
+    accumulate(op, from, from == 1 ? read_payload(op, 0, plan.payload) + shift : nullptr, its + shift);
+  };
   switch (plan.operation) {
     case Operation::all_gather: return copy(op.out + from * plan.bytes, its, plan.bytes);
     case Operation::all_to_all:
@@ -25,8 +29,7 @@ inline void BoardOf<Access>::take(const BoardOp& op, Rank from) {
       if (from == plan.root) copy(op.out, its + plan.me * plan.bytes, plan.bytes);
       return;
     case Operation::reduce_scatter: {
-      const std::uint64_t shift = plan.me * plan.bytes;
-      if (from != 0) accumulate(op, from, read_payload(op, 0, plan.payload) + shift, its + shift);
+      add(plan.me * plan.bytes);
       if (from + 1 == plan.ranks) deliver(op, partial(op));
       return;
     }
@@ -35,7 +38,7 @@ inline void BoardOf<Access>::take(const BoardOp& op, Rank from) {
       const Rank end = plan.operation == Operation::scan ? plan.me + 1 : plan.me;
       if (from >= end) return;
       if (end == 1) return deliver(op, its);
-      if (from != 0) accumulate(op, from, read_payload(op, 0, plan.payload), its);
+      add(0);
       if (from + 1 == end) deliver(op, partial(op));
       return;
     }
@@ -43,39 +46,45 @@ inline void BoardOf<Access>::take(const BoardOp& op, Rank from) {
       if (plan.me != plan.root) return;
       [[fallthrough]];
     case Operation::all_reduce:
-      if (from != 0) accumulate(op, from, read_payload(op, 0, plan.payload), its);
+      add(0);
       if (from + 1 == plan.ranks) deliver(op, partial(op));
       return;
     default: return;
   }
 }
 
+// Everything of a movement is asked for once: beside the other members' lines, instructions are what a short operation costs.
 template <class Access>
 inline bool BoardOf<Access>::exchange(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
+  const std::uint64_t number = op.number();
   if (!op.shown) {
     const std::uint64_t bytes = payload_of(plan, movement);
-    if (!may_publish(op, bytes)) return false;
+    if (!may_publish(op, number, bytes)) return false;
+    BoardSlot& slot = own(me_, number);
     if (movement.notes) show(op, plan);
-    if (movement.data) contribute(op, my_payload(op, plan.payload));
-    publish(op, bytes);
+    if (movement.data) contribute(op, my_payload(number, slot, plan.payload));
+    publish(op, number, slot, bytes, kNoRank);
     access_.wake_all();
     op.shown = true;
   }
   for (const Rank end = last_read(plan, movement); op.at < end; ++op.at) {
-    if (op.at != me_ && !look(op, op.at)) return false;
+    BoardSlot& slot = own(op.at, number);
+    if (op.at != me_ && !look(op, number, slot, op.at)) return false;
     if (movement.notes) learn(op, op.at);
-    if (movement.data) take(op, op.at);
+    if (movement.data) take(op, op.at, read_payload(number, slot, op.at, plan.payload));
   }
   return true;
 }
 
 template <class Access>
 inline bool BoardOf<Access>::up(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
+  const std::uint64_t number = op.number();
   if (me_ != plan.root) {
     const std::uint64_t bytes = payload_of(plan, movement);
-    if (!may_publish(op, bytes)) return false;
-    if (movement.data) contribute(op, my_payload(op, plan.payload));
-    publish(op, bytes, plan.root);
+    if (!may_publish(op, number, bytes)) return false;
+    BoardSlot& slot = own(me_, number);
+    if (movement.data) contribute(op, my_payload(number, slot, plan.payload));
+    publish(op, number, slot, bytes, plan.root);
     access_.wake(plan.root);
     return true;
   }
@@ -85,38 +94,45 @@ inline bool BoardOf<Access>::up(BoardOp& op, const BoardPlan& plan, const Moveme
     op.shown = true;
   }
   for (; op.at < ranks_; ++op.at) {
-    if (op.at != me_ && !look(op, op.at)) return false;
+    BoardSlot& slot = own(op.at, number);
+    if (op.at != me_ && !look(op, number, slot, op.at)) return false;
     if (!movement.data) continue;
-    const std::byte* const its = op.at == me_ ? here_.data() : read_payload(op, op.at, plan.payload);
+    const std::byte* const its =
+        op.at == me_ ? here_.data() : read_payload(number, slot, op.at, plan.payload);
     if (plan.operation == Operation::gather) {
       copy(op.out + op.at * plan.bytes, its, plan.bytes);
       continue;
     }
-    if (op.at != 0) accumulate(op, op.at, me_ == 0 ? here_.data() : read_payload(op, 0, plan.payload), its);
+    if (op.at == 1)
+      accumulate(op, 1, me_ == 0 ? here_.data() : read_payload(op, 0, plan.payload), its);
+    else
+      accumulate(op, op.at, nullptr, its);
     if (op.at + 1 == ranks_) deliver(op, partial(op));
   }
-  known_all_ = std::max(known_all_, op.number() - 1);
+  known_all_ = std::max(known_all_, number - 1);
   return true;
 }
 
 template <class Access>
 inline bool BoardOf<Access>::down(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
+  const std::uint64_t number = op.number();
+  BoardSlot& slot = own(plan.root, number);
   if (me_ == plan.root) {
     const std::uint64_t bytes = payload_of(plan, movement);
-    if (!may_publish(op, bytes)) return false;
+    if (!may_publish(op, number, bytes)) return false;
     if (movement.notes) show(op, plan);
-    if (movement.data) contribute(op, my_payload(op, plan.payload));
-    publish(op, bytes);
+    if (movement.data) contribute(op, my_payload(number, slot, plan.payload));
+    publish(op, number, slot, bytes, kNoRank);
     access_.wake_all();
     if (movement.notes) learn(op, me_);
     if (movement.data)
       copy(op.out, op.in + (plan.operation == Operation::scatter ? me_ * plan.bytes : 0), plan.bytes);
     return true;
   }
-  if (!look(op, plan.root)) return false;
+  if (!look(op, number, slot, plan.root)) return false;
   if (movement.notes) learn(op, plan.root);
   if (!movement.data) return true;
-  const std::byte* const its = read_payload(op, plan.root, plan.payload);
+  const std::byte* const its = read_payload(number, slot, plan.root, plan.payload);
   copy(op.out, its + (plan.operation == Operation::scatter ? me_ * plan.bytes : 0), plan.bytes);
   return true;
 }
@@ -253,7 +269,7 @@ inline bool BoardOf<Access>::last(BoardOp& op, const BoardPlan& plan, const Move
   }
   if (!data) return true;
   if (!reduces) {
-    for (Rank i = 0; i < last_read(plan, movement); ++i) take(op, i);
+    for (Rank i = 0; i < last_read(plan, movement); ++i) take(op, i, read_payload(op, i, plan.payload));
     return true;
   }
   if (plan.operation == Operation::reduce && me_ != plan.root) return true;

@@ -333,7 +333,6 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
     count_pieces(plan);
   }
   Planner(plan, algorithm, shape, placement).run();
-  plan.one_way = plan.movements == 1 && plan.movement[0].heard == Movement::kNothing;
 }
 
 }  // namespace aqueduct::coll

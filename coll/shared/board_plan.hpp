@@ -67,7 +67,6 @@ struct BoardPlan {
   std::uint64_t payload = 0;  ///< bytes that a member publishes
   bool push_up = false;
   bool push_down = false;
-  bool one_way = false;  ///< members hear nothing of those that they tell something: these run ahead
   std::uint32_t movements = 0;
   std::array<Movement, kMostMovements> movement{};
   // Of a large operation.
