@@ -204,21 +204,25 @@ Status Exchanges::as_exchange(Turn turn, TeamState& team, std::uint64_t& exchang
   if (state_.in_child()) return ErrorCode::invalid_argument;
   if (state_.must_not_wait()) return ErrorCode::in_handler;
   BarrierState* const barrier = barrier_of(team);
-  const std::uint64_t number = number_of(turn, barrier, exchanges);
-  if (number == 0) {
-    forget(team.id, exchanges);
-    return barrier->why_given_up;
+  for (;;) {
+    const std::uint64_t number = number_of(turn, barrier, exchanges);
+    if (number == 0) {
+      forget(team.id, exchanges);
+      return barrier->why_given_up;
+    }
+    UnderWay here{team.id, number, comes_after(turn, barrier), under_way_};
+    under_way_ = &here;
+    const Status status = what(number);
+    // Others may have begun meanwhile, by other threads.
+    UnderWay** at = &under_way_;
+    while (*at != &here) at = &(*at)->next;
+    *at = here.next;
+    forget(team.id, number);
+    if (here.given_up || tells_loss(team, status)) return status;
+    if (here.comes_after) continue;
+    leave_given_up(*barrier);
+    return here.given_up;
   }
-  UnderWay here{team.id, number, under_way_};
-  under_way_ = &here;
-  const Status status = what(number);
-  // Others may have begun meanwhile, by other threads.
-  UnderWay** at = &under_way_;
-  while (*at != &here) at = &(*at)->next;
-  *at = here.next;
-  forget(team.id, number);
-  if (!here.given_up) barrier->left = true;
-  return status;
 }
 
 Result<Contributions> Exchanges::exchange_as(Turn turn, TeamState& team, std::uint64_t& exchanges,
@@ -228,6 +232,7 @@ Result<Contributions> Exchanges::exchange_as(Turn turn, TeamState& team, std::ui
   if (!problem && problem.peer() == kNoRank) problem = {problem.code(), state_.rank};
   Contributions all;
   const Status broken = as_exchange(turn, team, exchanges, [&](std::uint64_t number) {
+    all = {};
     return gather(team, number, all, mine, problem, call);
   });
   if (!broken) return broken;
@@ -282,6 +287,7 @@ Status Exchanges::gather(TeamState& team, std::uint64_t number, Contributions& a
       const Rank members = tree.subtree(child(i));
       return stream.empty() ? all.add_nothing(members) : all.add(stream, members);
     });
+  if (is_given_up(team.id, number)) return broken;
   if (me != 0) {
     const Rank parent = tree.parent(me);
     const Status sent = send({team, number, kUp}, team.members[parent], all.stream(), broken);
@@ -292,6 +298,7 @@ Status Exchanges::gather(TeamState& team, std::uint64_t number, Contributions& a
       return all.add_nothing(team.size());
     });
   }
+  if (is_given_up(team.id, number)) return broken;
   const Status down = broken;
   for (std::uint32_t i = 0; i < children; ++i) {
     const Status sent = send({team, number, kDown}, team.members[child(i)], all.stream(), down);
@@ -320,11 +327,13 @@ Status Exchanges::gather_problems(TeamState& team, std::uint64_t number, Status 
     }
   }
   for (std::uint32_t i = 0; i < children && !lost; ++i) note(hear({team, number, kUp}, child(i)));
+  if (is_given_up(team.id, number)) return first;
   if (me != 0) {
     const Rank parent = team.members[tree.parent(me)];
     if (const Status told = tell({team, number, kUp}, parent, first); !told) note(told);
     if (!lost) first = hear({team, number, kDown}, parent);
   }
+  if (is_given_up(team.id, number)) return first;
   const Status answer = first;
   for (std::uint32_t i = 0; i < children; ++i) {
     const auto up = streams_.find({team.id, number, kUp, child(i)});

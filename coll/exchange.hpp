@@ -113,7 +113,13 @@ class Exchanges final : public SetUpCalls {
   Status receive(const RoundId& id, Rank from, Blob& out) noexcept;
   /// Returns what the other end has given to `tell`. Errors: also mismatch, if it is in `exchange`.
   Status hear(const RoundId& id, Rank from) noexcept;
-  std::uint64_t number_of(Turn turn, BarrierState* barrier, std::uint64_t& exchanges) const noexcept;
+  /// Whether the team is broken here, and a call of it begins. Then this member was in an operation of the team where others were
+  /// in an exchange that they give up, and the call comes after it.
+  static bool comes_after(Turn turn, const BarrierState* barrier) noexcept;
+  std::uint64_t number_of(Turn turn, BarrierState* barrier, std::uint64_t& exchanges) noexcept;
+  /// This member's call is the one that was given up. It has no further exchange. The member's next operation of the team ends
+  /// at once: the others are in another one, so it would wait for them in vain, or let it end well on some of them.
+  static void leave_given_up(BarrierState& barrier) noexcept;
   Result<Contributions> exchange_as(Turn turn, aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
                                     std::span<const std::byte> mine, Status problem, SetUp call) noexcept;
   /// Runs `what` with the number of a new exchange.
@@ -124,6 +130,7 @@ class Exchanges final : public SetUpCalls {
   struct UnderWay {
     std::uint64_t team;
     std::uint64_t number;
+    bool comes_after;  ///< its call is not the one that is given up: it begins again, with the next number
     UnderWay* next;
     Status given_up{};  ///< why nothing is waited for any more; ok: it goes on
   };
@@ -131,6 +138,10 @@ class Exchanges final : public SetUpCalls {
     return find(team, number) != nullptr;
   }
   UnderWay* find(std::uint64_t team, std::uint64_t number) const noexcept;
+  /// Requires: it is under way. Then this member says nothing more in it: the news of who has found it tells all members.
+  bool is_given_up(std::uint64_t team, std::uint64_t number) const noexcept {
+    return !find(team, number)->given_up;
+  }
   /// Whether nobody will wait for it, because the exchange is over.
   bool is_late(const ExchangePiece& piece) const noexcept;
   /// Drops the oldest message of the sender that is for no exchange under way: there are too many of them.

@@ -27,12 +27,17 @@ const char* name_of(std::uint8_t call) noexcept {
 
 }  // namespace
 
+// Who asks waits in an operation of the team, so it has not heard of the exchange that was given up: nobody that has waits in one.
+// That exchange is the answer. A later one is that of this member's next call, which nobody must give up for the same difference.
 std::uint64_t Exchanges::under_way(std::uint64_t team) const noexcept {
   std::uint64_t last = 0;
   for (const UnderWay* one = under_way_; one != nullptr; one = one->next) {
     if (one->team == team && one->given_up) last = std::max(last, one->number);
   }
-  return last;
+  TeamState* const known = state_.barriers->find(team);
+  const BarrierState* const barrier = known != nullptr ? barrier_of(*known) : nullptr;
+  const std::uint64_t given_up = barrier != nullptr ? barrier->given_up : 0;
+  return given_up != 0 ? std::min(last, given_up) : last;
 }
 
 std::uint64_t Exchanges::begun(std::uint64_t team) const noexcept {
@@ -43,12 +48,15 @@ std::uint64_t Exchanges::begun(std::uint64_t team) const noexcept {
 bool Exchanges::give_up(std::uint64_t team, std::uint64_t number, Status why) noexcept {
   TeamState* const known = state_.barriers->find(team);
   BarrierState* const barrier = known != nullptr ? barrier_of(*known) : nullptr;
+  if (barrier == nullptr) return false;
+  if (number > barrier->given_up) {
+    barrier->given_up = number;
+    barrier->why_given_up = why;
+  }
   UnderWay* const one = find(team, number);
-  if (barrier == nullptr || (one == nullptr && barrier->exchanges >= number)) return false;
-  if (one != nullptr && one->given_up) one->given_up = why;
-  barrier->given_up = number;
-  barrier->why_given_up = why;
-  return one != nullptr;
+  if (one == nullptr || !one->given_up) return false;
+  one->given_up = why;
+  return !one->comes_after;
 }
 
 bool Exchanges::finishing() const noexcept {
@@ -56,19 +64,30 @@ bool Exchanges::finishing() const noexcept {
   return barrier != nullptr && barrier->finishing;
 }
 
+bool Exchanges::comes_after(Turn turn, const BarrierState* barrier) noexcept {
+  if (turn == Turn::later || barrier == nullptr) return false;
+  const TeamEngine* const engine = Collectives::engine_of(*barrier->team);
+  return engine != nullptr && !engine->broken().ok();
+}
+
 /// The number of the exchange that begins. 0: there is none, because the call was given up; BarrierState::why_given_up says why.
-std::uint64_t Exchanges::number_of(Turn turn, BarrierState* barrier,
-                                   std::uint64_t& exchanges) const noexcept {
+std::uint64_t Exchanges::number_of(Turn turn, BarrierState* barrier, std::uint64_t& exchanges) noexcept {
   if (barrier == nullptr) return ++exchanges;
   // A call whose first exchange was given up has no further one: nobody would take part.
   if (turn == Turn::later && barrier->left) return 0;
   barrier->left = false;
   if (++exchanges != barrier->given_up) return exchanges;
-  // A member that was in a call of the engine leaves this exchange out. Another one is in the call that others have given up.
-  const TeamEngine* const engine = Collectives::engine_of(*barrier->team);
-  if (engine != nullptr && !engine->broken().ok()) return ++exchanges;
-  barrier->left = true;
+  // A member whose team is broken leaves this exchange out. Another one is in the call that others have given up.
+  if (comes_after(turn, barrier)) return ++exchanges;
+  leave_given_up(*barrier);
   return 0;
+}
+
+void Exchanges::leave_given_up(BarrierState& barrier) noexcept {
+  barrier.left = true;
+  TeamEngine* const engine = Collectives::engine_of(*barrier.team);
+  if (engine != nullptr && engine->broken().ok())
+    engine->heard(barrier.why_given_up.peer(), engine->calls() + 1, forgotten_call());
 }
 
 // All members have the same contributions, so all find the same.

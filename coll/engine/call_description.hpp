@@ -45,6 +45,10 @@ inline CallDescription refused_call(CallDescription call, ErrorCode why) noexcep
   return call;
 }
 
+/// What stands for a call of which the sender says only that the members' calls differ: it has made too many since to know what
+/// its own was, or was in none of the engine.
+inline CallDescription forgotten_call() noexcept { return refused_call({}, ErrorCode::mismatch); }
+
 /// A call about a plan of such operations. `about`: kBinds or kEnds.
 inline CallDescription call_about_plan(CallDescription call, std::uint8_t about) noexcept {
   call.facts |= about;

@@ -8,12 +8,10 @@
 namespace aqueduct::coll {
 namespace {
 
-// A call with this refusal says only that the members' calls differ: the sender has made too many since to know what its own was.
+// See forgotten_call.
 constexpr auto kForgotten = static_cast<std::uint8_t>(ErrorCode::mismatch);
 
 constexpr auto kNoMemory = static_cast<std::uint8_t>(ErrorCode::no_memory);
-
-CallDescription forgotten_call() noexcept { return refused_call({}, ErrorCode::mismatch); }
 
 // A member that has refused its call may have chosen no algorithm.
 bool same_call(const CallDescription& a, CallDescription b) noexcept {
