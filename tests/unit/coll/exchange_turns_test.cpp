@@ -215,6 +215,19 @@ TEST_F(GivenUpExchange, IsTheAnswerOfAMemberInItsNextCall) {
   });
 }
 
+// It would wait for members that take no part in it, or let it end well on others that have not heard of anything.
+TEST_F(GivenUpExchange, LeavesNoOperationThatWaits) {
+  ASSERT_NO_FATAL_FAILURE(start(2));
+  Endpoint& ep = job_->endpoint(1);
+  TeamState& world = ep.world().state();
+  tell(job_->endpoint(0), 1, {world.id, 1, set_up_call(of(ep).begun(world.id) + 1)});
+  EXPECT_EQ(of(ep).exchange(world, SetUp::team, {}).status(), Status(ErrorCode::mismatch, 0));
+  std::uint64_t word = 1;
+  Event operation = all_reduce_nb(ep.world(), std::span(&word, 1), ReduceOp::sum);
+  ASSERT_TRUE(operation.done());
+  EXPECT_EQ(operation.status().code(), ErrorCode::mismatch);
+}
+
 // Who has found the difference dies before it has told all: whoever waits in the exchange hears of the loss.
 TEST_F(GivenUpExchange, OfWhichNobodyTellsEndsWithTheLoss) {
   for (const bool was_told_of_operation : {false, true}) {
