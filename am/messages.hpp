@@ -103,7 +103,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   bool fence(Rank to) noexcept;
 
   /// Waits until no fence holds back a message to the peer.
-  /// Errors: refused (`immediate`), and those of wait_until.
+  /// Errors: refused (`immediate`), no_memory (the request for the peer's credits finds no room), and those of wait_until.
   [[gnu::cold]] Status wait_for_turn(Rank to, bool immediate) noexcept;
 
   PreparedPool& prepared() noexcept { return prepared_; }
@@ -203,8 +203,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   [[gnu::cold]] void reject(Rank from, Bytes packet, std::string_view why) noexcept;
   void return_credits(Rank to) noexcept;
   void add_credit_returns() noexcept;
-  void ask_for_credits(Rank to) noexcept;
-  bool may_leave(Rank to) noexcept;
+  Post ask_for_credits(Rank to) noexcept;
+  bool may_leave(Rank to, Post& asked) noexcept;
 
   std::vector<Entry> handlers_;
   std::size_t count_ = handlers_.size();  ///< read by every message; the vector would have to divide

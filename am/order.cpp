@@ -19,25 +19,28 @@ bool Messages::fence(Rank to) noexcept {
   if (peer.lost) return false;
   if (peer.to_follow != 0) return true;  // these leave when their payload is in place
   if (peer.in_order || peer.credits == credits_per_peer_) return false;
-  ask_for_credits(to);
+  static_cast<void>(ask_for_credits(to));  // without a credit or room, `may_leave` tries again
   return true;
 }
 
-void Messages::ask_for_credits(Rank to) noexcept {
+Post Messages::ask_for_credits(Rank to) noexcept {
   Peer& peer = peers_[to];
-  if (peer.asked_credits) return;
+  if (peer.asked_credits) return Post::done();
   const Post post = try_request(to, AmCategory::short_request, kAmReturnCredits, {}, nullptr, {}, 0);
-  peer.asked_credits = post.kind != Post::Kind::retry;  // without a credit or room, `may_leave` tries again
+  peer.asked_credits = post.kind != Post::Kind::retry;
+  return post;
 }
 
-bool Messages::may_leave(Rank to) noexcept {
+/// Whether no fence holds back a message now. `asked`: what has become of the request for credits; done, if none was tried.
+bool Messages::may_leave(Rank to, Post& asked) noexcept {
+  asked = Post::done();
   const Peer& peer = peers_[to];
   if (peer.lost) return true;  // the message fails with peer_lost
   if (state_.order.holds(to, core::PeerOrder::Next::packet, peer.conduit->properties())) return false;
   if (!state_.order.messages(to)) return true;
   if (peer.to_follow != 0) return false;
   if (!peer.in_order && peer.credits != credits_per_peer_) {
-    ask_for_credits(to);
+    asked = ask_for_credits(to);
     return false;
   }
   state_.order.messages_arrived(to);
@@ -45,13 +48,24 @@ bool Messages::may_leave(Rank to) noexcept {
 }
 
 Status Messages::wait_for_turn(Rank to, bool immediate) noexcept {
-  if (state_.polling || may_leave(to)) return {};
+  Post asked = Post::done();
+  if (state_.polling || may_leave(to, asked)) return {};
   if (immediate) return {ErrorCode::refused, to};
-  return core::wait_for_room(
-      state_, [&] { return may_leave(to); }, to,
-      [&] {
-        return fmt::format("what was begun on rank {} before a fence, to send a message after it", to);
-      });
+  core::MemoryPatience patience;
+  bool without_memory = false;
+  const auto turn = [&] {
+    if (may_leave(to, asked)) return true;
+    // Until the request for credits leaves, the peer may keep them for ever.
+    if (asked.kind != Post::Kind::retry)
+      patience.begin_again();
+    else
+      without_memory = has_no_memory_for(to, asked, patience, 0);
+    return without_memory;
+  };
+  const Status status = core::wait_for_room(state_, turn, to, [&] {
+    return fmt::format("what was begun on rank {} before a fence, to send a message after it", to);
+  });
+  return without_memory ? Status(ErrorCode::no_memory, to) : status;
 }
 
 }  // namespace aqueduct::am

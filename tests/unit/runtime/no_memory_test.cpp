@@ -212,6 +212,67 @@ TEST(NoMemoryForOnePeer, EndsNoOperationOnAnother) {
   EXPECT_TRUE(job->finish());
 }
 
+/// As FastClock. After two minutes there is memory again, so that a wait which does not end by itself fails its test.
+struct EndingClock {
+  static core::Clock::time_point tell(const void* self) noexcept {
+    const auto& clock = *static_cast<const EndingClock*>(self);
+    const auto now = FastClock::tell(&clock.fast);
+    if (clock.fast.looks.load() * clock.fast.step > std::chrono::minutes(2)) clock.refusal = Post::done();
+    return now;
+  }
+  core::EndpointClock clock() const noexcept { return {tell, this}; }
+  Post& refusal;
+  const FastClock fast{milliseconds(30)};
+};
+
+// A message behind a fence waits for the credits of those before it, and asks the peer for these: that too needs memory.
+TEST(NoMemoryBehindAFence, EndsTheMessageAndLosesNothing) {
+  Config config;
+  for (const auto& [name, value] :
+       {std::pair{"conduit", "loop"}, {"near", "off"}, {"segment_bytes", "64K"}, {"loop_native", "none"}})
+    ASSERT_TRUE(config.set(name, value));
+  core::Log log(config, kNoRank);
+  const core::Process process{&config, &log, /*job=*/1, 2, {0, 1}, {0, 0}};
+  auto loop = conduits::find("loop")->entry->make(process);
+  ASSERT_TRUE(loop);
+  RefusingNetwork network;
+  network.inner = *std::move(loop);
+  auto job = runtime::build_in_process(2, config, network);
+  ASSERT_TRUE(job);
+  std::atomic<int> heard{0};
+  std::vector<ShortRequest<std::uint64_t>> handlers;
+  for (Rank rank = 0; rank < 2; ++rank) {
+    auto made = on_short_request<std::uint64_t>(job->endpoint(rank), [&](auto&, std::uint64_t) { ++heard; });
+    ASSERT_TRUE(made);
+    handlers.push_back(*made);
+  }
+  Post& refusal = network.refusals[0][1];
+  const EndingClock ending{refusal};
+  std::atomic<bool> over{false};
+  job->run_each([&](Endpoint& ep) {
+    if (ep.rank() == 1) {
+      while (!over) ep.progress();
+    } else {
+      EXPECT_TRUE(request(ep, 1, handlers[0], 1));
+      const core::EndpointClock before = std::exchange(ep.state().clock, ending.clock());
+      refusal = Post::retry(ErrorCode::no_memory);
+      testing::internal::CaptureStderr();
+      EXPECT_TRUE(fence(ep, 1));
+      EXPECT_EQ(request(ep, 1, handlers[0], 2), Status(ErrorCode::no_memory, 1));
+      const std::string said = testing::internal::GetCapturedStderr();
+      EXPECT_NE(said.find("finds no memory: it ends with no_memory"), std::string::npos) << said;
+      refusal = Post::done();
+      ep.state().clock = before;
+      EXPECT_FALSE(ep.is_lost(1));
+      EXPECT_TRUE(request(ep, 1, handlers[0], 3));
+      over = true;
+    }
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_EQ(heard, 2);
+  EXPECT_TRUE(job->finish());
+}
+
 /// What rank 1 owes, or sends behind a put, finds no room for want of memory. No call of it could tell of that.
 class NoMemoryForWhatIsOwed : public testing::Test {
  protected:
