@@ -19,7 +19,7 @@ becomes() {
 refuses() {
   local pattern=$1 said status=0
   shift
-  said=$("$run" "$@" 2>&1) || status=$?
+  said=$(timeout 60 "$run" "$@" 2>&1) || status=$?
   [[ $status -eq 2 && $said =~ $pattern ]] || bad "$* ends with $status: $said"
 }
 
@@ -38,6 +38,11 @@ refuses 'unrecognized option .--no-such.' -n 2 --no-such prog
 refuses 'unknown spawner' -n 2 -spawner=tree prog
 refuses '-N given without an argument' -n 2 -N
 refuses 'needs a list of hosts' -n 2 -N 2 prog
+GASNET_SSH_NODEFILE=/dev/zero refuses "'/dev/zero' has more than 1048576 bytes" -n 2 -t prog
+GASNET_NODEFILE=/dev/urandom refuses "'/dev/urandom' has more than" -n 2 -t prog
+refuses 'has more than' -n 2 -t --hosts <(exec yes) prog
+becomes 'hosts: x slots=2, y slots=2
+.*--hosts' -n 2 --hosts <(printf 'x slots=2\ny slots=2\nx slots=1\n') prog
 GASNET_SSH_SERVERS=x refuses 'there are 1 hosts' -n 2 -N 2 prog
 refuses '-restart' -n 2 -restart .
 
