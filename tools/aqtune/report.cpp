@@ -112,8 +112,9 @@ std::string map_table(const std::vector<const Decision*>& decisions, Colours& co
     rows[members_of(*one)][one->key.size] = one;
   }
   std::string text = "<table class=\"map\"><tr><th>members</th>";
+  const bool has_sizes = decisions.front()->key.operation != coll::Operation::barrier;
   for (const std::uint32_t size : sizes)
-    text += fmt::format("<th>{}</th>", size_word(coll::least_bytes_of(size)));
+    text += fmt::format("<th>{}</th>", has_sizes ? size_word(coll::least_bytes_of(size)) : "");
   text += "</tr>\n";
   for (const auto& [members, row] : rows) {
     text += fmt::format("<tr><th>{}</th>", members_word(members));

@@ -67,7 +67,7 @@ TEST(TuningReport, ShowsEachDecisionInItsMap) {
   EXPECT_THAT(page, HasSubstr("<svg"));
 }
 
-TEST(TuningReport, NamesNoModesOfBarriers) {
+TEST(TuningReport, NamesNoModesAndNoSizesOfBarriers) {
   coll::Decision one = decision_for_page(coll::kAllReduceTree, 4, 0);
   one.key.operation = coll::Operation::barrier;
   one.key.in = one.key.out = coll::Sync::mine;
@@ -76,6 +76,8 @@ TEST(TuningReport, NamesNoModesOfBarriers) {
   other.key.in = other.key.out = coll::Sync::mine;
   const std::string page = report_page({"here", "udp"}, std::vector{one, other});
   EXPECT_THAT(page, HasSubstr("<h2>barrier on one host</h2>"));
+  EXPECT_THAT(page, HasSubstr("<th>1 KiB</th>"));
+  EXPECT_THAT(page, Not(HasSubstr("0 B")));
   EXPECT_THAT(page, HasSubstr("<h2>broadcast over a network, sync mine to mine</h2>"));
 }
 
