@@ -88,4 +88,7 @@ static int run_tool(int argc, char** argv) {
   return config.problems().empty() ? kWell : kProblems;
 }
 
-int main(int argc, char** argv) { return aqueduct::tools::after_output("aqinfo", run_tool(argc, argv)); }
+int main(int argc, char** argv) {
+  aqueduct::tools::keep_standard_places();
+  return aqueduct::tools::after_output("aqinfo", run_tool(argc, argv));
+}

@@ -83,6 +83,9 @@ int run_in_job(const Options& options, const Bench& bench) {
       exit_status = failure.exit_status();
       // Other ranks of this process may wait for this one, and only the end of the process tells them.
       if (!misuse && job.endpoints() > 1) std::_Exit(failure.exit_status());
+    } catch (const std::system_error&) {  // of fmt::print
+      exit_status = tools::after_output("aqperf", 1);
+      if (job.endpoints() > 1) std::_Exit(exit_status);
     }
   });
   // After a failure other ranks may never reach `finish`: exit without them.
@@ -125,6 +128,7 @@ int run(int argc, char** argv) {
 }  // namespace aqueduct::perf
 
 int main(int argc, char** argv) {
+  aqueduct::tools::keep_standard_places();
   int status = 1;
   try {
     status = aqueduct::perf::run(argc, argv);

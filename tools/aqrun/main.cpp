@@ -11,23 +11,9 @@
 #include <exception>
 #include <string_view>
 
-#include <fcntl.h>
-#include <unistd.h>
-
-namespace {
-
-/// Opens missing standard descriptors: otherwise the first pipe would get their numbers.
-void fill_standard_descriptors() {
-  int opened = ::open("/dev/null", O_RDWR);
-  while (opened >= 0 && opened <= STDERR_FILENO) opened = ::open("/dev/null", O_RDWR);
-  if (opened > STDERR_FILENO) ::close(opened);
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
   try {
-    fill_standard_descriptors();
+    aqueduct::tools::keep_standard_places();
     if (argc == 2 && std::string_view(argv[1]) == aqrun::kAgentOption) return aqrun::run_agent();
     const auto read = aqrun::read_options(argc, argv);
     if (const auto* ended = std::get_if<aqrun::Ended>(&read))

@@ -341,4 +341,7 @@ static int run_tool(int argc, char** argv) {
   }
 }
 
-int main(int argc, char** argv) { return aqueduct::tools::after_output("aqtune", run_tool(argc, argv)); }
+int main(int argc, char** argv) {
+  aqueduct::tools::keep_standard_places();
+  return aqueduct::tools::after_output("aqtune", run_tool(argc, argv));
+}
