@@ -2,6 +2,7 @@
 #include <aqueduct/expect.hpp>
 
 #include "core/nearest_name.hpp"
+#include "core/readable.hpp"
 #include "core/setting_catalog.hpp"
 #include "core/settings.hpp"
 
@@ -56,7 +57,7 @@ Status Config::assign(std::string_view name, std::string_view value, SettingOrig
   // The last value counts: it also replaces the problem of an earlier value.
   std::erase_if(problems_, [&](const SettingProblem& old) { return old.variable == variable; });
   if (!read.problem.empty()) {
-    problems_.push_back({variable, std::move(read.problem)});
+    problems_.push_back({variable, core::readable(read.problem)});
     return ErrorCode::bad_setting;
   }
   values_.insert_or_assign(std::string(info->name), Value{std::move(read.text), read.number, origin});

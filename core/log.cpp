@@ -1,5 +1,7 @@
 #include "core/log.hpp"
 
+#include "core/readable.hpp"
+
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -73,7 +75,8 @@ Log::Log(Log&&) noexcept = default;
 void Log::write(LogLevel level, fmt::string_view format, fmt::format_args args) noexcept {
   if (!impl_ || !writes(level) || level == LogLevel::off) return;
   try {
-    const std::string text = fmt::vformat(format, args);
+    std::string text = fmt::vformat(format, args);
+    if (text.size() > kReadableWord) text = readable(text);
     const std::lock_guard lock(impl_->turn);
     if (impl_->sink) {
       impl_->sink(level, text);

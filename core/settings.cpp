@@ -1,6 +1,7 @@
 #include "core/settings.hpp"
 
 #include "core/nearest_name.hpp"
+#include "core/readable.hpp"
 
 #include <fmt/format.h>
 
@@ -119,9 +120,9 @@ SettingValue read_choice(const SettingInfo& info, std::string_view value) {
 
 std::string quoted(std::string_view value) {
   constexpr std::size_t kLongest = 60;
-  std::string result;
-  for (const char c : value.substr(0, kLongest)) result += c >= ' ' && c <= '~' ? c : '?';
-  return value.size() > kLongest ? result + "..." : result;
+  std::string result(value);
+  for (char& c : result) c = c >= ' ' && c <= '~' ? c : '?';
+  return cut_after(result, kLongest);
 }
 
 namespace {

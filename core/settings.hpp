@@ -25,7 +25,7 @@ int read_truth(std::string_view word) noexcept;
 /// The values that a setting may have, in words: "a whole number from 1 to 256", "one of on, off".
 std::string allowed_values(const SettingInfo& info);
 
-/// A value as part of a message: printable characters only, and cut after 60.
+/// A value as part of a message: printable characters only, and cut after 60 (core/readable.hpp).
 std::string quoted(std::string_view value);
 
 }  // namespace aqueduct::core

@@ -1,5 +1,6 @@
 #include <aqueduct/version.hpp>
 
+#include "core/settings.hpp"
 #include "runtime/host.hpp"
 #include "runtime/layers.hpp"
 #include "runtime/start.hpp"
@@ -31,8 +32,8 @@ std::string differences(std::span<const std::string> theirs, std::span<const std
   std::string text;
   for (std::size_t i = 0; i < common.size(); ++i) {
     if (theirs[i] == mine[i]) continue;
-    text +=
-        fmt::format("{}{}={}, here {}", text.empty() ? "" : "; ", common[i].environment, theirs[i], mine[i]);
+    text += fmt::format("{}{}={}, here {}", text.empty() ? "" : "; ", common[i].environment,
+                        core::quoted(theirs[i]), core::quoted(mine[i]));
   }
   return text;
 }

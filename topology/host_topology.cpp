@@ -2,6 +2,7 @@
 
 #include "core/mapping.hpp"
 #include "core/setting_kinds.hpp"
+#include "core/settings.hpp"
 #include "core/signals.hpp"
 #include "topology/shared_table.hpp"
 
@@ -38,14 +39,14 @@ Status HostTopology::check() {
   std::vector<std::uint32_t> numbers;
   if (!places.empty() && !read_list(places, numbers)) {
     state_.log.error("AQUEDUCT_PLACES='{}' is no list of processors: write numbers and ranges, as 0,8,16-19",
-                     places);
+                     core::quoted(places));
     return ErrorCode::bad_setting;
   }
   if (!places.empty() && !source_.pretends()) {
     state_.log.error(
         "AQUEDUCT_PLACES places ranks on a topology that AQUEDUCT_TOPOLOGY describes, and that is '{}': "
         "describe one, or bind ranks by `aqrun --bind`",
-        state_.config.text("topology"));
+        core::quoted(state_.config.text("topology")));
     return ErrorCode::bad_setting;
   }
   if (!source_.pretends()) return {};

@@ -1,5 +1,6 @@
 #include <aqueduct/version.hpp>
 
+#include "core/readable.hpp"
 #include "core/settings.hpp"
 #include "tools/aqinfo/show.hpp"
 #include "tools/aqinfo/words.hpp"
@@ -13,7 +14,7 @@ constexpr std::size_t kLabel = 16;
 
 void line(std::string& out, std::string_view label, std::string_view text) {
   out += fmt::format("  {:<{}}", label, kLabel);
-  out += wrapped(text, 2 + kLabel) + "\n";
+  out += wrapped(core::readable(text), 2 + kLabel) + "\n";
 }
 
 std::string yes_or_no(bool yes) { return yes ? "yes" : "no"; }

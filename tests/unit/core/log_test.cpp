@@ -82,6 +82,22 @@ TEST(Log, BracesInAnArgumentAreText) {
   EXPECT_EQ(text, "aqueduct: [rank 0] warn: {} %v {1}\n");
 }
 
+TEST(Log, CutsWhatNobodyReads) {
+  const std::string text = written([] {
+    Log log(with_level("warn"), 0);
+    log.warn("{}: it cannot be read", "/" + std::string(130'000, 'x'));
+    log.warn("'{}' is {}", std::string(200, 'y'), std::string(199, 'z') + "\u00fc" + std::string(200, 'z'));
+  });
+  EXPECT_EQ(text, "aqueduct: [rank 0] warn: /" + std::string(199, 'x') +
+                      "… (130002 bytes): it cannot be read\naqueduct: [rank 0] warn: '" +
+                      std::string(200, 'y') + "' is " + std::string(199, 'z') + "… (401 bytes)\n");
+  std::string words;
+  for (int i = 0; i < 50'000; ++i) words += "ab ";
+  const std::string page = written([&] { Log(with_level("warn"), 0).warn("{}", words); });
+  EXPECT_LT(page.size(), 8300u);
+  EXPECT_NE(page.find("… (150000 bytes)"), std::string::npos);
+}
+
 TEST(Log, ThatWasMovedGoesOn) {
   const std::string text = written([] {
     Log first(with_level("warn"), 1);

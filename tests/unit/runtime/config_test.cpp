@@ -1,4 +1,5 @@
 #include <aqueduct/config.hpp>
+#include <aqueduct/job.hpp>
 
 #include <gtest/gtest.h>
 
@@ -52,6 +53,23 @@ TEST(Config, AnUnknownVariableIsAProblemThatNamesTheNearest) {
   EXPECT_EQ(config.problems()[0].variable, "AQUEDUCT_SEGMNT_BYTES");
   EXPECT_EQ(config.problems()[0].text,
             "AQUEDUCT_SEGMNT_BYTES is not a setting; did you mean AQUEDUCT_SEGMENT_BYTES?");
+}
+
+// Whatever a job makes of the value: nobody wants to read 100 KB of it.
+TEST(Config, OfALongTextLeavesMessagesThatCanBeRead) {
+  int said = 0;
+  for (const SettingInfo& info : Config().settings()) {
+    if (info.type != SettingType::text) continue;
+    Config config = from({"AQUEDUCT_CONDUIT=loop", "AQUEDUCT_SEGMENT_BYTES=64K", "AQUEDUCT_SMP_MEMORY=posix",
+                          std::string(info.environment) + "=" + std::string(100'000, 'x')});
+    testing::internal::CaptureStderr();
+    if (auto job = Job::in_process(2, config)) static_cast<void>(job->finish());
+    std::string text = testing::internal::GetCapturedStderr();
+    for (const SettingProblem& problem : config.problems()) text += problem.text;
+    EXPECT_LT(text.size(), 4000u) << info.name << ": " << text.substr(0, 4000);
+    said += text.find(" bytes)") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GT(said, 3) << "messages that name the value";
 }
 
 TEST(Config, AnUnknownVariableLikeNoneSaysWhereToLook) {
