@@ -12,7 +12,7 @@ namespace aqueduct::tools {
 /// Occupies those of the descriptors 0 to 2 that are closed: a file that the program opens would get the number, and with it what
 /// the program prints. Writing to a closed standard output fails as before, also in the program that this one becomes.
 inline void keep_standard_places() noexcept {
-  for (const int place : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+  for (int place = STDIN_FILENO; place <= STDERR_FILENO; ++place) {
     if (::fcntl(place, F_GETFD) >= 0) continue;
     static_cast<void>(
         ::open("/dev/null", place == STDERR_FILENO ? O_WRONLY : O_RDONLY));  // the lowest free number
