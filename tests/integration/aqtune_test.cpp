@@ -92,7 +92,25 @@ TEST(ToolsWithoutAJob, EndWithTwoOnWrongUsage) {
         std::pair{"aqtune --from /dev/zero --report page.html", "--from: /dev/zero is no file"},
         std::pair{"aqtune --out /dev/full", "--out: /dev/full is neither a file nor a folder"},
         std::pair{"aqtune --ops broadcast --bytes 8", "a team of one has nothing to tune"},
-        std::pair{"aqcheck --nope", "--nope"}}) {
+        std::pair{"aqcheck --nope", "--nope"},
+        // A value that is empty is not an option that was left out.
+        std::pair{"aqsim barrier --ranks ''", "--ranks: it has no value"},
+        std::pair{"aqsim broadcast --bytes ''", "--bytes: it has no value"},
+        std::pair{"aqsim scatter_v --counts ''", "--counts: it has no value"},
+        std::pair{"aqsim barrier --hosts ''", "--hosts: it has no value"},
+        std::pair{"aqsim broadcast --sync ''", "--sync: it has no value"},
+        std::pair{"aqsim broadcast --tree ''", "--tree: it has no value"},
+        std::pair{"aqsim broadcast --noise ''", "--noise: it has no value"},
+        std::pair{"aqsim broadcast --seed ''", "--seed: it has no value"},
+        std::pair{"aqsim broadcast --root ''", "--root: it has no value"},
+        std::pair{"aqsim broadcast --most-messages ''", "--most-messages: it has no value"},
+        std::pair{"aqtune --regret --seed ''", "--seed: it has no value"},
+        std::pair{"aqcheck --seed ''", "--seed: it has no value"},
+        std::pair{"aqinfo --collectives --bytes ''", "--bytes: it has no value"},
+        std::pair{"aqperf put-latency --bytes ''", "--bytes: it has no value"},
+        std::pair{"aqperf put-latency --seconds ''", "--seconds"}, std::pair{"aqtune --bytes ''", "--bytes"},
+        std::pair{"aqtune --types ''", "--types"}, std::pair{"aqtune --regret --members ''", "--members"},
+        std::pair{"aqtune --regret --require ''", "--require"}, std::pair{"aqcheck --ranks ''", "--ranks"}}) {
     AqrunJob job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/" + std::string(command)));
     EXPECT_EQ(job.status(), 2) << command << ": " << job.err();
     EXPECT_THAT(job.err(), HasSubstr(why));

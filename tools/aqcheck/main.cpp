@@ -3,6 +3,7 @@
 #include "tools/aqcheck/large.hpp"
 #include "tools/aqcheck/mutations.hpp"
 #include "tools/aqcheck/scratch_command.hpp"
+#include "tools/given_value.hpp"
 #include "tools/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
@@ -174,8 +175,9 @@ static int run_tool(int argc, char** argv) {
   app.add_option("--share", options.share, "checks one case in N, chosen by chance")
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u));
-  auto* const seed =
-      app.add_option("--seed", options.seed, "repeats the choice of --share")->type_name("SEED");
+  auto* const seed = app.add_option("--seed", options.seed, "repeats the choice of --share")
+                         ->check(aqueduct::tools::given_value())
+                         ->type_name("SEED");
   app.add_flag("--json", options.json, "a line of JSON for each algorithm")->excludes("--scratch");
   try {
     app.parse(argc, argv);

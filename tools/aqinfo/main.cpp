@@ -1,6 +1,7 @@
 #include "tools/aqinfo/collectives.hpp"
 #include "tools/aqinfo/show.hpp"
 #include "tools/aqinfo/topology.hpp"
+#include "tools/given_value.hpp"
 #include "tools/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
@@ -43,7 +44,9 @@ static int run_tool(int argc, char** argv) {
                  "With --collectives: processors of a host, if not this one's")
       ->check(CLI::Range(1, kMostMembers))
       ->needs(asks);
-  app.add_option("--bytes", sizes, "With --collectives: sizes of a block, as 8,1K,64M")->needs(asks);
+  app.add_option("--bytes", sizes, "With --collectives: sizes of a block, as 8,1K,64M")
+      ->check(aqueduct::tools::given_value())
+      ->needs(asks);
   bool topology = false;
   app.add_flag("--topology", topology,
                "Levels of memory of this host, and where ranks are, instead; under aqrun: those of its job")

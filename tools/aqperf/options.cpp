@@ -3,6 +3,7 @@
 #include "conduits/registry.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/failure.hpp"
+#include "tools/given_value.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -142,7 +143,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.footer("Benchmarks:\n" + bench_help() +
              "\nWithout aqrun (or another launcher) aqperf starts its own job of 2 ranks.");
   app.add_option("BENCH", options.bench, "what to measure (below)")->required();
-  app.add_option("--bytes", bytes, "one size, or a range A:B by doubling; K, M and G are powers of 1024");
+  app.add_option("--bytes", bytes, "one size, or a range A:B by doubling; K, M and G are powers of 1024")
+      ->check(tools::given_value());
   app.add_option("--seconds", seconds, "time for each row, raw measure included [1]")
       ->check(
           [](const std::string& text) -> std::string {

@@ -1,4 +1,5 @@
 #include "tools/aqsim/run.hpp"
+#include "tools/given_value.hpp"
 #include "tools/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
@@ -23,6 +24,7 @@ void show_networks() {
 
 static int run_tool(int argc, char** argv) {
   using aqueduct::aqsim::Options;
+  using aqueduct::tools::given_value;
   Options options;
   CLI::App app(
       "Runs the schedule of a collective operation in virtual time, on a modelled network.\n"
@@ -40,13 +42,18 @@ static int run_tool(int argc, char** argv) {
   std::string tree;
   app.add_option("operation", options.operation, "broadcast, all_reduce, … or curves")->type_name("OP");
   app.add_option("--ranks", ranks, "members, or A:B for the powers of two times A up to B")
+      ->check(given_value())
       ->type_name("P")
       ->default_str("64");
-  app.add_option("--bytes", bytes, "of a block, likewise")->type_name("A:B")->default_str("8");
+  app.add_option("--bytes", bytes, "of a block, likewise")
+      ->check(given_value())
+      ->type_name("A:B")
+      ->default_str("8");
   app.add_option("--counts", counts,
                  "of scatter_v, gather_v, all_gather_v, all_to_all_v: growing, chance or one (up to "
                  "--bytes), bytes of "
                  "each member's block such as 8,0,62x1K, or a file of such numbers")
+      ->check(given_value())
       ->type_name("RULE|LIST|FILE");
   app.add_option("--algorithm", options.algorithm,
                  "such as k-nomial:4; auto: the library's choice; all: each that can do it")
@@ -68,17 +75,20 @@ static int run_tool(int argc, char** argv) {
           ->type_name("N");
   app.add_option("--hosts", hosts, "ranks of each host, such as 8,8,3; 64x8,3: of 64 hosts, and of one more")
       ->excludes(per_host)
+      ->check(given_value())
       ->type_name("LIST");
   app.add_flag("--networks", networks, "lists the networks by name");
   app.add_option("--sync", sync, "sync modes: none, mine or all, before and after")
+      ->check(given_value())
       ->type_name("IN:OUT")
       ->default_str("all:all");
   app.add_flag("--single", options.single,
                "all members know all buffers, so that they may be accessed directly");
   app.add_option("--tree", tree,
                  "the tree of the algorithms team-tree, as AQUEDUCT_COLL_TREE, such as '2-nomial over 4-ary'")
+      ->check(given_value())
       ->type_name("TREE");
-  app.add_option("--root", options.root, "the root")->capture_default_str();
+  app.add_option("--root", options.root, "the root")->check(given_value())->capture_default_str();
   app.add_option("--element", options.element, "bytes of an element")
       ->check(CLI::Range(1U, 4096U))
       ->capture_default_str();
@@ -91,8 +101,11 @@ static int run_tool(int argc, char** argv) {
   app.add_option("--late", options.late_us, "members call up to so many microseconds late, by chance")
       ->check(CLI::Range(0.0, 1e9));
   app.add_option("--noise", noise, "each processor stops so many microseconds in every period")
+      ->check(given_value())
       ->type_name("PERIOD:LENGTH");
-  app.add_option("--seed", options.seed, "of all that goes by chance")->capture_default_str();
+  app.add_option("--seed", options.seed, "of all that goes by chance")
+      ->check(given_value())
+      ->capture_default_str();
   app.add_flag("--idle", options.idle, "the idle time of ranks");
   app.add_option("--links", options.links, "the N links that have carried most")
       ->check(CLI::Range(1U, 1U << 30))
@@ -102,6 +115,7 @@ static int run_tool(int argc, char** argv) {
   app.add_option("--plot", options.plot, "time against bytes and ranks, as .svg or .html")->type_name("FILE");
   app.add_option("--most-messages", options.most_messages,
                  "refuses to simulate more messages one by one; 0: no limit")
+      ->check(given_value())
       ->capture_default_str();
   app.add_flag("--one-by-one", options.one_by_one, "an event for each message, also where less is as exact");
   app.add_flag("--json", options.json, "a line of JSON for each simulation");

@@ -9,6 +9,7 @@
 #include "tools/aqtune/found_line.hpp"
 #include "tools/aqtune/options.hpp"
 #include "tools/aqtune/report.hpp"
+#include "tools/given_value.hpp"
 #include "tools/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
@@ -294,7 +295,9 @@ static int run_tool(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(0U, 16384U))
       ->capture_default_str();
-  app.add_option("--seed", options.study.seed, "of --regret")->capture_default_str();
+  app.add_option("--seed", options.study.seed, "of --regret")
+      ->check(aqueduct::tools::given_value())
+      ->capture_default_str();
   app.add_option("--calls", options.study.calls, "of --regret: calls of a key while a team learns (stage 2)")
       ->check(CLI::Range(1U, 100'000'000U))
       ->capture_default_str();

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace aqueduct::tools {
+
+/// For options whose text a program reads itself: one that is given without a value is not one that was left out.
+inline CLI::Validator given_value() {
+  return {[](const std::string& text) {
+            return text.empty() ? std::string("it has no value; give one, or leave the option out")
+                                : std::string();
+          },
+          ""};
+}
+
+}  // namespace aqueduct::tools
