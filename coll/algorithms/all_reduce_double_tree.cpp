@@ -185,6 +185,7 @@ const Algorithm kAllReduceDoubleTree{
     .length = all_reduce_double_tree_length,
     .step = all_reduce_double_tree_step,
     .cost = all_reduce_double_tree_cost,
+    .brief = brief_by<all_reduce_double_tree_step>,
 };
 
 }  // namespace aqueduct::coll

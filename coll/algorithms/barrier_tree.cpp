@@ -59,6 +59,7 @@ const Algorithm kBarrierTree{
     .length = barrier_tree_length,
     .step = barrier_tree_step,
     .cost = barrier_tree_cost,
+    .brief = brief_by<barrier_tree_step>,
 };
 
 }  // namespace aqueduct::coll

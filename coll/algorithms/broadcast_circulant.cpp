@@ -32,14 +32,22 @@ struct CirculantBroadcast {
     const std::uint32_t beyond = (parts.count - 1) % graph.rounds;
     skipped = beyond == 0 ? 0 : graph.rounds - beyond;
   }
-  /// The segment that the member at `here`, not 0, receives in a round; negative if it receives none. `noted`: [member][round
-  /// of a phase] what Circulant::received says; null: ask it.
-  std::int64_t received(Rank here, std::uint32_t round, const std::int8_t* noted) const noexcept {
+  /// A round, counted with those that are skipped.
+  struct Round {
+    std::uint32_t of_phase;
+    std::uint32_t phase_begins;
+  };
+  Round counted(std::uint32_t round) const noexcept {
     const std::uint32_t counted = round + skipped;
     const std::uint32_t of_phase = counted % graph.rounds;
-    const std::int64_t first = noted == nullptr ? graph.received(here, of_phase)
-                                                : noted[std::size_t{here} * graph.rounds + of_phase];
-    const std::int64_t block = first + std::int64_t{counted - of_phase} - std::int64_t{skipped};
+    return {of_phase, counted - of_phase};
+  }
+  /// The segment that the member at `here`, not 0, receives in a round; negative if it receives none. `noted`: [member][round
+  /// of a phase] what Circulant::received says; null: ask it.
+  std::int64_t received(Rank here, const Round& round, const std::int8_t* noted) const noexcept {
+    const std::int64_t first = noted == nullptr ? graph.received(here, round.of_phase)
+                                                : noted[std::size_t{here} * graph.rounds + round.of_phase];
+    const std::int64_t block = first + std::int64_t{round.phase_begins} - std::int64_t{skipped};
     // In the last phase a new segment would be one beyond the last. It is the last itself instead.
     return std::min<std::int64_t>(block, std::int64_t{parts.count} - 1);
   }
@@ -62,12 +70,12 @@ Step step_of(const CirculantBroadcast& plan, const std::int8_t* noted, const Sha
              std::uint32_t index) noexcept {
   const Rank here = relative(position, shape.root, shape.ranks);
   if (here == 0 && index == plan.rounds) return copy_of(at(Space::in, 0), at(Space::out, 0), shape.bytes);
-  const std::uint32_t round = here == 0 ? index : index / 2;
+  const CirculantBroadcast::Round round = plan.counted(here == 0 ? index : index / 2);
   const bool sends = here == 0 || index % 2 == 0;
   Rank peer = kNoRank;
   std::int64_t segment = -1;
   if (sends) {
-    peer = plan.graph.behind(here, (round + plan.skipped) % plan.graph.rounds);
+    peer = plan.graph.behind(here, round.of_phase);
     if (peer != 0) segment = plan.received(peer, round, noted);
   } else {
     segment = plan.received(here, round, noted);
@@ -112,7 +120,8 @@ Step broadcast_circulant_noted_step(const Shape& shape, std::span<const std::int
 }
 
 constexpr Noted kBroadcastCirculantNoted{broadcast_circulant_notes, broadcast_circulant_write,
-                                         broadcast_circulant_noted_step};
+                                         broadcast_circulant_noted_step,
+                                         noted_brief_by<broadcast_circulant_noted_step>};
 
 Cost broadcast_circulant_cost(const Shape& shape) noexcept {
   const CirculantBroadcast plan(shape);

@@ -77,6 +77,7 @@ const Algorithm kBroadcastDoubleTree{
     .length = broadcast_double_tree_length,
     .step = broadcast_double_tree_step,
     .cost = broadcast_double_tree_cost,
+    .brief = brief_by<broadcast_double_tree_step>,
 };
 
 }  // namespace aqueduct::coll

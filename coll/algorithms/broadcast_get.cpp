@@ -130,6 +130,7 @@ const Algorithm kBroadcastGet{
     .length = broadcast_get_length,
     .step = broadcast_get_step,
     .cost = broadcast_get_cost,
+    .brief = brief_by<broadcast_get_step>,
 };
 
 }  // namespace aqueduct::coll

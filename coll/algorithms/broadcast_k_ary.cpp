@@ -21,6 +21,21 @@ std::uint32_t broadcast_k_ary_length(const Shape& shape, Rank position, std::uin
 Step broadcast_k_ary_step(const Shape& shape, Rank position, std::uint32_t, std::uint32_t index) noexcept {
   return broadcast_tree_step(shape, broadcast_k_ary_shape(shape), position, index, shape.parameters[1]);
 }
+std::size_t broadcast_k_ary_notes(const Shape& shape) noexcept {
+  return SizedTree::notes(broadcast_k_ary_shape(shape));
+}
+void broadcast_k_ary_write(const Shape& shape, std::span<std::int8_t> notes) noexcept {
+  SizedTree::note(broadcast_k_ary_shape(shape), notes);
+}
+Step broadcast_k_ary_noted_step(const Shape& shape, std::span<const std::int8_t> notes, Rank position,
+                                std::uint32_t, std::uint32_t index) noexcept {
+  return broadcast_tree_step(shape, SizedTree(broadcast_k_ary_shape(shape), shape.root, notes), position,
+                             index, shape.parameters[1]);
+}
+
+constexpr Noted kBroadcastKAryNoted{broadcast_k_ary_notes, broadcast_k_ary_write, broadcast_k_ary_noted_step,
+                                    noted_brief_by<broadcast_k_ary_noted_step>};
+
 Cost broadcast_k_ary_cost(const Shape& shape) noexcept {
   return broadcast_tree_cost(shape, broadcast_k_ary_shape(shape), shape.parameters[1]);
 }
@@ -37,6 +52,7 @@ const Algorithm kBroadcastKAry{
     .length = broadcast_k_ary_length,
     .step = broadcast_k_ary_step,
     .cost = broadcast_k_ary_cost,
+    .noted = &kBroadcastKAryNoted,
 };
 
 }  // namespace aqueduct::coll

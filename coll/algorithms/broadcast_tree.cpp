@@ -57,6 +57,10 @@ Step broadcast_tree_step(const Shape& shape, const Tree& tree, Rank position, st
                          std::uint32_t segments) noexcept {
   return broadcast_step_of(shape, RootedTree(tree, shape.root), position, index, segments);
 }
+Step broadcast_tree_step(const Shape& shape, const SizedTree& tree, Rank position, std::uint32_t index,
+                         std::uint32_t segments) noexcept {
+  return broadcast_step_of(shape, tree, position, index, segments);
+}
 Step broadcast_tree_step(const Shape& shape, const GroupsTree& tree, Rank position, std::uint32_t index,
                          std::uint32_t segments) noexcept {
   return broadcast_step_of(shape, tree, position, index, segments);

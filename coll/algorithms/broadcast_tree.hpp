@@ -2,6 +2,7 @@
 
 #include "coll/algorithms/steps.hpp"
 #include "coll/schedule/groups_tree.hpp"
+#include "coll/schedule/sized_tree.hpp"
 #include "coll/schedule/team_tree.hpp"
 #include "coll/schedule/tree.hpp"
 
@@ -22,6 +23,10 @@ std::uint32_t broadcast_tree_length(const Shape& shape, const Tree& tree, Rank p
 Step broadcast_tree_step(const Shape& shape, const Tree& tree, Rank position, std::uint32_t index,
                          std::uint32_t segments) noexcept;
 Cost broadcast_tree_cost(const Shape& shape, const Tree& tree, std::uint32_t segments) noexcept;
+
+/// With notes of the tree.
+Step broadcast_tree_step(const Shape& shape, const SizedTree& tree, Rank position, std::uint32_t index,
+                         std::uint32_t segments) noexcept;
 
 // The same down a tree by hosts or of the team, whose root is the operation's.
 std::uint32_t broadcast_tree_length(const Shape& shape, const GroupsTree& tree, Rank position,

@@ -70,6 +70,7 @@ const Algorithm kGatherGet{
     .length = gather_get_length,
     .step = gather_get_step,
     .cost = gather_get_cost,
+    .brief = brief_by<gather_get_step>,
 };
 
 }  // namespace aqueduct::coll

@@ -66,6 +66,7 @@ const Algorithm kScatterGet{
     .length = scatter_get_length,
     .step = scatter_get_step,
     .cost = scatter_get_cost,
+    .brief = brief_by<scatter_get_step>,
 };
 
 }  // namespace aqueduct::coll

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 namespace aqueduct::coll {
 
@@ -55,6 +56,20 @@ inline Step reduction(Place left, Place right, Place to, std::uint64_t bytes) no
   step.to = to;
   step.bytes = bytes;
   return step;
+}
+
+/// Algorithm::brief of an algorithm's step function. All in one function, so that the compiler leaves out the places, which
+/// are most of a step.
+template <auto step>
+[[gnu::flatten]] Brief brief_by(const Shape& shape, Rank position, std::uint32_t lane,
+                                std::uint32_t index) noexcept {
+  return brief_of(step(shape, position, lane, index));
+}
+/// Noted::brief likewise.
+template <auto step>
+[[gnu::flatten]] Brief noted_brief_by(const Shape& shape, std::span<const std::int8_t> notes, Rank position,
+                                      std::uint32_t lane, std::uint32_t index) noexcept {
+  return brief_of(step(shape, notes, position, lane, index));
 }
 
 /// a / b. Who follows all members computes it for each of their steps, and b is nearly always a power of two.

@@ -23,7 +23,7 @@ class Calendar {
   /// Windows have 2^shift picoseconds.
   explicit Calendar(unsigned shift) : shift_(shift), buckets_(kWindows) {}
 
-  void push(const Event& event) {
+  [[gnu::always_inline]] inline void push(const Event& event) {
     const std::uint64_t window = event.time >> shift_;
     const std::uint64_t epoch = window / kWindows;
     if (size_ == 0) epoch_ = epoch;
@@ -67,7 +67,7 @@ class Calendar {
  private:
   static constexpr std::uint64_t kWindows = 4096;
 
-  void insert(const Event& event, std::uint64_t slot) {
+  [[gnu::always_inline]] inline void insert(const Event& event, std::uint64_t slot) {
     LargeVector<Event>& bucket = buckets_[slot];
     if (bucket.capacity() == 0 && !spare_.empty()) {
       bucket.swap(spare_.back());

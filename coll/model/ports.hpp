@@ -61,6 +61,9 @@ class Ports {
     return in_place;
   }
 
+  /// When a port will have taken all heads so far: no later one is in place before.
+  Picoseconds takes(Rank rank) const noexcept { return ports_[rank].takes; }
+
   const void* touched(Rank rank) const noexcept { return &ports_[rank]; }
 
   /// The earliest window in which something happens, or a message enters the network; Calendar::kNone if there is none.
@@ -68,6 +71,7 @@ class Ports {
   /// What happens at ranks. Others than messages may join it, in this window or later ones.
   Calendar<Event>& heads() noexcept { return heads_; }
   std::uint64_t window_of(Picoseconds time) const noexcept { return time >> shift_; }
+  Picoseconds end_of(std::uint64_t window) const noexcept { return (window + 1) << shift_; }
   /// Sends the messages that have entered the network in this window over its links.
   void route(std::uint64_t window);
 

@@ -1,6 +1,8 @@
 #include "coll/model/replay.hpp"
 
+#include "coll/model/few_members.hpp"
 #include "coll/model/replay_ahead.hpp"
+#include "coll/model/replay_lanes.hpp"
 #include "coll/model/replay_state.hpp"
 #include "coll/model/replay_stepped.hpp"
 
@@ -52,30 +54,45 @@ std::string refusal(std::span<const ReplayedCall> calls, const Machine& machine,
   return {};
 }
 
-bool runs_ahead(std::span<const ReplayedCall> calls) noexcept {
+bool has_one_lane(std::span<const ReplayedCall> calls) noexcept {
   return calls.size() == 1 && ReplayState::lanes_of_call(calls) == 1;
+}
+
+/// With members that run ahead of the windows. False: they do what must be stepped.
+template <class Way>
+bool replayed_by(std::span<const ReplayedCall> calls, const Machine& machine, const ReplayOptions& options,
+                 Replayed& out) {
+  constexpr std::uint32_t kLooked = 64;  // chosen: who gets does so at the beginning
+  TeamSchedule schedule(*calls.front().algorithm, calls.front().shape);
+  schedule.take_blocks(calls.front().blocks);
+  if (few_have(schedule, kLooked, Way::must_step)) return false;
+  ReplayState state(calls, machine, options);
+  if (!Way(state).run()) return false;
+  state.finish();
+  out = std::move(state.out);
+  return true;
+}
+
+bool replayed_ahead(std::span<const ReplayedCall> calls, const Machine& machine, const ReplayOptions& options,
+                    Replayed& out) {
+  if (options.watcher != nullptr || machine.shares_cores() || calls.size() != 1) return false;
+  return has_one_lane(calls) ? replayed_by<ReplayAhead>(calls, machine, options, out)
+                             : replayed_by<ReplayLanes>(calls, machine, options, out);
 }
 
 }  // namespace
 
 Replayed replay(std::span<const ReplayedCall> calls, const Machine& machine, const ReplayOptions& options) {
-  Replayed refused;
-  refused.problem = refusal(calls, machine, options);
-  if (!refused.problem.empty()) return refused;
-  if (options.watcher == nullptr && !machine.shares_cores() && runs_ahead(calls)) {
-    ReplayState state(calls, machine, options);
-    if (ReplayAhead(state).run()) {
-      state.finish();
-      return std::move(state.out);
-    }
-  }
+  Replayed out;
+  out.problem = refusal(calls, machine, options);
+  if (!out.problem.empty() || replayed_ahead(calls, machine, options, out)) return out;
   for (const auto ahead : {ReplayStepped::Ahead::hopes, ReplayStepped::Ahead::knows}) {
     ReplayState state(calls, machine, options);
     if (!ReplayStepped(state).run(ahead)) continue;
     state.finish();
     return std::move(state.out);
   }
-  return refused;  // not reached: with knowledge it fits
+  return out;  // not reached: with knowledge it fits
 }
 
 Replayed replay(const Algorithm& algorithm, const Shape& shape, const Machine& machine,
@@ -87,8 +104,8 @@ Replayed replay(const Algorithm& algorithm, const Shape& shape, const Machine& m
 std::uint64_t replay_memory(std::span<const ReplayedCall> calls) {
   const std::uint64_t each =
       ReplayState::bytes_of_member(calls) +
-      (runs_ahead(calls) ? ReplayAhead::kBytesOfMember
-                         : ReplayStepped::kBytesOfMember + calls.size() * ReplayStepped::kBytesOfCall);
+      (has_one_lane(calls) ? ReplayAhead::kBytesOfMember
+                           : ReplayStepped::kBytesOfMember + calls.size() * ReplayStepped::kBytesOfCall);
   return each * calls.front().shape.ranks;
 }
 

@@ -12,6 +12,8 @@ class ReplayAhead {
  public:
   explicit ReplayAhead(ReplayState& state);
 
+  /// Whether a member that has this step cannot be replayed here.
+  static bool must_step(const Brief& step) noexcept { return step.kind == Step::Kind::get; }
   /// False: a member does something else. Then the replay must begin once more, stepped (ReplayStepped).
   bool run();
 

@@ -2,30 +2,13 @@
 // arrivals, as in ReplayAhead: one that completes what the lane waits for runs the lane ahead of the window. Most messages of
 // a large team are signals of passes.
 
+#include "coll/model/few_members.hpp"
 #include "coll/model/replay_stepped.hpp"
 
 #include <algorithm>
-#include <array>
+#include <limits>
 
 namespace aqueduct::coll {
-
-namespace {
-
-/// Whether the first members, one in the middle, or the last one get. A get by another one is noticed when it comes.
-bool some_get(const TeamSchedule& schedule) noexcept {
-  const Rank ranks = schedule.shape().ranks;
-  for (const Rank member : std::array<Rank, 4>{0, std::min(1U, ranks - 1), ranks / 2, ranks - 1}) {
-    for (std::uint32_t lane = 0; lane < schedule.lanes(member); ++lane) {
-      const TeamSchedule::Lengths lengths = schedule.lengths(member, lane);
-      for (std::uint32_t i = 0; i < lengths.all; ++i) {
-        if (schedule.step(member, lane, i, lengths).kind == Step::Kind::get) return true;
-      }
-    }
-  }
-  return false;
-}
-
-}  // namespace
 
 // The port of an owner sends what others get, among its own messages in the order of time. So a member runs ahead behind the
 // operation only if its port has answered all gets, which are counted for that. Before the operation it does so too if it
@@ -36,7 +19,10 @@ bool ReplayStepped::may_run_ahead() const noexcept {
 
 /// Counts who is to answer how many gets.
 void ReplayStepped::count_gets() noexcept {
-  counts_gets_ = runs_ahead_ && (!hopes_ || some_get(state_.schedule(0)));
+  const auto gets = [](const Brief& step) { return step.kind == Step::Kind::get; };
+  // A get by another member is noticed when it comes.
+  counts_gets_ = runs_ahead_ &&
+                 (!hopes_ || few_have(state_.schedule(0), std::numeric_limits<std::uint32_t>::max(), gets));
   if (!counts_gets_) return;
   const TeamSchedule& schedule = state_.schedule(0);
   for (Rank rank = 0; rank < state_.ranks; ++rank) {
@@ -45,7 +31,7 @@ void ReplayStepped::count_gets() noexcept {
       const std::uint32_t first = number == 0 ? lengths.before : 0;
       const std::uint32_t end = number == 0 ? lengths.all - lengths.after : lengths.all;
       for (std::uint32_t i = first; i < end; ++i) {
-        const Brief step = brief_of(schedule.step(rank, number, i, lengths));
+        const Brief step = schedule.brief(rank, number, i, lengths);
         if (step.kind == Step::Kind::get)
           looking_[step.peer].unanswered += state_.in_pieces(step) ? step.runs : 1;
       }

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "coll/model/brief.hpp"
 #include "coll/model/large_pages.hpp"
 #include "coll/model/ports.hpp"
 #include "coll/model/replay.hpp"
+#include "coll/schedule/brief.hpp"
 
 #include <array>
 #include <cstddef>
@@ -131,7 +131,7 @@ class ReplayState {
       if (lane.next < lane.lengths.before && schedule.before().is_plain())
         return brief_of_round(schedule.before(), rank, lane.next);
     }
-    return brief_of(schedule.step(rank, number, lane.next, lane.lengths));
+    return schedule.brief(rank, number, lane.next, lane.lengths);
   }
 
   /// A processor that several ranks share (convention 12).

@@ -130,7 +130,10 @@ void ReplayStepped::happen(const ReplayEvent& event) {
       if (event.add == kGetInPieces) return piece_over(event);
       [[fallthrough]];
     case Kind::over: looking_[rank].due.add({event.counter, event.call, -1}); return wake(rank, event.time);
-    case Kind::wake: return wake(rank, event.time);
+    case Kind::wake:
+      // Whatever else is of this time here comes before, so the look need not be an event of its own.
+      if (wakes(looking_[rank])) go_on(rank, event.time);
+      return;
     case Kind::go_on: return go_on(rank, event.time);
   }
 }
@@ -174,13 +177,17 @@ void ReplayStepped::raise_own(Rank rank, std::uint32_t call, Counter number, Pic
   add(rank, call, number, 1, now, [](Picoseconds) {});
 }
 
-/// Begins a look if the processor is idle.
-void ReplayStepped::wake(Rank rank, Picoseconds now) {
-  Looking& looking = looking_[rank];
-  if (looking.looking || looking.posting) return;
+/// Whether a look is to begin: the processor was idle.
+bool ReplayStepped::wakes(Looking& looking) noexcept {
+  if (looking.looking || looking.posting) return false;
   looking.looking = true;
   looking.lane = kBeginLook;
-  push({.time = now, .rank = rank, .kind = Kind::go_on});
+  return true;
+}
+
+/// A look, if the processor is idle, when all that is known at that time has happened.
+void ReplayStepped::wake(Rank rank, Picoseconds now) {
+  if (wakes(looking_[rank])) push({.time = now, .rank = rank, .kind = Kind::go_on});
 }
 
 }  // namespace aqueduct::coll

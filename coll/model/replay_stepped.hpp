@@ -108,6 +108,7 @@ class ReplayStepped {
   void happen(const ReplayEvent& event);
   void arrive(const ReplayEvent& put);
   void piece_over(const ReplayEvent& event);
+  static bool wakes(Looking& looking) noexcept;
   void wake(Rank rank, Picoseconds now);
   template <class Each>
   void add(Rank rank, std::uint32_t call, Counter number, std::uint32_t amount, Picoseconds at,

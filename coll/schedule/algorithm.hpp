@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/schedule/brief.hpp"
 #include "coll/schedule/shape.hpp"
 #include "coll/schedule/step.hpp"
 
@@ -60,6 +61,9 @@ struct Noted {
   void (*write)(const Shape&, std::span<std::int8_t> notes) noexcept;
   Step (*step)(const Shape&, std::span<const std::int8_t> notes, Rank position, std::uint32_t lane,
                std::uint32_t index) noexcept;
+  /// brief_of(step(...)).
+  Brief (*brief)(const Shape&, std::span<const std::int8_t> notes, Rank position, std::uint32_t lane,
+                 std::uint32_t index) noexcept;
 };
 
 /// An algorithm for one collective operation, as data.
@@ -99,6 +103,8 @@ struct Algorithm {
   Step (*step)(const Shape&, Rank position, std::uint32_t lane, std::uint32_t index) noexcept;
   Cost (*cost)(const Shape&) noexcept;
   const Noted* noted = nullptr;  ///< null: its steps cost little as they are
+  /// brief_of(step(...)), without what a replay does not ask for. Null: that is what it takes.
+  Brief (*brief)(const Shape&, Rank position, std::uint32_t lane, std::uint32_t index) noexcept = nullptr;
 };
 
 }  // namespace aqueduct::coll

@@ -1,5 +1,7 @@
 #include "coll/schedule/schedule.hpp"
 
+#include <type_traits>
+
 namespace aqueduct::coll {
 
 namespace {
@@ -54,7 +56,10 @@ Cost own_cost(const Algorithm& algorithm, const Shape& shape) noexcept {
 
 TeamSchedule::TeamSchedule(const Algorithm& algorithm, const Shape& shape) noexcept
     : algorithm_(algorithm), shape_(shape) {
-  if (Announced::needed(algorithm, shape)) announced_.emplace(algorithm, shape);
+  if (Announced::needed(algorithm, shape))
+    announced_.emplace(algorithm, shape);
+  else
+    own_brief_ = algorithm.brief;
   const std::uint32_t own = own_needs(algorithm, shape).counters;
   const Passes passes = passes_of(shape, own);
   before_ = passes.before;
@@ -79,6 +84,11 @@ Step TeamSchedule::own_step(Rank position, std::uint32_t lane, std::uint32_t ind
   return announced_ ? announced_->step(position, lane, index)
                     : algorithm_.step(shape_, position, lane, index);
 }
+Brief TeamSchedule::slow_brief(Rank position, std::uint32_t lane, std::uint32_t index) const noexcept {
+  if (views_.empty() && !notes_.empty())
+    return algorithm_.noted->brief(shape_, notes_, position, lane, index);
+  return brief_of(own_step(position, lane, index));
+}
 
 std::size_t TeamSchedule::notes(const Algorithm& algorithm, const Shape& shape) noexcept {
   return algorithm.noted == nullptr || Announced::needed(algorithm, shape) ? 0 : algorithm.noted->size(shape);
@@ -87,6 +97,7 @@ void TeamSchedule::take_notes(std::span<std::int8_t> notes) noexcept {
   if (notes.empty()) return;
   algorithm_.noted->write(shape_, notes);
   notes_ = notes;
+  own_brief_ = nullptr;
 }
 
 // Lane 0: the pass before, a step that lets the other lanes begin, the algorithm's steps, a step that waits for the
@@ -105,36 +116,61 @@ TeamSchedule::Lengths TeamSchedule::lengths(Rank position, std::uint32_t lane) c
   return out;
 }
 
-Step TeamSchedule::step(Rank position, std::uint32_t lane, std::uint32_t index,
-                        const Lengths& of_lane) const noexcept {
+namespace {
+
+template <class Out>
+Out made_of(const Step& step) noexcept {
+  if constexpr (std::is_same_v<Out, Brief>)
+    return brief_of(step);
+  else
+    return step;
+}
+
+}  // namespace
+
+/// Out: Step or Brief. own_at(index) computes that of the algorithm.
+template <class Out, class Own>
+Out TeamSchedule::find(Rank position, std::uint32_t lane, std::uint32_t index, const Lengths& of_lane,
+                       const Own& own_at) const noexcept {
   const std::uint32_t before = of_lane.before;
   const std::uint32_t own = of_lane.own;
   const std::uint32_t after = of_lane.after;
   const bool tied = of_lane.tied;
   if (lane == 0) {
-    if (index < before) return before_.step(position, index);
+    if (index < before) return made_of<Out>(before_.step(position, index));
     index -= before;
     if (tied && before > 0) {
-      if (index == 0) return raising(entered_);
+      if (index == 0) return made_of<Out>(raising(entered_));
       --index;
     }
   } else if (before > 0) {
-    if (index == 0) return waiting_for(entered_, 1);
+    if (index == 0) return made_of<Out>(waiting_for(entered_, 1));
     --index;
   }
   if (index < own) {
-    Step step = own_step(position, lane, index);
+    Out step = own_at(index);
     // With a pass behind it the lane still has something to do before the member may return.
     if (step.kind == Step::Kind::tell && after > 0) step.kind = Step::Kind::nothing;
     return step;
   }
   index -= own;
-  if (lane != 0) return raising(finished_);
+  if (lane != 0) return made_of<Out>(raising(finished_));
   if (tied && after > 0) {
-    if (index == 0) return waiting_for(finished_, lanes(position) - 1);
+    if (index == 0) return made_of<Out>(waiting_for(finished_, lanes(position) - 1));
     --index;
   }
-  return after_.step(position, index);
+  return made_of<Out>(after_.step(position, index));
+}
+
+Step TeamSchedule::step(Rank position, std::uint32_t lane, std::uint32_t index,
+                        const Lengths& of_lane) const noexcept {
+  return find<Step>(position, lane, index, of_lane,
+                    [&](std::uint32_t own) { return own_step(position, lane, own); });
+}
+Brief TeamSchedule::found_brief(Rank position, std::uint32_t lane, std::uint32_t index,
+                                const Lengths& of_lane) const noexcept {
+  return find<Brief>(position, lane, index, of_lane,
+                     [&](std::uint32_t own) { return own_brief(position, lane, own); });
 }
 
 Needs Schedule::needs(const Algorithm& algorithm, const Shape& shape) noexcept {

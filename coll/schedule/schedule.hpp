@@ -39,6 +39,17 @@ class TeamSchedule {
   std::uint32_t lanes(Rank position) const noexcept { return algorithm_.lanes(shape_, position); }
   Lengths lengths(Rank position, std::uint32_t lane) const noexcept;
   Step step(Rank position, std::uint32_t lane, std::uint32_t index, const Lengths& of_lane) const noexcept;
+  /// brief_of(step(...)), in less time.
+  Brief brief(Rank position, std::uint32_t lane, std::uint32_t index, const Lengths& of_lane) const noexcept {
+    const std::uint32_t own = index - of_lane.before;
+    // Most are those of the algorithm, of a member with one lane.
+    if (of_lane.tied || own >= of_lane.own) return found_brief(position, lane, index, of_lane);
+    Brief step = own_brief(position, lane, own);
+    if (step.kind == Step::Kind::tell && of_lane.after > 0) step.kind = Step::Kind::nothing;
+    return step;
+  }
+  /// Whether the counter ties the lanes of a member together, so that nobody else raises it.
+  bool ties(Counter counter) const noexcept { return counter == entered_ || counter == finished_; }
   const Shape& shape() const noexcept { return shape_; }
   const Pass& before() const noexcept { return before_; }
   const Pass& after() const noexcept { return after_; }
@@ -48,16 +59,30 @@ class TeamSchedule {
   /// Writes them, and computes steps by them from then on. They must outlive this.
   void take_notes(std::span<std::int8_t> notes) noexcept;
   /// The members' views of blocks of different lengths, [member], in place of the one of the shape. They must outlive this.
-  void take_blocks(std::span<const MemberBlocks> views) noexcept { views_ = views; }
+  void take_blocks(std::span<const MemberBlocks> views) noexcept {
+    views_ = views;
+    if (!views.empty()) own_brief_ = nullptr;
+  }
 
  private:
   std::uint32_t own_length(Rank position, std::uint32_t lane) const noexcept;
   Shape seen_by(Rank position) const noexcept;
+  template <class Out, class Own>
+  Out find(Rank position, std::uint32_t lane, std::uint32_t index, const Lengths& of_lane,
+           const Own& own_at) const noexcept;
   Step own_step(Rank position, std::uint32_t lane, std::uint32_t index) const noexcept;
+  Brief own_brief(Rank position, std::uint32_t lane, std::uint32_t index) const noexcept {
+    return own_brief_ != nullptr ? own_brief_(shape_, position, lane, index)
+                                 : slow_brief(position, lane, index);
+  }
+  Brief slow_brief(Rank position, std::uint32_t lane, std::uint32_t index) const noexcept;
+  Brief found_brief(Rank position, std::uint32_t lane, std::uint32_t index,
+                    const Lengths& of_lane) const noexcept;
 
   const Algorithm& algorithm_;
   Shape shape_;
   std::optional<Announced> announced_;
+  decltype(Algorithm::brief) own_brief_ = nullptr;  ///< if it says what own_step does
   std::span<const std::int8_t> notes_;
   std::span<const MemberBlocks> views_;
   Pass before_;

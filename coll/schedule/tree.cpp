@@ -76,6 +76,12 @@ std::uint64_t k_nomial_weight(const Tree& tree, std::uint64_t position) noexcept
   return weight;
 }
 
+/// The lowest digit of a position in a k-nomial tree: with another one than 0 the position is a leaf, as most are.
+Rank lowest_digit(const Tree& tree, Rank position) noexcept {
+  const std::uint32_t radix = tree.radix;
+  return (radix & (radix - 1)) == 0 ? position & (radix - 1) : position % radix;
+}
+
 /// A position of a fork tree by its coordinates.
 struct Forked {
   std::uint64_t row;
@@ -127,7 +133,9 @@ Rank Tree::parent(Rank position) const noexcept {
     k_ary_range(*this, position, above);
     return static_cast<Rank>(above.first);
   }
+  if (const Rank digit = lowest_digit(*this, position); digit != 0) return position - digit;
   const std::uint64_t weight = k_nomial_weight(*this, position);
+  if ((radix & (radix - 1)) == 0) return static_cast<Rank>(position & ~((radix - 1) * weight));
   return static_cast<Rank>(position - position / weight % radix * weight);
 }
 
@@ -153,6 +161,7 @@ std::uint32_t Tree::children(Rank position) const noexcept {
     Range above;
     return k_ary_children(k_ary_range(*this, position, above), radix);
   }
+  if (lowest_digit(*this, position) != 0) return 0;
   std::uint32_t count = 0;
   const std::uint64_t top = k_nomial_weight(*this, position);
   if (position + top <= ranks) {
@@ -188,6 +197,29 @@ Rank Tree::child(Rank position, std::uint32_t index) const noexcept {
   std::uint32_t slot = rising;
   for (; slot >= radix - 1; slot -= radix - 1) weight *= radix;
   return static_cast<Rank>(position + (slot + 1) * weight);
+}
+
+std::uint32_t Tree::children(Rank position, Rank subtree) const noexcept {
+  return is_k_ary(*this) ? k_ary_children({position, subtree}, radix) : children(position);
+}
+
+Rank Tree::child(Rank position, Rank subtree, std::uint32_t index) const noexcept {
+  if (!is_k_ary(*this)) return child(position, index);
+  const Range here{position, subtree};
+  return static_cast<Rank>(k_ary_child(here, radix, k_ary_children(here, radix) - 1 - index).first);
+}
+
+void Tree::subtrees(std::span<Rank> sizes) const noexcept {
+  sizes[0] = ranks;
+  for (Rank position = 0; position < ranks; ++position) {
+    // A parent stands before its children, so the size is known.
+    const Range here{position, sizes[position]};
+    const std::uint32_t count = k_ary_children(here, radix);
+    for (std::uint32_t slot = 0; slot < count; ++slot) {
+      const Range below = k_ary_child(here, radix, slot);
+      sizes[below.first] = static_cast<Rank>(below.count);
+    }
+  }
 }
 
 std::uint32_t Tree::index_of(Rank position) const noexcept {

@@ -3,6 +3,7 @@
 #include <aqueduct/rank.hpp>
 
 #include <cstdint>
+#include <span>
 
 namespace aqueduct::coll {
 
@@ -41,6 +42,11 @@ struct Tree {
   /// tree that does not fill its mesh it is the farthest.
   /// Requires: index < children(position).
   Rank child(Rank position, std::uint32_t index) const noexcept;
+  /// The same for who knows subtree(position), of a k-ary tree: in O(1).
+  std::uint32_t children(Rank position, Rank subtree) const noexcept;
+  Rank child(Rank position, Rank subtree, std::uint32_t index) const noexcept;
+  /// Writes subtree(position) of all positions of a k-ary tree, in O(ranks). Requires: sizes.size() == ranks.
+  void subtrees(std::span<Rank> sizes) const noexcept;
   /// The index of `position` among its parent's children. Requires: 0 < position < ranks.
   std::uint32_t index_of(Rank position) const noexcept;
   /// The number of edges from 0 to the farthest position.

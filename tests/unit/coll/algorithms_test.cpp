@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 namespace aqueduct::coll {
 namespace {
@@ -133,6 +134,57 @@ TEST(Algorithms, HaveTheStepsOfTensOfThousandsOfMembers) {
       }
     });
   }
+}
+
+// A replay asks for briefs, of which the algorithms have functions of their own.
+TEST(Algorithms, HaveBriefsThatSayWhatTheirStepsDo) {
+  int compared = 0;
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    const auto compare = [&](const Shape& shape) {
+      if (shape.ranks > 231 || Schedule::refusal(*algorithm, shape) != nullptr) return;
+      const TeamSchedule schedule(*algorithm, shape);
+      for (Rank position = 0; position < shape.ranks; position += 1 + position / 8) {
+        for (std::uint32_t lane = 0; lane < schedule.lanes(position); ++lane) {
+          const TeamSchedule::Lengths lengths = schedule.lengths(position, lane);
+          for (std::uint32_t i = 0; i < lengths.all; i += 1 + i / 64) {
+            ASSERT_EQ(schedule.brief(position, lane, i, lengths),
+                      brief_of(schedule.step(position, lane, i, lengths)))
+                << algorithm->name << " of operation " << static_cast<int>(shape.operation) << ", "
+                << shape.ranks << " members: " << position << ", lane " << lane << ", step " << i;
+            ++compared;
+          }
+        }
+      }
+    };
+    for_each_large_shape(*algorithm, compare);
+  }
+  EXPECT_GT(compared, 10'000);
+}
+
+TEST(Algorithms, HaveNotesThatGiveTheSameSteps) {
+  int compared = 0;
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    if (algorithm->noted == nullptr) continue;
+    const auto compare = [&](const Shape& shape) {
+      if (shape.ranks > 1000 || Schedule::refusal(*algorithm, shape) != nullptr) return;
+      const TeamSchedule plain(*algorithm, shape);
+      std::vector<std::int8_t> notes(TeamSchedule::notes(*algorithm, shape));
+      TeamSchedule noted(*algorithm, shape);
+      noted.take_notes(notes);
+      for (Rank position = 0; position < shape.ranks; position += 1 + position / 8) {
+        const TeamSchedule::Lengths lengths = plain.lengths(position, 0);
+        for (std::uint32_t i = 0; i < lengths.all; ++i) {
+          const Step step = plain.step(position, 0, i, lengths);
+          ASSERT_EQ(noted.step(position, 0, i, lengths), step)
+              << algorithm->name << ", " << shape.ranks << " members: " << position << ", step " << i;
+          ASSERT_EQ(noted.brief(position, 0, i, lengths), brief_of(step));
+          ++compared;
+        }
+      }
+    };
+    for_each_large_shape(*algorithm, compare);
+  }
+  EXPECT_GT(compared, 10'000);
 }
 
 // An operator that is not commutative, and vectors combined in order, have an algorithm in every team.

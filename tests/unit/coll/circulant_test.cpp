@@ -55,6 +55,8 @@ TEST(Circulant, NotesOfABroadcastGiveTheSameSteps) {
         for (std::uint32_t i = 0; i < lengths.all; ++i) {
           ASSERT_EQ(noted.step(position, 0, i, lengths), plain.step(position, 0, i, lengths))
               << ranks << " members, " << segments << " segments, position " << position << ", step " << i;
+          ASSERT_EQ(noted.brief(position, 0, i, lengths), brief_of(plain.step(position, 0, i, lengths)))
+              << ranks << " members, " << segments << " segments, position " << position << ", step " << i;
         }
       }
     }

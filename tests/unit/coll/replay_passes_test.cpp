@@ -1,7 +1,7 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/algorithms/steps.hpp"
-#include "coll/model/brief.hpp"
 #include "coll/model/replay.hpp"
+#include "coll/schedule/brief.hpp"
 
 #include <gtest/gtest.h>
 

@@ -88,6 +88,22 @@ TEST(Tree, HasEveryPositionOnceInContiguousSubtrees) {
   }
 }
 
+TEST(Tree, WithTheSizesOfSubtreesAnswersAreTheSame) {
+  for (Rank ranks = 1; ranks <= 100; ++ranks) {
+    for (std::uint32_t radix = 2; radix <= 9; ++radix) {
+      const Tree tree = k_ary(radix, ranks);
+      std::vector<Rank> sizes(ranks);
+      tree.subtrees(sizes);
+      for (Rank position = 0; position < ranks; ++position) {
+        ASSERT_EQ(sizes[position], tree.subtree(position)) << ranks << " by " << radix << ": " << position;
+        ASSERT_EQ(tree.children(position, sizes[position]), tree.children(position));
+        for (std::uint32_t i = 0; i < tree.children(position); ++i)
+          ASSERT_EQ(tree.child(position, sizes[position], i), tree.child(position, i));
+      }
+    }
+  }
+}
+
 // Requirement N-34: every edge joins neighbours of the mesh.
 TEST(Tree, ForkGoesAlongTheMesh) {
   EXPECT_EQ(text(Tree::fork(2, 2, 8)), "0(4(6(7) 5) 2(3) 1)");

@@ -8,7 +8,7 @@
 
 namespace aqueduct::coll {
 
-/// What a replay needs of a step: no places, since nothing is moved.
+/// What a replay needs of a step: no places, since nothing is moved. A quarter of the bytes.
 struct Brief {
   std::uint64_t bytes = 0;  ///< of one run
   std::uint32_t runs = 1;
