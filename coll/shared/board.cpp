@@ -32,13 +32,14 @@ MappedBoards::MappedBoards(aqueduct::detail::EndpointState& state, std::span<con
     members_[i].offset = offsets[i];
     members_[i].rank = ranks[i];
     if (i == me) {
+      members_[i].sleeping = &kAwake;
       members_[i].part = state.segments[core::kSignalSegment].mine.data() + offsets[i];
       continue;
     }
     core::CrossMap* const map = state.conduit(ranks[i]).cross_map();
     const core::CrossMap::Sleeper sleeper =
         map != nullptr ? map->sleeper(ranks[i]) : core::CrossMap::Sleeper{};
-    members_[i].sleeping = sleeper.word;
+    if (sleeper.word != nullptr) members_[i].sleeping = sleeper.word;
     one_process_ = one_process_ && map != nullptr && map->in_this_process(ranks[i]);
     fenced_ = fenced_ && sleeper.fenced;
   }
@@ -140,7 +141,7 @@ bool MappedBoards::waited_for_loss() const noexcept {
 }
 
 void MappedBoards::wake_slowly(Rank member) noexcept {
-  if (members_[member].sleeping == nullptr) state_->notifications.fetch_add(1);
+  if (members_[member].sleeping == &kMayBeAsleep) state_->notifications.fetch_add(1);
   state_->wake(members_[member].rank);
 }
 

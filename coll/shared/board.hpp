@@ -94,12 +94,14 @@ class MappedBoards {
   void wake(Rank member) noexcept {
     const Member& one = members_[member];
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (one.sleeping == nullptr || one.sleeping->load(std::memory_order_seq_cst) != 0) [[unlikely]]
+    if (one.sleeping->load(std::memory_order_seq_cst) != 0) [[unlikely]]
       wake_slowly(member);
   }
   void wake_all() noexcept {
-    for (Rank i = 0; i < members_.size(); ++i) {
-      if (i != me_) wake(i);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    for (const Member& one : members_) {
+      if (one.sleeping->load(std::memory_order_seq_cst) != 0) [[unlikely]]
+        wake_slowly(static_cast<Rank>(&one - members_.data()));
     }
   }
   /// After a store of `done`: wakes those who may wait for it. `waiting`: how many do.
@@ -129,9 +131,14 @@ class MappedBoards {
   }
 
  private:
+  // So that looks at all members need not tell apart what each has.
+  static inline const std::atomic<std::uint32_t> kAwake{0};
+  static inline const std::atomic<std::uint32_t> kMayBeAsleep{1};  ///< its conduit has no such word
+
   struct Member {
     std::byte* part = nullptr;  ///< null: not mapped yet
-    const std::atomic<std::uint32_t>* sleeping = nullptr;
+    /// Not 0: it is asleep. Of this member: kAwake.
+    const std::atomic<std::uint32_t>* sleeping = &kMayBeAsleep;
     std::uint64_t offset = 0;
     std::uint64_t read = 0;     ///< bytes, by this member
     std::uint64_t written = 0;  ///< likewise

@@ -57,21 +57,27 @@ inline void BoardOf<Access>::take(const BoardOp& op, Rank from, const std::byte*
 template <class Access>
 inline bool BoardOf<Access>::exchange(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
   const std::uint64_t number = op.number();
+  const Rank end = last_read(plan, movement);
+  // Member 0's contribution is combined with that of member 1.
+  const bool combines = movement.data && (plan.operation == Operation::all_reduce ||
+                                          plan.operation == Operation::reduce_scatter);
   if (!op.shown) {
     const std::uint64_t bytes = payload_of(plan, movement);
     if (!may_publish(op, number, bytes)) return false;
     BoardSlot& slot = own(me_, number);
     if (movement.notes) show(op, plan);
     if (movement.data) contribute(op, my_payload(number, slot, plan.payload));
+    if (combines && me_ == 0) op.at = 1;
+    op.shown = true;
     publish(op, number, slot, bytes, kNoRank);
     access_.wake_all();
-    op.shown = true;
   }
-  for (const Rank end = last_read(plan, movement); op.at < end; ++op.at) {
+  for (; op.at < end; ++op.at) {
     BoardSlot& slot = own(op.at, number);
     if (op.at != me_ && !look(op, number, slot, op.at)) return false;
     if (movement.notes) learn(op, op.at);
-    if (movement.data) take(op, op.at, read_payload(number, slot, op.at, plan.payload));
+    if (movement.data && (op.at != 0 || !combines))
+      take(op, op.at, read_payload(number, slot, op.at, plan.payload));
   }
   return true;
 }
