@@ -71,11 +71,13 @@ TeamTraits TeamEngine::traits_for(const Shape& shape) const {
   return traits;
 }
 
-/// What the model of memory says of a shape, for `explain`. Empty: the members are in one domain, or the profile has not measured
-/// ranks that are as close as those of a domain, or as those of different domains. May throw std::bad_alloc.
+/// What the model of memory says of a shape, for `explain`: with the costs by which the library chooses, and with those of the profile
+/// if it has measured ranks that are as close as those of a domain, and as those of different domains. Empty: the members are in
+/// one domain. May throw std::bad_alloc.
 std::string TeamEngine::explain_memory(const Shape& shape, const TeamTraits& traits) const {
   const topology::Placement* const found = traits.domains.count < 2 ? nullptr : placement();
   if (found == nullptr) return {};
+  std::string text = guess_lines(shape, traits);
   auto& topology = *state_.layer<topology::HostTopology>();
   const auto distance = [&](std::uint32_t begin, std::uint32_t end) {
     std::vector<Rank> members;
@@ -93,12 +95,13 @@ std::string TeamEngine::explain_memory(const Shape& shape, const TeamTraits& tra
   const Rank other = team_.members[position_ == 0 ? 1 : 0];
   static_cast<void>(core::network_model_of(state_, other));  // reads the profile, if it was not asked for yet
   const auto profile = state_.profiles.find(state_.conduit(other).properties().name);
-  if (between == within || profile == state_.profiles.end()) return {};
+  if (between == within || profile == state_.profiles.end()) return text;
   const NetworkModel* const inside = profile->second.find(topology::word_of(within));
   const NetworkModel* const across = profile->second.find(topology::word_of(between));
-  if (inside == nullptr || across == nullptr) return {};
-  return memory_lines(shape, memory_machine(traits.domains, *inside, *across, shape.bytes), traits,
-                      fmt::format("{} and {}", topology::word_of(within), topology::word_of(between)));
+  if (inside == nullptr || across == nullptr) return text;
+  return text +
+         memory_lines(shape, memory_machine(traits.domains, *inside, *across, shape.bytes), traits,
+                      fmt::format("levels {} and {}", topology::word_of(within), topology::word_of(between)));
 }
 
 /// What crosses if the algorithm packs what a domain has. Empty: another one is chosen, or no domains are known.

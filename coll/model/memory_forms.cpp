@@ -69,6 +69,16 @@ LineTime broadcast_in_two_stages(const MemoryMachine& machine) noexcept {
   return time;
 }
 
+LineTime broadcast_by_tree(const MemoryMachine& machine, std::uint32_t arity) noexcept {
+  return rounds_of(machine.domains, arity) * access(machine.across, arity - 1) +
+         rounds_of(machine.members, arity) * access(machine.inside, arity - 1);
+}
+
+LineTime blocks_read_by_one(const MemoryMachine& machine) noexcept {
+  return (machine.members - 1) * access(machine.inside, 1) +
+         (machine.all() - machine.members) * access(machine.across, 1);
+}
+
 std::uint64_t broadcast_time(const MemoryMachine& machine, std::uint64_t lines) noexcept {
   return std::min(broadcast_in_one_stage(machine).of(lines), broadcast_in_two_stages(machine).of(lines));
 }

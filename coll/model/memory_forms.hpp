@@ -57,6 +57,12 @@ LineTime broadcast_in_one_stage(const MemoryMachine& machine) noexcept;
 LineTime broadcast_in_two_stages(const MemoryMachine& machine) noexcept;
 std::uint64_t broadcast_time(const MemoryMachine& machine, std::uint64_t lines) noexcept;
 
+/// H-17: down a tree, across and then inside domains. The children of a member read its block at the same time. Not in the source as
+/// a form.
+LineTime broadcast_by_tree(const MemoryMachine& machine, std::uint32_t arity) noexcept;
+/// A member reads the blocks of all others, one after the other, while nobody else does. Not in the source as a form.
+LineTime blocks_read_by_one(const MemoryMachine& machine) noexcept;
+
 /// HF-06, HF-11: a reduction and then a broadcast.
 std::uint64_t all_reduce_by_tree_time(const MemoryMachine& machine, std::uint64_t lines) noexcept;
 std::uint64_t all_reduce_by_tiles_time(const MemoryMachine& machine, std::uint64_t lines) noexcept;

@@ -3,11 +3,13 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/shared/board_plan.hpp"
+#include "coll/tune/memory_choice.hpp"
 #include "kernels/reduce.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace aqueduct::coll {
 
@@ -60,23 +62,17 @@ BoardMethod method_for(const Shape& shape, const TeamTraits& team) noexcept {
   return shape.ranks > kMostFlat ? BoardMethod::last : BoardMethod::flat;
 }
 
-// Chosen, as there was no such machine to measure on: below this, waiting for each stage would cost what it saves.
-constexpr std::uint64_t kLeastByDomains = 16384;
-/// A broadcast to two domains is read from the root by all (requirement HR-07).
-constexpr std::uint32_t kLeastDomainsOfBroadcast = 3;
-
 /// Of a reduce, the least of a tile that goes through a slot at once. Measured where ranks share processors, which makes each wait
 /// dear: with 1 KiB a reduce of 1 MiB takes fourteen times as long as by tiles.
 constexpr std::uint64_t kLeastStrip = 8192;
 
-/// Whether members keep to their domains.
-bool goes_by_domains(const Shape& shape, const TeamTraits& team) noexcept {
+/// Chosen, as there was no such machine to measure on: below this, waiting for each stage of tiles by domains would cost what it saves,
+/// where no tree can do the block.
+constexpr std::uint64_t kLeastByDomains = 16384;
+
+/// Whether the tiles of a reduction by domains are fair to the members, and fit into slots.
+bool may_go_by_domain_tiles(const Shape& shape, const TeamTraits& team) noexcept {
   const MemoryDomains& domains = team.domains;
-  if (!depends_on_domains(shape, team) || domains.count < 2) return false;
-  // An all-gather is a broadcast of each block.
-  if (shape.operation == Operation::broadcast || shape.operation == Operation::all_gather)
-    return domains.count >= kLeastDomainsOfBroadcast;
-  if (!shape.commutative && !domains.in_team_order) return false;
   // The members of a small domain would combine more than those of a large one.
   const std::uint32_t tiles_of_one = (domains.largest + domains.smallest - 1) / domains.smallest;
   if (tiles_of_one > 2) return false;
@@ -96,25 +92,62 @@ BoardMethod large_method_for(const Shape& shape, const TeamTraits& team) noexcep
   const bool streams = team.crowded || (shape.ranks == 2 && shape.operation == Operation::reduce);
   if (streams && one_way && shape.bytes <= kMostPieces * piece_through(shape, team.board))
     return BoardMethod::stream;
-  const bool by_domains = goes_by_domains(shape, team);
-  if (by_domains && shape.operation == Operation::all_gather) return BoardMethod::domain_blocks;
-  if (!reduces(shape.operation)) return by_domains ? BoardMethod::domains : BoardMethod::mapped;
-  if (by_domains) return BoardMethod::domain_tiles;
+  if (!reduces(shape.operation)) return BoardMethod::mapped;
   return team.crowded ? BoardMethod::claims : BoardMethod::tiles;
 }
 
 }  // namespace
 
 bool depends_on_domains(const Shape& shape, const TeamTraits& team) noexcept {
-  if (team.crowded || team.board.slots == 0 || shape.bytes < kLeastByDomains) return false;
+  if (team.crowded || team.board.slots == 0 || shape.ranks < 3) return false;
+  // A processor reads a few lines at the same time, and the forms add up what each of them takes. To find the domains takes time, too.
+  const bool brief = is_short(shape, team);
+  if (brief && shape.ranks <= kMostFlat) return false;
   switch (shape.operation) {
     case Operation::broadcast:
     case Operation::all_gather: return true;
     case Operation::reduce:
-    case Operation::all_reduce:
-    case Operation::reduce_scatter: return shape.order != Order::exact;
+    case Operation::all_reduce: return shape.order != Order::exact;
+    case Operation::reduce_scatter: return !brief && shape.order != Order::exact;
     default: return false;
   }
+}
+
+BoardGuesses guesses_of(const Shape& shape, const TeamTraits& team) noexcept {
+  BoardGuesses out;
+  if (team.domains.count < 2 || !depends_on_domains(shape, team)) return out;
+  // Partial results of domains are combined in their order.
+  if (reduces(shape.operation) && !shape.commutative && !team.domains.in_team_order) return out;
+  const MemoryMachine machine = assumed_machine(team.domains);
+  const auto add = [&](BoardMethod method, std::optional<std::uint64_t> time, std::uint32_t radix = 0) {
+    const Algorithm* const algorithm = board_algorithm(shape.operation, method);
+    const WantedParameters wanted{radix};
+    if (!time || algorithm == nullptr || fit_board(*algorithm, wanted, shape, team).refusal != nullptr)
+      return false;
+    out.all[out.count++] = {algorithm, wanted, *time};
+    return true;
+  };
+  if (is_short(shape, team)) {
+    for (const BoardMethod method : {BoardMethod::flat, BoardMethod::domain_lines})
+      add(method, time_of_short_call(method, shape, machine));
+    for (const std::uint32_t radix : {2u, 4u})
+      add(BoardMethod::tree, time_of_short_call(BoardMethod::tree, shape, machine, radix), radix);
+    // One alone is compared with nothing: then the rules may know a better one.
+    return out.count > 1 ? out : BoardGuesses{};
+  }
+  if (team.board.bulk < kLeastBulk) return out;
+  if (!reduces(shape.operation)) {
+    for (const BoardMethod method : {BoardMethod::mapped, BoardMethod::domains, BoardMethod::domain_blocks})
+      add(method, time_of_bytes(method, shape, machine));
+    return out;
+  }
+  if (!may_go_by_domain_tiles(shape, team)) return out;
+  if (shape.operation == Operation::reduce_scatter && shape.bytes < kLeastByDomains) return out;
+  for (const BoardMethod method : {BoardMethod::domain_tiles, BoardMethod::tiles})
+    add(method, time_of_bytes(method, shape, machine));
+  const bool is_below = (shape.bytes + 63) / 64 < least_lines_of_tiles(machine);
+  if (is_below && add(BoardMethod::tree, time_of_bytes(BoardMethod::tree, shape, machine), 2)) return out;
+  return is_below && shape.bytes < kLeastByDomains ? BoardGuesses{} : out;
 }
 
 Fit fit_board(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,
@@ -145,13 +178,20 @@ Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept {
   Choice none;
   if (team.board.slots == 0) return none;
   const bool large = team.board.bulk >= kLeastBulk;
-  const auto take = [&](BoardMethod method) {
-    const Algorithm* const algorithm = board_algorithm(shape.operation, method);
+  const auto take_this = [&](const Algorithm* algorithm, const WantedParameters& wanted) {
     if (algorithm == nullptr) return none;
-    const Fit how = fit_board(*algorithm, {}, shape, team);
+    const Fit how = fit_board(*algorithm, wanted, shape, team);
     if (how.refusal != nullptr) return none;
     return Choice{.algorithm = algorithm, .shape = how.shape, .piece = how.piece, .why = {}};
   };
+  const auto take = [&](BoardMethod method) {
+    return take_this(board_algorithm(shape.operation, method), {});
+  };
+  const BoardGuesses guesses = guesses_of(shape, team);
+  if (const std::span<const BoardGuess> made = guesses.made(); !made.empty()) {
+    const auto best = std::ranges::min_element(made, {}, &BoardGuess::femtoseconds);
+    return take_this(best->algorithm, best->wanted);
+  }
   if (is_short(shape, team)) {
     for (const BoardMethod method : {method_for(shape, team), BoardMethod::flat}) {
       if (const Choice found = take(method); found.algorithm != nullptr) return found;

@@ -2,6 +2,10 @@
 
 #include "coll/tune/fit.hpp"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,6 +16,21 @@ Fit fit_board(const Algorithm& algorithm, const WantedParameters& wanted, const 
               const TeamTraits& team) noexcept;
 /// The board's algorithm for a shape that is short enough; none: a schedule is better, or the team has no board.
 Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept;
+/// An algorithm of the board, and what the model of memory says that it takes with the costs of assumed_machine.
+struct BoardGuess {
+  const Algorithm* algorithm = nullptr;
+  WantedParameters wanted{};
+  std::uint64_t femtoseconds = 0;
+};
+/// What choose_board compares for a team in several domains of memory; of equal times the first counts. The first `count` are set; none:
+/// the model is not asked, and the limits that were measured hold.
+struct BoardGuesses {
+  std::array<BoardGuess, 4> all{};
+  std::size_t count = 0;
+  std::span<const BoardGuess> made() const noexcept { return std::span(all).first(count); }
+};
+BoardGuesses guesses_of(const Shape& shape, const TeamTraits& team) noexcept;
+
 /// Whether the choice for a shape depends on TeamTraits::domains, which take time to find.
 bool depends_on_domains(const Shape& shape, const TeamTraits& team) noexcept;
 /// What a board's algorithm does with a shape, for `explain`.

@@ -2,6 +2,7 @@
 
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/tune/board_choice.hpp"
+#include "coll/tune/memory_choice.hpp"
 
 #include <fmt/format.h>
 
@@ -34,46 +35,34 @@ MemoryMachine memory_machine(const MemoryDomains& domains, const NetworkModel& i
 }
 
 std::string memory_lines(const Shape& shape, const MemoryMachine& machine, const TeamTraits& team,
-                         std::string_view levels) {
-  const std::uint64_t lines = (shape.bytes + 63) / 64;
+                         std::string_view costs) {
   std::string times;
-  const auto add = [&](BoardMethod method, std::uint64_t time) {
-    const Algorithm* const algorithm = board_algorithm(shape.operation, method);
-    if (algorithm == nullptr || fit_board(*algorithm, {}, shape, team).refusal != nullptr) return;
-    times += fmt::format("{} {} {}", times.empty() ? "" : ",", algorithm->name, text_of_time(time));
-  };
-  switch (shape.operation) {
-    case Operation::broadcast:
-      add(BoardMethod::mapped, broadcast_in_one_stage(machine).of(lines));
-      add(BoardMethod::domains, broadcast_in_two_stages(machine).of(lines));
-      break;
-    case Operation::reduce:
-      add(BoardMethod::tree, reduce_by_tree(machine).of(lines));
-      add(BoardMethod::domain_tiles, reduce_by_tiles(machine).of(lines));
-      break;
-    case Operation::all_reduce:
-      add(BoardMethod::tree, all_reduce_by_tree_time(machine, lines));
-      add(BoardMethod::domain_tiles, all_reduce_by_tiles_time(machine, lines));
-      add(BoardMethod::dissemination, all_reduce_by_rounds(machine).of(lines));
-      break;
-    case Operation::all_gather:
-      add(BoardMethod::mapped, blocks_as_they_are(machine).of(lines));
-      add(BoardMethod::domain_blocks, blocks_by_domains(machine).of(lines));
-      break;
-    case Operation::reduce_scatter:
-      add(BoardMethod::tiles, blocks_as_they_are(machine).of(lines));
-      add(BoardMethod::domain_tiles, blocks_by_domains(machine).of(lines));
-      break;
-    default: break;
+  for (const Algorithm& algorithm : board_algorithms()) {
+    if (algorithm.operation != shape.operation) continue;
+    const auto time = time_of_bytes(algorithm.board, shape, machine);
+    if (!time || fit_board(algorithm, {}, shape, team).refusal != nullptr) continue;
+    times += fmt::format("{} {} {}", times.empty() ? "" : ",", algorithm.name, text_of_time(*time));
   }
   if (times.empty()) return {};
-  std::string text = fmt::format("  by the model of memory (levels {}):{}", levels, times);
+  std::string text = fmt::format("  by the model of memory ({}):{}", costs, times);
   if (shape.operation == Operation::reduce || shape.operation == Operation::all_reduce) {
     const std::uint64_t from = tiles_from(machine);
     text += from == kTilesNever ? std::string("; tiles never gain")
                                 : fmt::format("; tiles gain from {} bytes on", 64 * from);
   }
   return text + '\n';
+}
+
+std::string guess_lines(const Shape& shape, const TeamTraits& team) {
+  const BoardGuesses guesses = guesses_of(shape, team);
+  std::string times;
+  for (const BoardGuess& one : guesses.made()) {
+    times += fmt::format("{} {}{} {}", times.empty() ? "" : ",", one.algorithm->name,
+                         one.wanted[0] == 0 ? std::string() : fmt::format(":radix={}", one.wanted[0]),
+                         text_of_time(one.femtoseconds));
+  }
+  if (times.empty()) return {};
+  return fmt::format("  by assumed costs of memory, the least of which is preferred to rules:{}\n", times);
 }
 
 std::string packed_lines(const Shape& shape, std::span<const std::uint32_t> first) {

@@ -41,7 +41,7 @@ TEST(MemoryLines, TakeLatenciesAndBytesOfTwoLevels) {
 }
 
 /// A team whose members publish up to 16 KiB at once.
-constexpr const char* kLevels = "cache and host";
+constexpr const char* kLevels = "levels cache and host";
 const TeamTraits kWithBoard{.ranks = 12, .board = {.slots = 8, .narrow = 2, .bulk = 16384}};
 
 Shape shape_of_lines(Operation operation, std::uint64_t bytes) {
@@ -172,8 +172,8 @@ TEST(MemoryLines, HaveTheCostsOfTheDomainsThatAreMeant) {
     const NetworkModel& inside;
     const NetworkModel& across;
   };
-  for (const Case& one : {Case{"numa:1 l3:2 core:4 pu:1", "cache and domain", cache, domain},
-                          Case{"numa:2 core:4 pu:1", "domain and host", domain, host}}) {
+  for (const Case& one : {Case{"numa:1 l3:2 core:4 pu:1", "levels cache and domain", cache, domain},
+                          Case{"numa:2 core:4 pu:1", "levels domain and host", domain, host}}) {
     const std::string text = explained(one.machine, profile, Collective::all_gather);
     const std::string line =
         memory_lines(shape_of_lines(Operation::all_gather, 1 << 20),
