@@ -63,7 +63,7 @@ using MutableBytes = std::span<std::byte>;
 
 template <class T>
 concept Wireable = std::is_trivially_copyable_v<T>;
-/// What a put may write: through a pointer to const there are only gets. (Lists of pieces do not know that: vis.hpp.)
+/// What a put may write: through a pointer to const there are only gets.
 template <class T>
 concept Writable = Wireable<T> && !std::is_const_v<T>;
 

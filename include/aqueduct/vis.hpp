@@ -48,6 +48,25 @@ Status get_nbi(Endpoint& ep, const LocalPieces& to, const RemotePieces& from,
                const GetOptions& options = {}) noexcept;
 
 namespace detail {
+inline RemotePieces only_read(const RemoteConstPieces& from) noexcept {
+  return {from.base().as<std::byte>(), from.shape(), from.slowest()};
+}
+}  // namespace detail
+
+/// The same from pieces at a pointer to const. No put takes such pieces.
+inline Status get(Endpoint& ep, const LocalPieces& to, const RemoteConstPieces& from) noexcept {
+  return get(ep, to, detail::only_read(from));
+}
+inline Event get_nb(Endpoint& ep, const LocalPieces& to, const RemoteConstPieces& from,
+                    const GetOptions& options = {}) noexcept {
+  return get_nb(ep, to, detail::only_read(from), options);
+}
+inline Status get_nbi(Endpoint& ep, const LocalPieces& to, const RemoteConstPieces& from,
+                      const GetOptions& options = {}) noexcept {
+  return get_nbi(ep, to, detail::only_read(from), options);
+}
+
+namespace detail {
 Event accumulate(Endpoint&, const RemotePieces& to, const LocalConstPieces& from, AtomicType type) noexcept;
 Status accumulate_nbi(Endpoint&, const RemotePieces& to, const LocalConstPieces& from,
                       AtomicType type) noexcept;

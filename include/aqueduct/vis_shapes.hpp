@@ -122,15 +122,18 @@ struct Strided {
   detail::Slowest slowest;  ///< the others; null: there are none
 };
 
-/// One side of a transfer: a shape at a base. `Base` is GlobalPtr<std::byte>, std::byte* or const std::byte*.
+/// One side of a transfer: a shape at a base. `Base` is GlobalPtr<std::byte> or std::byte*; or one of these to const, for a side
+/// that is only read.
 template <class Base>
 class Pieces {
  public:
   Pieces(Base base, const detail::Shape& shape, detail::Slowest slowest = {}) noexcept
       : base_(base), shape_(shape), slowest_(std::move(slowest)) {}
-  /// Converts a local target to a local source.
+  /// Converts a side that may be written to one that is only read.
   template <class Other>
-    requires(std::is_same_v<Other, std::byte*>&& std::is_same_v<Base, const std::byte*>)
+    requires((std::is_same_v<Other, std::byte*> && std::is_same_v<Base, const std::byte*>) ||
+             (std::is_same_v<Other, GlobalPtr<std::byte>> &&
+              std::is_same_v<Base, GlobalPtr<const std::byte>>))
   Pieces(const Pieces<Other>& other)
   noexcept : Pieces(other.base(), other.shape(), other.slowest()) {}
 
@@ -147,6 +150,7 @@ class Pieces {
 };
 
 using RemotePieces = Pieces<GlobalPtr<std::byte>>;
+using RemoteConstPieces = Pieces<GlobalPtr<const std::byte>>;
 using LocalPieces = Pieces<std::byte*>;
 using LocalConstPieces = Pieces<const std::byte*>;
 
@@ -177,7 +181,9 @@ inline Shape shape_of(std::size_t bytes) noexcept {
 inline std::byte* bytes_at(void* at) noexcept { return static_cast<std::byte*>(at); }
 inline const std::byte* bytes_at(const void* at) noexcept { return static_cast<const std::byte*>(at); }
 template <class T>
-GlobalPtr<std::byte> bytes_at(GlobalPtr<T> at) noexcept {
+using ByteOf = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+template <class T>
+GlobalPtr<ByteOf<T>> bytes_at(GlobalPtr<T> at) noexcept {
   return {at.rank(), at.offset(), at.segment()};
 }
 template <class Base>
@@ -188,7 +194,8 @@ static_assert(sizeof(void*) == sizeof(std::int64_t) && sizeof(LocalPiece) == siz
 
 }  // namespace detail
 
-// `pieces` makes one side of a transfer: `base` is a GlobalPtr (remote) or a pointer (local).
+// `pieces` makes one side of a transfer: `base` is a GlobalPtr (remote) or a pointer (local). At a base to const the side is only
+// read: a put to it does not compile.
 
 template <class Base>
 detail::PiecesAt<Base> pieces(Base base, const Vector& shape) noexcept {
@@ -204,7 +211,7 @@ detail::PiecesAt<Base> pieces(Base base, const Strided& shape) noexcept {
 }
 /// One contiguous piece: `count` elements.
 template <class T>
-RemotePieces contiguous(GlobalPtr<T> base, std::size_t count) noexcept {
+detail::PiecesAt<GlobalPtr<T>> contiguous(GlobalPtr<T> base, std::size_t count) noexcept {
   return {detail::bytes_at(base), detail::shape_of(detail::byte_count(count, sizeof(T)))};
 }
 template <class T>

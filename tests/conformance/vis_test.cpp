@@ -134,11 +134,13 @@ TEST_P(Vis, GetsBringWhatTheNaiveLoopReads) {
       }
       const LocalPieces to(memory.data(), mine.here.shape);
       const RemotePieces from = at(next(me), mine.there);
+      const RemoteConstPieces only_read = from;
+      const bool at_const = round % 2 == 1;
       Status status;
-      if (round % 3 == 0) status = get(me, to, from);
-      if (round % 3 == 1) status = me.wait(get_nb(me, to, from));
+      if (round % 3 == 0) status = at_const ? get(me, to, only_read) : get(me, to, from);
+      if (round % 3 == 1) status = me.wait(at_const ? get_nb(me, to, only_read) : get_nb(me, to, from));
       if (round % 3 == 2) {
-        status = get_nbi(me, to, from);
+        status = at_const ? get_nbi(me, to, only_read) : get_nbi(me, to, from);
         const Status done = me.wait_implicit();
         if (status) status = done;
       }

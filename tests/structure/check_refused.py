@@ -82,6 +82,24 @@ CASES = [
      "no matching function"),
     ("static_cast<void>(put_value(ep, GlobalPtr<const int>(there), 5));", "no matching function"),
     ("static_cast<void>(put_value_nb(ep, GlobalPtr<const int>(there), 5));", "no matching function"),
+    # So it is with pieces.
+    ("std::vector<int> mine(1); GlobalPtr<const int> from(there); "
+     "static_cast<void>(get(ep, contiguous(mine.data(), 1), contiguous(from, 1))); "
+     "static_cast<void>(get_nb(ep, contiguous(mine.data(), 1), pieces(from, Vector{})).done()); "
+     "static_cast<void>(get_nbi(ep, contiguous(mine.data(), 1), section(view(from, {4}), {{0, 1}})));", ""),
+    ("RemoteConstPieces from = contiguous(there, 1); static_cast<void>(from);", ""),
+    ("std::vector<int> mine(1); static_cast<void>(put(ep, contiguous(there, 1), contiguous(mine.data(), 1)));", ""),
+    ("std::vector<int> mine(1); "
+     "static_cast<void>(put(ep, contiguous(GlobalPtr<const int>(there), 1), contiguous(mine.data(), 1)));",
+     "no matching function"),
+    ("std::vector<int> mine(1); "
+     "static_cast<void>(put_nb(ep, pieces(GlobalPtr<const int>(there), Indexed{}), contiguous(mine.data(), 1)));",
+     "no matching function"),
+    ("std::vector<int> mine(1); "
+     "static_cast<void>(put_nbi(ep, pieces(GlobalPtr<const int>(there), Strided(4, {})), contiguous(mine.data(), 1)));",
+     "no matching function"),
+    ("std::vector<int> mine(1); static_cast<void>(put_signal(ep, section(view(GlobalPtr<const int>(there), {4}), {{0, 1}}), "
+     "contiguous(mine.data(), 1)));", "no matching function"),
     # Buffers of collectives outlive the call, have elements that can be copied as bytes, and are of one type.
     ("std::vector<int> mine(1); static_cast<void>(all_reduce_nb(ep.world(), mine, ReduceOp::sum));", ""),
     ("std::vector<int> mine(1); static_cast<void>(all_gather_plan(ep.world(), std::span(mine)));", ""),
