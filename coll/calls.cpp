@@ -81,9 +81,20 @@ bool all_learn_of(TeamState& team, Status status) noexcept {
          status.code() == ErrorCode::peer_lost;
 }
 
+/// Before a call: ends the doubt whether all members have refused the last one. A blocking call waits for the others.
+void end_doubt(TeamState& team, coll::TeamEngine& engine, bool blocking,
+               std::chrono::nanoseconds limit) noexcept {
+  if (blocking)
+    coll::wait_while_in_doubt(team, limit);
+  else
+    engine.end_doubt();
+}
+
 /// Begins a call that is unlike the last ones of the team, so that its arguments have to be checked.
 [[gnu::noinline]] Event begin_unknown(TeamState& team, coll::TeamEngine& engine, const CollCall& call,
                                       bool blocking) noexcept {
+  if (engine.in_doubt()) [[unlikely]]
+    end_doubt(team, engine, blocking, call.options.limit);
   const auto request = request_of(team, call);
   if (!request) return Event(request.status());
   if (blocking && engine.learning() != nullptr) return coll::run_and_learn(team, engine, *request, call);
@@ -94,6 +105,8 @@ Event begin_call(TeamState& team, const CollBlocksCall& call, bool blocking) noe
   const coll::OneCaller one(team);
   coll::TeamEngine* const engine = coll::Collectives::engine_of(team);
   if (engine == nullptr) return Event(Status(ErrorCode::closed));
+  if (engine->in_doubt()) [[unlikely]]
+    end_doubt(team, *engine, blocking, call.options.limit);
   const auto checked = request_of(team, call);
   return checked ? engine->begin(**checked, blocking) : Event(checked.status());
 }
@@ -158,6 +171,7 @@ Result<CollPlan> bind_call(TeamState& state, const Call& call) noexcept {
   if (const Status status = coll::may_begin(state); !status) return status;
   const coll::OneCaller one(state);
   coll::Collectives& engine = engine_of(state);
+  if (coll::TeamEngine* const of_team = coll::Collectives::engine_of(state)) of_team->end_doubt();
   constexpr auto kBinds = coll::CallDescription::kBinds;
   const auto request = request_of(state, call, kBinds);
   if (!request) return request.status();

@@ -2,6 +2,7 @@
 
 #include "coll/barriers.hpp"
 #include "coll/engine/pending_offer.hpp"
+#include "coll/wait_for_call.hpp"
 #include "core/entry.hpp"
 #include "core/wait.hpp"
 
@@ -32,6 +33,8 @@ Status barrier_with(Team& team, TeamState& state, core::BarrierVote vote) noexce
   if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;  // its endpoint may be gone
   const core::Entry entry(state.endpoint);
   if (state.endpoint.in_continuation) return ErrorCode::in_handler;  // before anything is announced
+  if (coll::barrier_of(state)->native == nullptr && !state.endpoint.must_not_wait())
+    coll::wait_while_in_doubt(state, std::chrono::nanoseconds::max());
   if (const Status status = announce(state, vote); !status) return status;
   return team.wait();
 }

@@ -5,6 +5,7 @@
 #include "coll/barriers.hpp"
 #include "coll/may_call.hpp"
 #include "coll/tuning_run.hpp"
+#include "coll/wait_for_call.hpp"
 #include "core/entry.hpp"
 
 #include <new>
@@ -19,6 +20,7 @@ Result<TuneReport> tune(Team& team, std::span<const Collective> operations,
     const core::Entry entry(state.endpoint);
     if (const Status status = coll::may_wait(state); !status) return status;
     if (coll::Collectives::engine_of(state) == nullptr) return ErrorCode::closed;
+    coll::wait_while_in_doubt(state, std::chrono::nanoseconds::max());
   }
   try {
     return coll::TuningRun(team, options).run(operations, bytes);

@@ -119,6 +119,7 @@ std::string TeamEngine::explain_barrier() const {
 }
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {
+  end_doubt();
   if (!broken_.ok()) return broken_;
   if (barrier_ == nullptr) {
     if (const Status made = choose_barrier(); !made) return made;

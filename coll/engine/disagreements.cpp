@@ -19,6 +19,7 @@ void TeamEngine::settle() noexcept {
   if (const auto news = agreement_.take_news()) layer_.tell(*this, news->number, news->call);
   if (!agreement_.broken()) [[likely]]
     return;
+  if (agreement_.in_doubt() && !broken_.ok()) return;
   if (broken_from_ > agreement_.broken_at()) {
     const std::string_view why = agreement_.why();
     state_.log.error("{}", !why.empty() ? why : "a team is broken, and there is no memory to say why");
@@ -32,11 +33,30 @@ void TeamEngine::refuse(const CallDescription& call, Status why) noexcept {
   static_cast<void>(note(call));
   if (why != no_memory_here()) return;
   agreement_.lacked_memory();
+  if (agreement_.in_doubt()) known_ = kNoneYet.data();  // so that no call overlooks the doubt
   settle();
 }
 
+void TeamEngine::end_doubt() noexcept {
+  if (!in_doubt()) return;
+  agreement_.end_doubt();
+  // Members that have heard of all refusals go on, and must not wait for this one.
+  layer_.tell(*this, calls() + 1, relayed_no_memory(state_.rank));
+}
+
+/// All members have refused the same call for want of memory: it has not happened.
+void TeamEngine::be_whole_again() noexcept {
+  broken_ = {};
+  first_broken_ = broken_from_ = kNotBroken;
+  if (latest_ != nullptr) known_ = latest_->known.data();
+  state_.log.info("call {} of a team of {} ranks: no member has had memory for it, and the team goes on",
+                  calls(), ranks_);
+}
+
 void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
+  const bool was_in_doubt = in_doubt();
   const Verdict verdict = agreement_.heard(from, number, theirs);
+  if (was_in_doubt && !agreement_.broken()) be_whole_again();
   quiet_ = false;
   see_short_way();
   if (verdict == Verdict::clearer) state_.log.error("{}", agreement_.why());
@@ -45,7 +65,7 @@ void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& t
 }
 
 void TeamEngine::heard_last(Rank from, std::uint32_t calls, const CallDescription& instead) noexcept {
-  if (!broken_.ok()) return;
+  if (!broken_.ok() && !in_doubt()) return;
   // How far this member is ahead: -2^30 to 2^30. It may yet make the call that the other one will not make.
   const auto mine = static_cast<std::uint32_t>(agreement_.made());
   const std::int64_t ahead =

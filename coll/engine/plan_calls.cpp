@@ -83,6 +83,7 @@ Result<Plan*> TeamEngine::bind_known(KnownCall& call) noexcept {
 
 /// A start that is not like an earlier one: see start.hpp.
 Event TeamEngine::start(Plan& plan) noexcept {
+  end_doubt();
   if (!broken_.ok()) return Event(broken_);
   if (plan.runs()) {
     // Told to the others: if their last start is over, they count this one, and would take the next one here for it.
@@ -98,6 +99,7 @@ Event TeamEngine::start(Plan& plan) noexcept {
 
 Status TeamEngine::end(Plan& plan) noexcept {
   if (plan.runs()) return ErrorCode::invalid_argument;
+  end_doubt();
   if (ranks_ > 1 && broken_.ok()) {
     if (const Status status = note(description_about(plan, CallDescription::kEnds)); !status) return status;
   }

@@ -376,6 +376,7 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
   see_short_way();
   // A member that does not have the team refuses its calls too.
   if (why.code() == ErrorCode::mismatch && !team_.absent) why = team_.absent;
+  if (!broken_.ok()) agreement_.end_doubt();
   if (broken_.ok()) {
     broken_ = why;
     first_broken_ = from;

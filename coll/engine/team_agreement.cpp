@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace aqueduct::coll {
 namespace {
@@ -124,8 +125,25 @@ Status TeamAgreement::calls_slowly(std::uint64_t number, const CallDescription& 
 Verdict TeamAgreement::heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
   news_.reset();
   if (number == 0) return broken() ? Verdict::known : Verdict::agrees;  // no member sends this
-  if (number > made_) return remember({number, from, theirs});
-  return compare(from, number, theirs);
+  if (theirs.refused == kNoMemory && !is_relayed(theirs)) count_lacking(number);
+  const Verdict verdict = number > made_ ? remember({number, from, theirs}) : compare(from, number, theirs);
+  if (in_doubt_ && all_lack(broken_at_)) {
+    in_doubt_ = false;
+    broken_at_ = 0;
+    code_ = ErrorCode::mismatch;
+    culprit_ = kNoRank;
+    why_.clear();
+  }
+  return verdict;
+}
+
+/// Another member had no memory for this call, which each tells once. Counts those of one call: the next one that this member makes,
+/// or the one of which it is in doubt. A member that is in doubt makes no further call, so this is the least one that counts.
+void TeamAgreement::count_lacking(std::uint64_t number) noexcept {
+  const bool counts = lacking_number_ > made_ || (in_doubt_ && lacking_number_ == made_);
+  if (number < made_ || (counts && lacking_number_ < number)) return;
+  if (std::exchange(lacking_number_, number) != number) lacking_count_ = 0;
+  ++lacking_count_;
 }
 
 bool TeamAgreement::differ(const CallDescription& mine, const CallDescription& theirs) noexcept {
@@ -145,10 +163,12 @@ Status TeamAgreement::saw_other(std::uint64_t number, Rank from) noexcept {
 }
 
 void TeamAgreement::lacked_memory() noexcept {
-  if (broken()) return;
+  if (broken() || all_lack(made_)) return;
+  in_doubt_ = true;
   CallText text;
-  text.add("call {} of the team: rank {} has no memory for it, and makes no further call of the team", made_,
-           self_);
+  text.add(
+      "call {} of the team: rank {} has no memory for it, which breaks the team unless all members lack it",
+      made_, self_);
   try {
     why_.assign(text.view());
   } catch (const std::bad_alloc&) {
@@ -274,6 +294,7 @@ Rank TeamAgreement::without_memory(Rank from, const CallDescription* theirs,
 // `theirs`, `own`: null if not known. The least number is where the disagreement began, so it decides over the text.
 Verdict TeamAgreement::breaks(std::uint64_t number, Rank from, const CallDescription* theirs,
                               const CallDescription* own) noexcept {
+  in_doubt_ = false;
   const bool same = theirs != nullptr && own != nullptr && same_call(*own, *theirs);
   const bool both = theirs != nullptr && own != nullptr && !same && theirs->refused != kForgotten;
   const bool earlier = !broken() || number < broken_at_;

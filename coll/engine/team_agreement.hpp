@@ -41,8 +41,8 @@ struct CallNews {
 /// Threads: those of the endpoint.
 class TeamAgreement {
  public:
-  /// `self`: this member's rank in the job.
-  explicit TeamAgreement(Rank self) noexcept : self_(self) {}
+  /// `self`: this member's rank in the job. `members`: of the team; 0: not known.
+  explicit TeamAgreement(Rank self, Rank members = 0) noexcept : self_(self), others_(members - 1) {}
 
   /// This member makes its next call: number 1, 2, …. A call that it refuses counts too (CallDescription::refused).
   /// Errors: mismatch (the team is broken, or a member has told of another call under this number); with the rank of
@@ -58,9 +58,13 @@ class TeamAgreement {
     return calls_slowly(number, call);
   }
   /// This member has refused its last call because it had no memory of its own for it. The team is broken for it from there
-  /// on, whatever the others do: its next call would show them a mark that they take for another call, before they hear of
-  /// the refusal.
+  /// on: its next call would show the others a mark that they take for another call, before they hear of the refusal. Unless
+  /// all others have refused the call alike, or do so later: then the team is whole again.
   void lacked_memory() noexcept;
+  /// Whether the team is broken for that reason alone, and the others may still refuse the call alike.
+  bool in_doubt() const noexcept { return in_doubt_; }
+  /// The team stays broken, whatever the others do.
+  void end_doubt() noexcept { in_doubt_ = false; }
   /// The next call, which this member does not refuse. Requires: is_quiet(), and `calls` before. Returns its number. `call` is not copied: it
   /// stays as it is until `forget`.
   std::uint64_t calls_quietly(const CallDescription& call) noexcept {
@@ -149,6 +153,10 @@ class TeamAgreement {
   Verdict breaks(std::uint64_t number, Rank from, const CallDescription* theirs,
                  const CallDescription* own) noexcept;
   Rank without_memory(Rank from, const CallDescription* theirs, const CallDescription* own) const noexcept;
+  void count_lacking(std::uint64_t number) noexcept;
+  bool all_lack(std::uint64_t number) const noexcept {
+    return lacking_number_ == number && lacking_count_ == others_;
+  }
   void tell(std::uint64_t number) noexcept;
   void tell_forgotten(std::uint64_t number) noexcept;
   /// Requires: remembers(number).
@@ -172,7 +180,11 @@ class TeamAgreement {
   std::size_t refused_count_ = 0;
   bool refused_lost_ = false;  ///< older runs than those of refused_ were forgotten
   bool names_both_ = false;    ///< why_ does
+  bool in_doubt_ = false;
   Rank self_;
+  Rank others_;                       ///< number of the other members
+  Rank lacking_count_ = 0;            ///< how many of them had no memory for the call of this number
+  std::uint64_t lacking_number_ = 0;  ///< 0: none
   Rank culprit_ = kNoRank;
   ErrorCode code_ = ErrorCode::mismatch;
   std::uint64_t made_ = 0;

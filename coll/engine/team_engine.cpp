@@ -52,7 +52,7 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
       position_(team.index),
       traits_(traits_of(team.endpoint, team)),
       chooser_(all.rules(), all.tuning(), &all.choices()),
-      agreement_(team.endpoint.rank) {
+      agreement_(team.endpoint.rank, team.size()) {
   if (!traits_.one_host) {
     groups_ = std::make_unique<Groups>(ranks_,
                                        [&](Rank position) { return state_.host_of[team.members[position]]; });

@@ -234,6 +234,11 @@ class TeamEngine {
 
   const TeamState& team() const noexcept { return team_; }
   Status broken() const noexcept { return broken_; }
+  /// Whether this member has refused its last call for want of memory and does not know yet if all others have. If so, the team
+  /// goes on. Before its next call it waits for the others (coll/wait_for_call.hpp), or ends the doubt.
+  bool in_doubt() const noexcept { return agreement_.in_doubt(); }
+  /// Leaves the team, if in doubt: it is broken for this member, and the others learn it from their next call on.
+  void end_doubt() noexcept;
   // describe.cpp
   const CallDescription* call_of(std::uint64_t number) const noexcept;
   // timed_out.cpp
@@ -337,6 +342,7 @@ class TeamEngine {
     return status;
   }
   void settle() noexcept;
+  void be_whole_again() noexcept;
   void tell_silent_before(std::uint64_t number) noexcept;
 
   // plan_calls.cpp

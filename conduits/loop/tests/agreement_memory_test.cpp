@@ -162,6 +162,44 @@ TEST(FirstCallMemory, AMemberWithoutItIsNamedOnAllMembers) {
   EXPECT_TRUE(job->finish());
 }
 
+// The refused call returns at once, and the next one waits until it is known what the others have done.
+TEST(FirstCallMemory, ATeamWithoutItOnAllMembersGoesOn) {
+  Config config;
+  for (const auto& [name, value] :
+       {std::pair{"conduit", "loop"}, {"near", "off"}, {"segment_bytes", "4K"}, {"log", "off"}})
+    ASSERT_TRUE(config.set(name, value));
+  auto job = Job::in_process(4, config);
+  ASSERT_TRUE(job);
+  std::atomic<int> refused{0};
+  job->run_each([&](Endpoint& ep) {
+    for (int round = 0; round < 4; ++round) {
+      auto team = ep.world().dup();
+      ASSERT_TRUE(team);
+      std::uint64_t word = 1;
+      const auto sum = [&] { return all_reduce(*team, std::span(&word, 1), ReduceOp::sum); };
+      // One is late: the others may be in their next call, and wait there.
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      const bool is_late = ep.rank() == static_cast<Rank>(round);
+      while (is_late && refused < 4 * round + 3 && std::chrono::steady_clock::now() < until) ep.progress();
+      {
+        const NoMemory none;
+        EXPECT_EQ(sum(), Status(ErrorCode::no_memory, ep.rank()));
+      }
+      ++refused;
+      if (round == 3) {
+        ASSERT_TRUE(team->barrier());
+      }
+      ASSERT_TRUE(sum());
+      EXPECT_EQ(word, 4u);
+      ASSERT_TRUE(sum());
+      EXPECT_EQ(word, 16u);
+      EXPECT_TRUE(team->end());
+      ASSERT_TRUE(ep.barrier());
+    }
+  });
+  EXPECT_TRUE(job->finish());
+}
+
 /// `tuned`: the choice of an algorithm needs memory too.
 void call_without_memory_and_at_once_again(bool tuned) {
   Config config;

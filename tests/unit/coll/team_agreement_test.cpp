@@ -429,7 +429,7 @@ struct World {
     CallNews news;
   };
   explicit World(Rank ranks) {
-    for (Rank rank = 0; rank < ranks; ++rank) members.emplace_back(rank);
+    for (Rank rank = 0; rank < ranks; ++rank) members.emplace_back(rank, ranks);
   }
   void spread(Rank from) {
     if (const auto news = members[from].take_news()) {
@@ -526,6 +526,42 @@ TEST(Agreement, OfAllMembersNamesOneThatHadNoMemory) {
       EXPECT_NE(lacking >> status.peer() & 1, 0u) << "round " << round << ", rank " << rank;
     }
     EXPECT_LE(world.delivered, calls * ranks * (ranks - 1)) << "each number is told once";
+  }
+}
+
+// Members make no further call until they know whether all lacked memory for the last one. If so, the team goes on.
+TEST(Agreement, GoesOnIfNoMemberHadMemory) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int round = 0; round < 2000; ++round) {
+    const Rank ranks = 2 + static_cast<Rank>(random() % 5);
+    const std::uint64_t calls = 1 + random() % 4;
+    const std::uint32_t all = (1u << ranks) - 1;
+    const std::uint32_t lacking = round % 2 == 0 ? all : 1 + static_cast<std::uint32_t>(random() % all);
+    World world(ranks);
+    while (true) {
+      std::vector<Rank> behind;
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        if (world.members[rank].made() < calls) behind.push_back(rank);
+      }
+      if (behind.empty() && world.messages.empty()) break;
+      if (!behind.empty() && (world.messages.empty() || random() % 2 == 0)) {
+        const Rank rank = behind[random() % behind.size()];
+        const bool refuses = world.members[rank].made() + 1 == calls && (lacking >> rank & 1) != 0;
+        world.call(rank, refuses ? refused(broadcast_of(8), ErrorCode::no_memory) : broadcast_of(8));
+        if (refuses) world.members[rank].lacked_memory();
+      } else {
+        world.deliver(random() % world.messages.size());
+      }
+    }
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      TeamAgreement& member = world.members[rank];
+      EXPECT_FALSE(member.in_doubt());
+      ASSERT_EQ(member.broken(), lacking != all) << "round " << round << ", rank " << rank;
+      EXPECT_EQ(member.calls(calls + 1, sum_of(8)).code(),
+                lacking != all ? ErrorCode::no_memory : ErrorCode::ok);
+    }
   }
 }
 
