@@ -26,7 +26,7 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr std::chrono::seconds kSoon{20};
-constexpr unsigned kAlarmSeconds = 120;  ///< ends a test in which members wait for one another
+constexpr unsigned kAlarmSeconds = 300;  ///< ends a test in which members wait for one another
 
 /// What a member does, and when it hears of the exchange that is given up.
 enum class Part : char {
