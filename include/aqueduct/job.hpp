@@ -55,8 +55,7 @@ class Job {
 
   /// Ends the job: collective. Waits for all ranks, then closes everything.
   ///
-  /// Lifetime: wait for Events in flight and destroy prepared payloads before the call. Barriers that are left in flight do
-  ///           not matter, whatever each rank has left: they end here, or with `closed`. No endpoint may be used after
+  /// Lifetime: wait for Events in flight and destroy prepared payloads before the call. No endpoint may be used after
   ///           it. A leave that `request_leave` has asked for by then happens here: the call does not return.
   /// Errors:   peer_lost if a rank died earlier: waits for the other ranks too, but for two seconds at most, and closes
   ///           everything. in_handler (in a handler or a continuation of one of this process's endpoints; nothing has
