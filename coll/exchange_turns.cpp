@@ -27,7 +27,8 @@ const char* name_of(std::uint8_t call) noexcept {
 
 }  // namespace
 
-// Who asks waits in an operation of the team, so it has not heard of the exchange that was given up: nobody that has waits in one.
+// Who asks waits in an operation of the team, so it has not heard of the exchange that was given up, or of that alone and not yet
+// that its operation is over: then it gives up the same one again.
 // That exchange is the answer. A later one is that of this member's next call, which nobody must give up for the same difference.
 std::uint64_t Exchanges::under_way(std::uint64_t team) const noexcept {
   std::uint64_t last = 0;

@@ -164,8 +164,9 @@ struct EndpointState {
   /// Whether this is a forked child's copy of the state. Conduits and peers belong to the parent, so every call that
   /// communicates or waits checks this first and refuses.
   bool in_child() const noexcept { return face.ranks() == 0; }
-  /// Whether a call that does not wait may begin, without an Entry and without a look at fences. Reads first whether
-  /// another thread, such as a stand-in, may be in the endpoint, and then nothing that it may change.
+  /// Whether a call that does not wait may begin, without an Entry and without a look at fences; one that waits may if this
+  /// thread is not `in_continuation` either. Reads first whether another thread, such as a stand-in, may be in the endpoint,
+  /// and then nothing that it may change.
   bool is_plain() const noexcept {
     if (guarded) [[unlikely]]
       return false;

@@ -129,7 +129,8 @@ class Collectives final : public core::Layer {
   Pool<KnownCall>& known_calls() noexcept { return known_calls_; }
   Pool<Method>& methods() noexcept { return methods_; }
   Pool<BlocksCall>& blocks_calls() noexcept { return blocks_calls_; }
-  /// Of a blocking call on a board, until the first look at anything else: only one of this rank's teams is there at a time.
+  /// Of a blocking call on a board, from its begin until it ends or TeamEngine::follow_board_call has copied it: this rank does
+  /// nothing else meanwhile.
   BoardOp& board_op() noexcept { return board_op_; }
   SharedSenders& senders() noexcept { return senders_; }
   const TableChooser& rules() const noexcept { return rules_; }

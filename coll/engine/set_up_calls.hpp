@@ -10,8 +10,8 @@ namespace aqueduct::coll {
 /// by exchanges over the network, which are counted per team. What the engine must know of them if members differ.
 class SetUpCalls {
  public:
-  /// The number of the exchange of the team in which this rank is and waits; 0: it is in none. After an exchange of
-  /// the team that was given up, the number of that one: who asks does not know of it yet, and must not give up another
+  /// The number of the exchange of the team in which this rank is and waits; 0: it is in none. In an exchange
+  /// behind one that was given up, the number of that one: who asks does not know of it yet, and must not give up another
   /// (decision 142).
   virtual std::uint64_t under_way(std::uint64_t team) const noexcept = 0;
   /// How many exchanges of the team this rank has begun.

@@ -65,6 +65,8 @@ class TeamAgreement {
   bool in_doubt() const noexcept { return in_doubt_; }
   /// The team stays broken, whatever the others do.
   void end_doubt() noexcept { in_doubt_ = false; }
+  /// Whether this member had memory to keep its calls: if not, `calls` tries to get it.
+  bool keeps_calls() const noexcept { return memory_ != nullptr; }
   /// The next call, which this member does not refuse. Requires: is_quiet(), and `calls` before. Returns its number. `call` is not copied: it
   /// stays as it is until `forget`.
   std::uint64_t calls_quietly(const CallDescription& call) noexcept {

@@ -126,7 +126,7 @@ class TeamEngine {
   [[gnu::always_inline]] inline core::Op* begin_at_once(KnownCall& call, CallMemory memory) noexcept;
   /// Whether a blocking call that find() has found can be carried out on the board now, by call_on_board_at_once.
   bool may_call_on_board(const KnownCall& call) const noexcept {
-    return call.method->on_board && first_ == nullptr && quiet_;
+    return call.method->on_board && first_ == nullptr && quiet_ && agreement_.keeps_calls();
   }
   /// Begins it. False: it has not ended after a short time, and follow_board_call must follow, with nothing in between.
   bool call_on_board_at_once(KnownCall& call, CallMemory memory) noexcept;

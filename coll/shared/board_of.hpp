@@ -429,7 +429,7 @@ class BoardOf {
   }
 
   [[gnu::always_inline]] bool go_on(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
-    // Most short operations. The processor foresees a branch better than a way out of many.
+    // Most short operations. The processor predicts one branch better than a jump with many targets.
     if (movement.move == Move::exchange) [[likely]]
       return exchange(op, plan, movement);
     switch (movement.move) {
