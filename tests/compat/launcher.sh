@@ -41,6 +41,12 @@ refuses 'needs a list of hosts' -n 2 -N 2 prog
 GASNET_SSH_NODEFILE=/dev/zero refuses "'/dev/zero' has more than 1048576 bytes" -n 2 -t prog
 GASNET_NODEFILE=/dev/urandom refuses "'/dev/urandom' has more than" -n 2 -t prog
 refuses 'has more than' -n 2 -t --hosts <(exec yes) prog
+refuses "'/' cannot be read \\(" -n 2 -t --hosts / prog
+if command -v script >/dev/null; then
+  said=$(printf 'x slots=2\ny\n\004' | timeout 60 script -qec "'$run' -n 2 -t --hosts /dev/tty prog" /dev/null) ||
+    bad "hosts from a terminal: $said"
+  [[ $said == *'hosts: x slots=2, y'* ]] || bad "hosts from a terminal: $said"
+fi
 becomes 'hosts: x slots=2, y slots=2
 .*--hosts' -n 2 --hosts <(printf 'x slots=2\ny slots=2\nx slots=1\n') prog
 GASNET_SSH_SERVERS=x refuses 'there are 1 hosts' -n 2 -N 2 prog
