@@ -12,7 +12,8 @@ std::string cut_after(std::string_view text, std::size_t most) {
     return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
   };
   std::size_t end = most;
-  while (end > 0 && within_character(end)) --end;
+  while (end > 0 && most - end < 3 && within_character(end)) --end;
+  if (within_character(end)) end = most;  // no character is longer than four bytes: this is not UTF-8
   return fmt::format("{}… ({} bytes)", text.substr(0, end), text.size());
 }
 

@@ -86,16 +86,23 @@ TEST(Log, CutsWhatNobodyReads) {
   const std::string text = written([] {
     Log log(with_level("warn"), 0);
     log.warn("{}: it cannot be read", "/" + std::string(130'000, 'x'));
-    log.warn("'{}' is {}", std::string(200, 'y'), std::string(199, 'z') + "\u00fc" + std::string(200, 'z'));
+    log.warn("'/{}'", std::string(4094, 'y'));  // the longest path
+    log.warn("that is {}", std::string(4095, 'z') + "\u00fc" + std::string(200, 'z'));
   });
-  EXPECT_EQ(text, "aqueduct: [rank 0] warn: /" + std::string(199, 'x') +
-                      "… (130002 bytes): it cannot be read\naqueduct: [rank 0] warn: '" +
-                      std::string(200, 'y') + "' is " + std::string(199, 'z') + "… (401 bytes)\n");
+  EXPECT_EQ(text, "aqueduct: [rank 0] warn: /" + std::string(4095, 'x') +
+                      "… (130002 bytes): it cannot be read\naqueduct: [rank 0] warn: '/" +
+                      std::string(4094, 'y') + "'\naqueduct: [rank 0] warn: that is " +
+                      std::string(4095, 'z') + "… (4297 bytes)\n");
   std::string words;
   for (int i = 0; i < 50'000; ++i) words += "ab ";
   const std::string page = written([&] { Log(with_level("warn"), 0).warn("{}", words); });
   EXPECT_LT(page.size(), 8300u);
   EXPECT_NE(page.find("… (150000 bytes)"), std::string::npos);
+}
+
+TEST(Log, KeepsTheBeginningOfAWordThatIsNotUtf8) {
+  const std::string text = written([] { Log(with_level("warn"), 0).warn("{}", std::string(5000, '\x80')); });
+  EXPECT_EQ(text, "aqueduct: [rank 0] warn: " + std::string(4096, '\x80') + "… (5000 bytes)\n");
 }
 
 TEST(Log, ThatWasMovedGoesOn) {
