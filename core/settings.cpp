@@ -118,11 +118,28 @@ SettingValue read_choice(const SettingInfo& info, std::string_view value) {
 
 }  // namespace
 
-std::string quoted(std::string_view value) {
-  constexpr std::size_t kLongest = 60;
+namespace {
+
+constexpr std::size_t kLongestValue = 60;
+
+std::string printable(std::string_view value) {
   std::string result(value);
   for (char& c : result) c = c >= ' ' && c <= '~' ? c : '?';
-  return cut_after(result, kLongest);
+  return result;
+}
+
+}  // namespace
+
+std::string quoted(std::string_view value) { return cut_after(printable(value), kLongestValue); }
+
+std::string quoted_beside(std::string_view value, std::string_view other) {
+  constexpr std::size_t kBefore = 20;  // bytes that both have
+  const auto differ = std::mismatch(value.begin(), value.end(), other.begin(), other.end()).first;
+  const auto same = static_cast<std::size_t>(differ - value.begin());
+  if (same <= kBefore || std::max(value.size(), other.size()) <= kLongestValue) return quoted(value);
+  const std::string_view shown = value.substr(same - kBefore, kLongestValue);
+  const bool to_the_end = same - kBefore + shown.size() == value.size();
+  return fmt::format("…{}{} ({} bytes)", printable(shown), to_the_end ? "" : "…", value.size());
 }
 
 namespace {

@@ -28,4 +28,8 @@ std::string allowed_values(const SettingInfo& info);
 /// A value as part of a message: printable characters only, and cut after 60 (core/readable.hpp).
 std::string quoted(std::string_view value);
 
+/// As `quoted`, for a message that also has `other`, an unequal value: shows where they differ. If one of them is too long to be
+/// shown whole, it begins shortly before their first difference: "…mc=7 (100 bytes)".
+std::string quoted_beside(std::string_view value, std::string_view other);
+
 }  // namespace aqueduct::core

@@ -33,7 +33,7 @@ std::string differences(std::span<const std::string> theirs, std::span<const std
   for (std::size_t i = 0; i < common.size(); ++i) {
     if (theirs[i] == mine[i]) continue;
     text += fmt::format("{}{}={}, here {}", text.empty() ? "" : "; ", common[i].environment,
-                        core::quoted(theirs[i]), core::quoted(mine[i]));
+                        core::quoted_beside(theirs[i], mine[i]), core::quoted_beside(mine[i], theirs[i]));
   }
   return text;
 }

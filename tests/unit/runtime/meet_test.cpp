@@ -141,5 +141,21 @@ TEST(Meet, ComparesEachSettingThatMustAgreeAndNoOther) {
     EXPECT_TRUE(compared.contains(name)) << name << " must be equal on all ranks";
 }
 
+TEST(Meet, ShowsWhereLongValuesDiffer) {
+  std::string same = "parents=-";
+  for (int i = 0; i < 44; ++i) same += ",0";
+  same += ",1";
+  Config other;
+  ASSERT_TRUE(other.set("coll_tree", same + "1"));
+  Job::Impl job{Config()};
+  ASSERT_TRUE(job.config.set("coll_tree", same + "2"));
+  job.bootstrap = std::make_unique<WithAnother>(introduction_of(other));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(meet(job, 1).code(), ErrorCode::bad_setting);
+  const std::string end = same.substr(same.size() - 20);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("AQUEDUCT_COLL_TREE=…" + end + "1 (100 bytes), here …" + end + "2 (100 bytes). "));
+}
+
 }  // namespace
 }  // namespace aqueduct::runtime
