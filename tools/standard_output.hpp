@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,6 +27,14 @@ inline int after_output(const char* program, int status) {
   std::fprintf(stderr, "%s: standard output: %s\n", program,
                errno != 0 ? std::strerror(errno) : "part of it was not written");
   return status != 0 ? status : 1;
+}
+
+/// The status of a program that such an error has ended: 1 if it is of standard output, for which `after_output` has the words;
+/// otherwise `status`, and the error is printed here.
+inline int after_system_error(const char* program, const std::system_error& error, int status = 1) {
+  if (std::ferror(stdout) != 0) return 1;
+  std::fprintf(stderr, "%s: %s\n", program, error.what());
+  return status;
 }
 
 }  // namespace aqueduct::tools

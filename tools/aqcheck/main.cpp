@@ -193,8 +193,8 @@ static int run_tool(int argc, char** argv) {
                                              options.share, options.seed, options.mutations});
     }
     return aqueduct::aqcheck::run(options);
-  } catch (const std::system_error&) {
-    return 1;  // of fmt::print: after_output says it
+  } catch (const std::system_error& error) {
+    return aqueduct::tools::after_system_error("aqcheck", error);
   }
 }
 

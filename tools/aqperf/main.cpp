@@ -83,9 +83,9 @@ int run_in_job(const Options& options, const Bench& bench) {
       exit_status = failure.exit_status();
       // Other ranks of this process may wait for this one, and only the end of the process tells them.
       if (!misuse && job.endpoints() > 1) std::_Exit(failure.exit_status());
-    } catch (const std::system_error&) {  // of fmt::print
-      exit_status = tools::after_output("aqperf", 1);
-      if (job.endpoints() > 1) std::_Exit(exit_status);
+    } catch (const std::system_error& error) {
+      exit_status = tools::after_system_error("aqperf", error);
+      if (job.endpoints() > 1) std::_Exit(tools::after_output("aqperf", exit_status));
     }
   });
   // After a failure other ranks may never reach `finish`: exit without them.
@@ -135,8 +135,8 @@ int main(int argc, char** argv) {
   } catch (const aqueduct::perf::Failure& failure) {
     fmt::print(stderr, "aqperf: {}\n", failure.what());
     status = failure.exit_status();
-  } catch (const std::system_error&) {
-    // Of fmt::print: after_output says it.
+  } catch (const std::system_error& error) {
+    status = aqueduct::tools::after_system_error("aqperf", error);
   }
   return aqueduct::tools::after_output("aqperf", status);
 }

@@ -160,8 +160,8 @@ static int run_tool(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "aqsim: there is not enough memory; fewer ranks may fit\n");
     return 2;
-  } catch (const std::system_error&) {
-    return 1;  // of fmt::print: after_output says it
+  } catch (const std::system_error& error) {
+    return aqueduct::tools::after_system_error("aqsim", error);
   }
 }
 

@@ -25,6 +25,7 @@
 #include <fstream>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -338,6 +339,8 @@ static int run_tool(int argc, char** argv) {
     options.types = aqueduct::aqtune::read_types(types);
     aqueduct::aqtune::check_sizes(options.operations, options.bytes, options.types);
     return aqueduct::aqtune::run(options, argc, argv);
+  } catch (const std::system_error& problem) {
+    return aqueduct::tools::after_system_error("aqtune", problem, 2);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "aqtune: {}\n", problem.what());
     return 2;
