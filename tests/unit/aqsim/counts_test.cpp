@@ -184,7 +184,7 @@ TEST(AqsimCounts, SayWhatIsWrong) {
   const std::string name = (folder / "binary").string();
   std::ofstream(name) << std::string(1000, '\0');
   EXPECT_THAT(refusal_of([&] { read_counts(name); }),
-              HasSubstr("'" + std::string(60, '?') + "...' is no length of blocks"));
+              HasSubstr("'" + std::string(60, '?') + "… (1000 bytes)' is no length of blocks"));
   const coll::Shape four = blocks_shape(Operation::all_to_all_v, 4, 8);
   EXPECT_THAT(refusal_of([&] { lengths_for(read_counts("8,8"), four, 1); }),
               AllOf(HasSubstr("has 2 numbers, but there are 4 ranks"), HasSubstr("or 16")));
