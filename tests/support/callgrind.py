@@ -56,7 +56,7 @@ def of_functions(program: str, functions: tuple[str, ...]) -> dict[str, float]:
 def judge(goals: dict[str, float], count: Callable[[], dict[str, float]]) -> int:
     """Prints the counts beside their limits. The exit status: 0, 1: more than a limit, or nothing; 77: no valgrind here.
 
-    What `count` leaves out is none that this machine can count.
+    A goal that `count` does not return is one that cannot be counted on this machine.
     """
     if shutil.which("valgrind") is None:
         print("skipped: there is no valgrind here")
