@@ -38,7 +38,7 @@ bool Completions::read(core::Inbox& inbox, int& calls) noexcept {
   if (receive_.waits() && !is_broken_) [[unlikely]] {
     if (const int error = receive_.repost(); error != 0) give_up("room for what arrives", error);
   }
-  return found < std::int64_t{kBatch};
+  return found == -FI_EAGAIN || is_broken_;
 }
 
 int Completions::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept {

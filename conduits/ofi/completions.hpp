@@ -40,8 +40,9 @@ class Completions {
         clock_(clock),
         aligned_(max_packet) {}
 
-  /// Takes one batch from the queue, and adds the number of calls of the inbox to `calls`. Returns whether the queue is
-  /// empty now.
+  /// Takes one batch from the queue, and adds the number of calls of the inbox to `calls`. Returns whether there was nothing,
+  /// or nothing comes any more. A batch that is not full says less: it may end at an error, and libfabric asks the network
+  /// for more only if its queue is empty.
   bool read(core::Inbox& inbox, int& calls) noexcept;
 
   /// Called when the endpoint ends: waits, for a bounded time, until the outstanding operations have left.

@@ -75,6 +75,7 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
   properties_.max_packet = options.packet;
   properties_.max_transfer = max_transfer_of(provider);
   properties_.max_inject = std::min(requests_.slot_bytes(), properties_.max_transfer);
+  properties_.max_inject_signal = properties_.max_inject;
   properties_.max_signal_add = 0xffff;  // the completion data has 16 bits for it (wire.hpp)
   // Providers are not asked for an order (fi_tx_attr::msg_order): many would become slower or refuse.
   properties_.put_before_send = properties_.put_before_put = properties_.send_before_send = false;
@@ -171,8 +172,10 @@ int OfiConduit::poll(core::Inbox& inbox) noexcept {
   if (hints_.counts_poll()) [[unlikely]]
     calls += hints_.round(messages_);
   // Packets that a lost peer had sent are taken first.
-  if (is_empty && lost_.has_news()) [[unlikely]]
+  if (lost_.has_news() && (is_empty || ++busy_polls_ >= kMostBusyPolls)) [[unlikely]] {
+    busy_polls_ = 0;
     calls += end_lost(inbox);
+  }
   if (lost_.is_due()) [[unlikely]]
     calls += lost_.end_requests(inbox);
   return calls;

@@ -60,6 +60,9 @@ class OfiConduit final : public core::Conduit {
   void memory_ends(core::Bytes memory) noexcept override { local_.invalidate(memory); }
 
  private:
+  // Chosen: other peers may never stop sending, and a lost one has at most some MiB on its way.
+  static constexpr unsigned kMostBusyPolls = 256;
+
   Status refused(const char* what, int error) const noexcept;
   int end_lost(core::Inbox& inbox) noexcept;
 
@@ -77,6 +80,7 @@ class OfiConduit final : public core::Conduit {
   core::ToSelf to_self_;
   Peers peers_;
   LostPeers lost_;
+  unsigned busy_polls_ = 0;  // in a row, with a loss that is not reported yet
   PollHints hints_;
   Operations operations_;
   Messages messages_;

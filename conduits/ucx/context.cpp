@@ -52,26 +52,20 @@ bool system_copies_for_children() noexcept {
 }
 
 /// UCX keeps the pages of registered memory from the children of this process, with whatever else lies in them: a child may end
-/// at once. Unless it is told not to, which it reads from the environment alone, when a context is made.
-class PagesForChildren {
- public:
-  PagesForChildren() : sets_(!is_set(kVariable) && system_copies_for_children()) {
-    if (sets_) ::setenv(kVariable, "n", 0);
-  }
-  ~PagesForChildren() {
-    if (sets_) ::unsetenv(kVariable);
-  }
-  PagesForChildren(const PagesForChildren&) = delete;
-  PagesForChildren& operator=(const PagesForChildren&) = delete;
-
- private:
-  static constexpr const char* kVariable = "UCX_IB_FORK_INIT";
-  bool sets_;
-};
+/// at once. Unless it is told not to, which it reads from the environment alone, when a context is made. Other threads may be
+/// reading the environment, so it is changed once, before the first context.
+void leave_pages_to_children() {
+  static const bool once = [] {
+    constexpr const char* kVariable = "UCX_IB_FORK_INIT";
+    if (!is_set(kVariable) && system_copies_for_children()) ::setenv(kVariable, "n", 0);
+    return true;
+  }();
+  static_cast<void>(once);
+}
 
 ucs_status_t init(const Library& ucp, const ContextOptions& options, const std::string& devices,
                   ucp_context_h& made) {
-  const PagesForChildren pages;
+  leave_pages_to_children();
   Configuration configuration(ucp);
   if (!options.transports.empty()) {
     configuration.set("TLS", options.transports);

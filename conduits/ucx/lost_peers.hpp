@@ -29,15 +29,21 @@ class LostPeers {
 
   /// Whether UCX may still have something for lost peers.
   bool is_waiting() const noexcept { return !unfinished_.empty(); }
-  /// During a poll: reports the peers that have failed, and waits for the remaining operations on those reported before.
-  void poll() noexcept {
-    if (peers_.has_failed()) [[unlikely]]
+  /// During a poll, in which UCX found something to do or nothing: reports the peers that have failed, once what they had sent
+  /// has been taken, and waits for the remaining operations on those reported before.
+  void poll(bool found_nothing) noexcept {
+    if (peers_.has_failed() && (found_nothing || ++busy_polls_ >= kMostBusyPolls)) [[unlikely]] {
+      busy_polls_ = 0;
       peers_.take_failed([this](Peer& peer) { report(peer); });
+    }
     if (!unfinished_.empty()) [[unlikely]]
       finish_rest();
   }
 
  private:
+  // Chosen: other peers may never stop sending. A lost peer's connection has at most some MiB left, of which a poll takes 64 KiB.
+  static constexpr unsigned kMostBusyPolls = 256;
+
   void report(Peer& peer) noexcept;
   void finish_rest() noexcept;
 
@@ -49,6 +55,7 @@ class LostPeers {
   core::Log& log_;
   const core::EndpointClock clock_;
   std::vector<Rank> unfinished_;
+  unsigned busy_polls_ = 0;  // in a row with failed peers
 };
 
 }  // namespace aqueduct::conduits::ucx

@@ -44,7 +44,9 @@ struct Peer {
   bool is_dirty = false;       ///< Flushes has it in its list
   unsigned flushes = 0;        ///< outstanding
 
-  std::vector<PutDone> answers;  ///< to its puts, still to be sent
+  std::vector<PutDone> answers;    ///< to its puts, still to be sent
+  bool is_answering = false;       ///< PutMessages sends them next
+  bool is_answering_late = false;  ///< PutMessages has it in its list of answers that may wait
 };
 
 }  // namespace aqueduct::conduits::ucx

@@ -19,6 +19,8 @@ constexpr std::chrono::nanoseconds kLostPeerNap{10'000'000};
 void Sleeper::arm() noexcept {
   if (thread_) thread_->owner_sleeps(true);
   const Entry entry(lock_);
+  put_messages_.hurry();  // no polls are counted while this rank sleeps
+  if (put_messages_.owes_answers()) put_messages_.send_answers();
   ready_ = !worker_.arm();
 }
 

@@ -20,8 +20,8 @@ namespace aqueduct::conduits::ucx {
 class Sleeper final : public core::Waitable {
  public:
   Sleeper(const Worker& worker, const OwnerLock& lock, const Delivery& delivery, const Operations& operations,
-          const Flushes& flushes, const PutMessages& put_messages, const Messages& messages,
-          const Peers& peers, const LostPeers& lost)
+          const Flushes& flushes, PutMessages& put_messages, const Messages& messages, const Peers& peers,
+          const LostPeers& lost)
       : worker_(worker),
         lock_(lock),
         delivery_(delivery),
@@ -49,7 +49,7 @@ class Sleeper final : public core::Waitable {
   const Delivery& delivery_;
   const Operations& operations_;
   const Flushes& flushes_;
-  const PutMessages& put_messages_;
+  PutMessages& put_messages_;
   const Messages& messages_;
   const Peers& peers_;
   const LostPeers& lost_;

@@ -57,6 +57,7 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
   properties_.max_packet = max_packet_of(process);
   properties_.max_transfer = kMostTransfer;
   properties_.max_inject = kMostInject;
+  properties_.max_inject_signal = kMostInject;
   properties_.through_sockets = !context.has_hardware();
   // Puts of words are messages of this conduit, which stores the word at its owner (Rma::put). UCX promises nothing for
   // its gets, which it does by its own messages over some networks.
@@ -69,6 +70,7 @@ UcxConduit::~UcxConduit() {
   thread_.reset();
   lock_.share(false);
   if (!worker_.is_open()) return;
+  put_messages_.hurry();
   put_messages_.send_answers();
   peers_.close(process_.mine);
   segments_.end();
@@ -86,7 +88,8 @@ Status UcxConduit::open() {
   const Worker::Handler handlers[] = {{kPacket, Messages::on_packet, &messages_},
                                       {kPut, PutMessages::on_put, &put_messages_},
                                       {kPutDone, PutMessages::on_put_done, &put_messages_},
-                                      {kShortPut, PutMessages::on_short_put, &put_messages_}};
+                                      {kShortPut, PutMessages::on_short_put, &put_messages_},
+                                      {kLatePut, PutMessages::on_late_put, &put_messages_}};
   const ucs_status_t status = worker_.open(handlers);
   if (status == UCS_OK) return {};
   log_.error(
@@ -163,10 +166,11 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
   delivery_.deliver_signals();
   flushes_.begin();
   const unsigned events = worker_.progress();
+  if (put_messages_.owes_late_answers()) put_messages_.count_poll();
   if (put_messages_.owes_answers()) put_messages_.send_answers();
   if (messages_.owes_aside_answers()) [[unlikely]]
     messages_.send_aside_answers();
-  lost_.poll();
+  lost_.poll(events == 0);
   const int calls = delivery_.end_poll();
   return calls != 0 ? calls : events != 0;
 }

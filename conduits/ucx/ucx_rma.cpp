@@ -90,7 +90,7 @@ core::Post Rma::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::Mu
 }
 
 core::Post Rma::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                           Signal signal, core::Token token) noexcept {
+                           Signal signal, core::Token token, bool unwaited) noexcept {
   const Entry entry(lock_);
   const RemoteKey& place = segments_.remote(key);
   if (rank == me_) {
@@ -105,8 +105,9 @@ core::Post Rma::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, c
   Operation* const operation = operations_.begin(peer, token);
   if (operation == nullptr) [[unlikely]]
     return core::Post::retry();
-  return put_messages_.put(peer, *operation, {&from, 1}, from.size(),
-                           {{}, 0, 0, offset, signal.add, place.segment, signal.slot});
+  const PutHead head{{}, 0, 0, offset, signal.add, place.segment, signal.slot};
+  return unwaited ? put_messages_.put_unwaited(peer, *operation, from, head)
+                  : put_messages_.put(peer, *operation, {&from, 1}, from.size(), head);
 }
 
 }  // namespace aqueduct::conduits::ucx

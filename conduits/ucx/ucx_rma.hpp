@@ -36,10 +36,19 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
   core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
-                        core::Token token) noexcept override;
+                        core::Token token) noexcept override {
+    return put_signal(peer, key, offset, from, signal, token, /*unwaited=*/false);
+  }
+  core::Post put_signal_unwaited(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                 Signal signal, core::Token token) noexcept override {
+    return put_signal(peer, key, offset, from, signal, token, /*unwaited=*/true);
+  }
 
  private:
   using Entry = OwnerLock::Entry;
+
+  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
+                        core::Token token, bool unwaited) noexcept;
 
   const Library& ucp_;
   Peers& peers_;

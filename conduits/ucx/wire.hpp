@@ -12,10 +12,11 @@ namespace aqueduct::conduits::ucx {
 
 /// The ids of UCX's active messages. All ranks of a job have the same version of this.
 enum MessageId : unsigned {
-  kPacket = 1,   ///< PacketHead, and a packet of the layers above
-  kPut = 2,      ///< a PutHead as UCX's header, the bytes as its data
-  kPutDone = 3,  ///< PacketHead, and some PutDone: the answers to puts
-  kShortPut = 4  ///< PutHead, and the bytes
+  kPacket = 1,    ///< PacketHead, and a packet of the layers above
+  kPut = 2,       ///< a PutHead as UCX's header, the bytes as its data
+  kPutDone = 3,   ///< PacketHead, and some PutDone: the answers to puts
+  kShortPut = 4,  ///< PutHead, and the bytes
+  kLatePut = 5    ///< as kShortPut, of a put that nobody waits for: its answer may travel with later ones
 };
 
 /// Starts every message: UCX does not tell its sender.

@@ -76,6 +76,24 @@ TEST_F(UcxUnwatched, PeersThatAnswerNothingLeaveRoomForOthersAndAreMadeUpFor) {
   ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(0).ends.size() == 2 * room + 1; }));
 }
 
+TEST(UcxLoss, ComesAfterAllThatThePeerHadSent) {
+  constexpr std::size_t kPackets = 300;  // more than one round of UCX takes from a socket
+  UcxParty party(2, "tcp,self");
+  ASSERT_TRUE(party.complete());
+  const std::vector<std::byte> long_one(2000, std::byte{5});
+  const auto word = loop::bytes_of_value(kLossWord);
+  ASSERT_NE(party[1].send(0, word, long_one, 1).kind, Post::Kind::failed);
+  ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).packets.size() == 1; }));  // connected
+  for (std::size_t sent = 1; sent < kPackets;) {
+    if (party[1].send(0, word, long_one, 1).kind != Post::Kind::retry) ++sent;
+    party.poll(1);
+  }
+  for (int i = 0; i < 1000; ++i) party.poll(1);  // until all of it is in the socket
+  party[0].forget(1);
+  while (party.inbox(0).losses.empty()) party.poll(0);
+  EXPECT_EQ(party.inbox(0).packets.size(), kPackets);
+}
+
 TEST(UcxLoss, OfOneThatCannotBeReachedIsToldOnce) {
   UcxProcess here(2, "tcp,self");
   UcxProcess there(2, "posix,self");

@@ -82,6 +82,37 @@ TEST_F(UcxPut, OfAWindowShareAnswers) {
   EXPECT_LT(party_.ucx(1).counts().answers - target.answers, 3200u);
 }
 
+TEST_F(UcxPut, WithASignalThatNobodyWaitsForSharesItsAnswer) {
+  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));
+  core::NativeSignal& signal = *party_[0].signal();
+  const Counts target = party_.ucx(1).counts();
+  const auto before = allocations();
+  std::uint64_t word = kWord;
+  for (std::size_t i = 1; i <= 64; ++i) {
+    const auto from = std::as_bytes(std::span(&word, 1));
+    ASSERT_EQ(signal.put_signal_unwaited(1, key_, 64 * i, from, {0, i}, ++token_).kind, Post::Kind::posted);
+    word = 0;  // read during the call
+    ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(1).signals.size() == i; }));
+    EXPECT_EQ(std::memcmp(memory_.data() + 64 * i, &kWord, sizeof kWord), 0);
+    word = kWord;
+  }
+  ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(0).ends.size() == token_; })) << "each has an end";
+  EXPECT_LT(party_.ucx(1).counts().answers - target.answers, 32u);
+  EXPECT_EQ(allocations() - before, 0u);
+}
+
+TEST_F(UcxPut, WithASignalThatNobodyWaitsForIsAnsweredBeforeASleep) {
+  ASSERT_NO_FATAL_FAILURE(put_words(1, 1));
+  const auto from = std::as_bytes(std::span(&kWord, 1));
+  ASSERT_EQ(party_[0].signal()->put_signal_unwaited(1, key_, 0, from, {0, 1}, ++token_).kind,
+            Post::Kind::posted);
+  while (party_.inbox(1).signals.empty()) party_.poll(1);
+  party_[1].waitable()->arm();
+  party_[1].waitable()->disarm();
+  for (int i = 0; i < 100'000 && party_.inbox(0).ends.size() < token_; ++i) party_.poll(0);
+  EXPECT_EQ(party_.inbox(0).ends.size(), token_);
+}
+
 class UcxNetworkPut : public UcxPut {
  protected:
   UcxNetworkPut() : UcxPut("network") {}
