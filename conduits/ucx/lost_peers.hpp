@@ -32,9 +32,10 @@ class LostPeers {
   /// During a poll, in which UCX found something to do or nothing: reports the peers that have failed, once what they had sent
   /// has been taken, and waits for the remaining operations on those reported before.
   void poll(bool found_nothing) noexcept {
-    if (peers_.has_failed() && (found_nothing || ++busy_polls_ >= kMostBusyPolls)) [[unlikely]] {
-      busy_polls_ = 0;
-      peers_.take_failed([this](Peer& peer) { report(peer); });
+    if (peers_.has_failed()) [[unlikely]] {
+      const bool all = found_nothing || ++busy_polls_ >= kMostBusyPolls;
+      if (all) busy_polls_ = 0;
+      peers_.take_failed(all, [this](Peer& peer) { report(peer); });
     }
     if (!unfinished_.empty()) [[unlikely]]
       finish_rest();

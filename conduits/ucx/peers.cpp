@@ -73,9 +73,9 @@ core::Post Peers::connect(Peer& peer) noexcept {
 }
 
 void Peers::fail(Peer& peer, ucs_status_t why) noexcept {
-  if (peer.gone || peer.failed) return;
-  peer.failed = true;
-  peer.why = why;
+  if (peer.gone) return;
+  if (peer.why == UCS_OK) peer.why = why;
+  if (std::exchange(peer.failed, true)) return;
   failed_.push_back(peer.rank);
 }
 

@@ -39,11 +39,20 @@ class Peers {
   /// dropped; a rank that waits for that message must learn that it will not come.
   void fail(Peer& peer, ucs_status_t why) noexcept;
   bool has_failed() const noexcept { return !failed_.empty(); }
-  /// Calls `use(peer)` for each failed peer, also for those that are added meanwhile.
+  /// Calls `use(peer)` for each failed peer, also for those that are added meanwhile. If not `all`, only for those whose connection
+  /// UCX has found broken: nothing more comes from them.
   template <class Use>
-  void take_failed(const Use& use) noexcept {
-    for (std::size_t i = 0; i < failed_.size(); ++i) use(peers_[failed_[i]]);
-    failed_.clear();
+  void take_failed(bool all, const Use& use) noexcept {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < failed_.size(); ++i) {
+      Peer& peer = peers_[failed_[i]];
+      if (all || peer.why != UCS_OK) {
+        use(peer);
+      } else {
+        failed_[kept++] = peer.rank;
+      }
+    }
+    failed_.resize(kept);
   }
 
   /// The error code for an answer of UCX's to a post; `ok`: UCX had no room.
