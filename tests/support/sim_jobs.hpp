@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -113,13 +114,19 @@ class EqualBlocks {
   std::vector<std::int64_t> out_;
 };
 
+/// On a busy machine a rank's thread may get no processor for seconds.
+inline SimOptions patient(SimOptions options) {
+  options.patience = std::chrono::minutes(2);
+  return options;
+}
+
 /// A job over a simulated network, all ranks of which make the same calls.
 class SimTimes {
  public:
   /// `host_of` each rank; none: all share one. The conduit joins the ranks of one process, so other hosts are pretended: each
   /// rank believes in them when it makes the team that calls.
   SimTimes(Rank ranks, const SimOptions& options, const Settings& forced, std::vector<Rank> host_of = {})
-      : ranks_(ranks), host_of_(std::move(host_of)), network_(ranks, options, nullptr, {}) {
+      : ranks_(ranks), host_of_(std::move(host_of)), network_(ranks, patient(options), nullptr, {}) {
     Config config;
     const Settings always = {{"segment_bytes", "64K"}, {"coll_scratch", "32M"}, {"log", "off"}};
     for (const Settings& settings : {always, forced}) {

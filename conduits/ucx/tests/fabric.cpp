@@ -3,6 +3,8 @@
 #include "tests/conformance/rdma_device.hpp"
 #include "tools/aqconform/fabrics.hpp"
 
+#include <algorithm>
+
 namespace aqueduct::conformance {
 
 std::vector<Fabric> ucx_fabrics() {
@@ -14,8 +16,10 @@ std::vector<Fabric> ucx_fabrics() {
                 .processes = processes,
                 .serves_aside = true};
     // UCX itself ends the program, see docs/conduits/ucx.md.
-    made.outlived =
-        transports == std::string("tcp,self") ? Fabric::Outlived::all_but_gets : Fabric::Outlived::little;
+    const bool network_puts =
+        std::ranges::count(made.settings, Settings::value_type{"ucx_put", "network"}) != 0;
+    made.outlived = transports == std::string("tcp,self") && !network_puts ? Fabric::Outlived::all_but_gets
+                                                                           : Fabric::Outlived::little;
     made.prepare = [transports] {
       Config config;
       if (!config.set("ucx_transports", transports)) return std::string("the setting is refused");
