@@ -1,7 +1,7 @@
 #include "tools/aqcheck/large.hpp"
 
 #include "tools/aqcheck/legal.hpp"
-#include "tools/aqcheck/study.hpp"
+#include "tools/aqcheck/wrong_costs.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "tools/aqcheck/run.hpp"
-#include "tools/aqcheck/study.hpp"
+#include "tools/aqcheck/wrong_costs.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,6 @@
 #include "tools/aqcheck/check.hpp"
 
 #include <cstdint>
-#include <string>
 
 namespace aqueduct::aqcheck {
 
@@ -17,7 +16,7 @@ struct Studied {
   bool less_depth = false;      ///< `depth` is a limit
 };
 
-/// A line of the table of study.cpp.
+/// A row of the study: the files study_*.cpp have them.
 struct StudyEntry {
   coll::Operation operation;
   const char* algorithm;
@@ -27,14 +26,10 @@ struct StudyEntry {
   const char* differs;
 };
 
-/// Null if the table does not have the algorithm.
+/// Null if the study does not have the algorithm.
 const StudyEntry* find_in_study(const coll::Algorithm& algorithm) noexcept;
 
 /// The formula with the passes of Sync::all added.
 Studied studied(const StudyEntry& entry, const coll::Shape& shape);
-
-/// Compares what was counted with the algorithm's own formula, and with the study if that has the algorithm. Empty if
-/// they agree.
-std::string wrong_costs(const Case& checked, const Counted& counted);
 
 }  // namespace aqueduct::aqcheck

@@ -1,13 +1,19 @@
-#include "tools/aqcheck/study_hosts.hpp"
+#include "tools/aqcheck/study_formulas.hpp"
+#include "tools/aqcheck/study_rows.hpp"
 
-#include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdint>
 
 namespace aqueduct::aqcheck {
 
+using coll::Operation;
 using coll::Shape;
 
 namespace {
+
+// What schedules send that go by hosts: P members on G hosts. On a host P - G messages go up to the leaders, and as many
+// down. Depths are limits: a host of one member has nobody to hear from.
 
 std::uint64_t hosts(const Shape& shape) { return shape.groups.of->count(); }
 std::uint64_t beside_leaders(const Shape& shape) { return shape.ranks - hosts(shape); }
@@ -17,13 +23,6 @@ std::uint32_t rounds_of_hosts(const Shape& shape, std::uint64_t radix) {
   std::uint32_t rounds = 0;
   for (std::uint64_t reached = 1; reached < hosts(shape); reached *= radix) ++rounds;
   return rounds;
-}
-
-std::uint64_t segments_of(const Shape& shape, std::uint64_t wanted) {
-  const std::uint64_t elements = shape.bytes / shape.element;
-  const std::uint64_t most = std::min(wanted, elements);
-  const std::uint64_t each = (elements + most - 1) / most;
-  return (elements + each - 1) / each;
 }
 
 Studied on_tree_of_hosts(const Shape& shape, std::uint64_t segments) {
@@ -41,8 +40,6 @@ Studied through_leaders(const Shape& shape, std::uint64_t radix) {
           .less_depth = true};
 }
 
-}  // namespace
-
 Studied barrier_by_hosts(const Shape& shape) {
   Studied out = through_leaders(shape, shape.parameters[0]);
   out.fewer_messages = true;  // where G is no power of k, as in a dissemination of G
@@ -50,7 +47,7 @@ Studied barrier_by_hosts(const Shape& shape) {
 }
 
 Studied broadcast_by_hosts(const Shape& shape) {
-  return on_tree_of_hosts(shape, segments_of(shape, shape.parameters[1]));
+  return on_tree_of_hosts(shape, segments(shape, shape.parameters[1]));
 }
 
 Studied reduce_by_hosts(const Shape& shape) { return on_tree_of_hosts(shape, 1); }
@@ -105,6 +102,7 @@ Studied all_gather_by_hosts(const Shape& shape) {
           .less_depth = true};
 }
 
+/// Scatter and gather.
 Studied blocks_by_hosts(const Shape& shape) {
   // A block moves once for each digit of its host's number, counted from the root's, that is not 0; and once on its host,
   // unless it is its leader's.
@@ -154,11 +152,12 @@ Studied reduce_scatter_by_hosts(const Shape& shape) {
           .less_depth = true};
 }
 
+/// Scan and exscan.
 Studied scan_by_hosts(const Shape& shape) {
   Studied out;
   out.messages = 2 * beside_leaders(shape);
   const coll::Groups& groups = *shape.groups.of;
-  const bool exclusive = shape.operation == coll::Operation::exscan;
+  const bool exclusive = shape.operation == Operation::exscan;
   if (exclusive && groups.size(groups.count() - 1) > 1)
     --out.messages;  // nothing comes after the last member
   for (std::uint64_t distance = 1; distance < hosts(shape); distance *= 2)
@@ -168,6 +167,31 @@ Studied scan_by_hosts(const Shape& shape) {
   out.less_depth = true;
   return out;
 }
+
+constexpr const char* kHosts =
+    "hosts of one member have nobody to hear from, and few digits are used in the last round";
+
+constexpr std::array kByHosts{
+    StudyEntry{Operation::barrier, "hosts", barrier_by_hosts, kHosts},
+    StudyEntry{Operation::broadcast, "hosts", broadcast_by_hosts, kHosts},
+    StudyEntry{Operation::all_gather, "hosts", all_gather_by_hosts, kHosts},
+    StudyEntry{Operation::reduce, "hosts", reduce_by_hosts, kHosts},
+    StudyEntry{Operation::all_reduce, "hosts", all_reduce_by_hosts, kHosts},
+    StudyEntry{Operation::scatter, "hosts", blocks_by_hosts, kHosts},
+    StudyEntry{Operation::gather, "hosts", blocks_by_hosts, kHosts},
+    StudyEntry{Operation::all_to_all, "hosts", all_to_all_by_hosts, kHosts},
+    StudyEntry{Operation::reduce_scatter, "hosts", reduce_scatter_by_hosts, kHosts},
+    StudyEntry{Operation::scan, "hosts", scan_by_hosts, kHosts},
+    StudyEntry{Operation::exscan, "hosts", scan_by_hosts, kHosts},
+    StudyEntry{Operation::all_reduce, "hosts-tree", all_reduce_by_tree_of_hosts, kHosts},
+    StudyEntry{
+        Operation::all_reduce, "hosts-dissemination", all_reduce_in_three_dimensions,
+        "the study takes powers of two; where all numbers are, nothing is given away and chains are shorter"},
+};
+
+}  // namespace
+
+std::span<const StudyEntry> rows_of_hosts() noexcept { return kByHosts; }
 
 void add_pass_by_hosts(Studied& to, const Shape& shape, bool on_tree) {
   to.messages += on_tree ? shape.ranks - 1 : through_leaders(shape, 2).messages;

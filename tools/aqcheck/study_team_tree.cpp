@@ -1,13 +1,19 @@
-#include "tools/aqcheck/study_team_tree.hpp"
+#include "tools/aqcheck/study_formulas.hpp"
+#include "tools/aqcheck/study_rows.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <vector>
 
 namespace aqueduct::aqcheck {
 
+using coll::Operation;
 using coll::Shape;
 
 namespace {
+
+// What goes over the tree of a team: P - 1 edges, whichever member is the root. Paths are found from the parents alone.
 
 /// For each member the one before it on its way from the operation's root, and how many edges it is away.
 struct Ways {
@@ -36,13 +42,8 @@ struct Ways {
   }
 };
 
-}  // namespace
-
 Studied broadcast_on_team_tree(const Shape& shape) {
-  const std::uint64_t elements = shape.bytes / shape.element;
-  const std::uint64_t wanted = std::min<std::uint64_t>(shape.parameters[0], elements);
-  const std::uint64_t each = (elements + wanted - 1) / wanted;
-  return {.messages = (shape.ranks - 1) * ((elements + each - 1) / each),
+  return {.messages = (shape.ranks - 1) * segments(shape, shape.parameters[0]),
           .bytes = (shape.ranks - 1) * shape.bytes,
           .depth = Ways(shape).deepest()};
 }
@@ -70,5 +71,19 @@ Studied scatter_on_team_tree(const Shape& shape) {
   }
   return out;
 }
+
+constexpr std::array kOnTeamTrees{
+    StudyEntry{Operation::broadcast, "team-tree", broadcast_on_team_tree, kSame},
+    StudyEntry{
+        Operation::scatter, "team-tree", scatter_on_team_tree,
+        "of a tree whose subtrees are ranges of the team, one may begin before member 0 and end behind it: "
+        "two puts"},
+    StudyEntry{Operation::gather, "team-tree", blocks_on_team_tree, kSame},
+    StudyEntry{Operation::reduce, "team-tree", reduce_on_team_tree, kSame},
+};
+
+}  // namespace
+
+std::span<const StudyEntry> rows_of_team_trees() noexcept { return kOnTeamTrees; }
 
 }  // namespace aqueduct::aqcheck

@@ -2,6 +2,7 @@
 #include "tools/aqcheck/grid.hpp"
 #include "tools/aqcheck/large.hpp"
 #include "tools/aqcheck/study.hpp"
+#include "tools/aqcheck/wrong_costs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +41,8 @@ TEST(Study, SaysWhyALimitIsNotReached) {
     ASSERT_NE(entry, nullptr);
     for_each_case(*algorithm, {.ranks = 11, .light = true}, [&](const Case& made) {
       const Studied said = studied(*entry, made.shape);
-      if (made.shape.few_signals) return;  // a tree's root goes on before the others: no matter of the algorithm
+      if (made.shape.few_signals)
+        return;  // a tree's root goes on before the others: no matter of the algorithm
       if (said.fewer_messages || said.less_depth) {
         EXPECT_STRNE(entry->differs, "") << describe(made);
       }
