@@ -1,7 +1,5 @@
 #include "coll/model/replay_ahead.hpp"
 
-#include "coll/model/rank_batches.hpp"
-
 #include <algorithm>
 #include <span>
 
@@ -13,23 +11,9 @@ ReplayAhead::ReplayAhead(ReplayState& state) : state_(state), members_(state.ran
 
 bool ReplayAhead::run() {
   for (Rank rank = 0; rank < state_.ranks && fits_; ++rank) go_on(rank);
-  Ports& ports = state_.ports;
-  RankBatches batches(state_.ranks);
-  while (fits_ && state_.goes_on()) {
-    const std::uint64_t window = ports.first_window();
-    if (window == Calendar<ReplayEvent>::kNone) break;
-    if (ports.heads().first() == window) {
-      LargeVector<ReplayEvent> events = ports.heads().take();
-      const auto arrive_all = [&](std::span<ReplayEvent> of_rank) {
-        sort_events(of_rank);
-        for (const ReplayEvent& event : of_rank) arrive(event);
-      };
-      batches.deal(events, arrive_all,
-                   [&](const ReplayEvent& event) { return state_.touched(event, &members_[event.rank]); });
-      ports.heads().recycle(std::move(events));
-    }
-    ports.route(window);
-  }
+  replay_arrivals(state_, members_, fits_, [&](std::span<const ReplayEvent> events, Picoseconds) {
+    for (const ReplayEvent& event : events) arrive(event);
+  });
   for (Rank rank = 0; rank < state_.ranks; ++rank) {
     const Member& member = members_[rank];
     ReplayedMember& out = state_.out.members[rank];
@@ -83,13 +67,7 @@ bool ReplayAhead::execute(Rank rank, Member& member, const Brief& step) {
     case Step::Kind::native: state_.fail("a step leaves the operation to the conduit"); return false;
     case Step::Kind::tell: member.told = std::min(member.told, member.now); return true;
     case Step::Kind::copy:
-    case Step::Kind::reduce:
-      if (const Picoseconds length = state_.local_time(step); length != 0) {
-        const auto what = step.kind == Step::Kind::copy ? Watcher::What::copy : Watcher::What::reduce;
-        member.now =
-            state_.work(rank, member.busy, member.now, length, what, kNoRank, step.bytes * step.runs);
-      }
-      [[fallthrough]];
+    case Step::Kind::reduce: member.work(state_, rank, step); [[fallthrough]];
     case Step::Kind::nothing:
       if (step.done != kNoCounter) state_.counter(rank, 0, step.done).add(1, member.now);
       return true;
@@ -100,15 +78,7 @@ bool ReplayAhead::execute(Rank rank, Member& member, const Brief& step) {
 
 void ReplayAhead::post(Rank rank, Member& member, const Brief& step) {
   const std::uint64_t bytes = step.all_bytes();
-  const Picoseconds overhead = state_.ports.between(rank, step.peer, bytes).overhead;
-  member.now = state_.work(rank, member.busy, member.now, overhead, Watcher::What::post, step.peer, bytes);
-  const Picoseconds left = state_.ports.hand_over(rank, member.now, bytes,
-                                                  {.bytes = bytes,
-                                                   .rank = step.peer,
-                                                   .counter = step.raise,
-                                                   .add = step.add,
-                                                   .kind = ReplayEvent::Kind::put});
-  if (bytes > 0) member.sources = std::max(member.sources, left);
+  const Picoseconds left = member.post(state_, rank, step, bytes);
   if (step.done != kNoCounter) state_.counter(rank, 0, step.done).add(1, bytes > 0 ? left : member.now);
 }
 

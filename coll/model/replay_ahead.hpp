@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/model/replay_arrivals.hpp"
 #include "coll/model/replay_state.hpp"
 
 #include <cstdint>
@@ -18,12 +19,8 @@ class ReplayAhead {
   bool run();
 
  private:
-  struct Member {
-    Picoseconds now = 0;      ///< of the processor: it is busy until then, or waits since then
-    Picoseconds sources = 0;  ///< when all puts so far have left
+  struct Member : ReplayedProcessor {
     Picoseconds told = kNever;
-    Picoseconds ended = kNever;
-    Picoseconds busy = 0;
   };
 
   void arrive(const ReplayEvent& head);

@@ -1,6 +1,5 @@
 #include "coll/model/replay_lanes.hpp"
 
-#include "coll/model/rank_batches.hpp"
 #include "coll/model/replay_ahead.hpp"
 
 #include <algorithm>
@@ -24,25 +23,10 @@ bool ReplayLanes::run() {
     begin_look(members_[rank], state_.called(rank));
     go_on(rank, 0);
   }
-  Ports& ports = state_.ports;
-  RankBatches batches(state_.ranks);
-  while (fits_ && state_.goes_on()) {
-    const std::uint64_t window = ports.first_window();
-    if (window == Calendar<ReplayEvent>::kNone) break;
-    if (ports.heads().first() == window) {
-      LargeVector<ReplayEvent> events = ports.heads().take();
-      const Picoseconds sure = ports.end_of(window) - 1;
-      const auto happen = [&](std::span<ReplayEvent> of_rank) {
-        sort_events(of_rank);
-        for (const ReplayEvent& event : of_rank) take(event);
-        go_on(of_rank.front().rank, sure);
-      };
-      batches.deal(events, happen,
-                   [&](const ReplayEvent& event) { return state_.touched(event, &members_[event.rank]); });
-      ports.heads().recycle(std::move(events));
-    }
-    ports.route(window);
-  }
+  replay_arrivals(state_, members_, fits_, [&](std::span<const ReplayEvent> events, Picoseconds sure) {
+    for (const ReplayEvent& event : events) take(event);
+    go_on(events.front().rank, sure);
+  });
   for (Rank rank = 0; rank < state_.ranks; ++rank) {
     Member& member = members_[rank];
     if (!member.looking) idle(member, kNever);
@@ -181,13 +165,7 @@ void ReplayLanes::execute(Rank rank, Member& member, ReplayState::Lane& lane) {
     case Step::Kind::native: break;
     case Step::Kind::tell: tell(member, lane); return end_work(rank, member, step);
     case Step::Kind::copy:
-    case Step::Kind::reduce:
-      if (const Picoseconds length = state_.local_time(step); length != 0) {
-        const auto what = step.kind == Step::Kind::copy ? Watcher::What::copy : Watcher::What::reduce;
-        member.now =
-            state_.work(rank, member.busy, member.now, length, what, kNoRank, step.bytes * step.runs);
-      }
-      [[fallthrough]];
+    case Step::Kind::reduce: member.work(state_, rank, step); [[fallthrough]];
     case Step::Kind::nothing: return end_work(rank, member, step);
   }
   fits_ = false;
@@ -195,18 +173,8 @@ void ReplayLanes::execute(Rank rank, Member& member, ReplayState::Lane& lane) {
 
 void ReplayLanes::post(Rank rank, Member& member, const Brief& step) {
   const std::uint64_t bytes = step.all_bytes();
-  const Picoseconds overhead = state_.ports.between(rank, step.peer, bytes).overhead;
-  member.now = state_.work(rank, member.busy, member.now, overhead, Watcher::What::post, step.peer, bytes);
-  const Picoseconds left = state_.ports.hand_over(rank, member.now, bytes,
-                                                  {.bytes = bytes,
-                                                   .rank = step.peer,
-                                                   .counter = step.raise,
-                                                   .add = step.add,
-                                                   .kind = ReplayEvent::Kind::put});
-  if (bytes > 0)
-    member.sources = std::max(member.sources, left);
-  else
-    end_work(rank, member, step);
+  member.post(state_, rank, step, bytes);
+  if (bytes == 0) end_work(rank, member, step);
 }
 
 /// What is over at once.

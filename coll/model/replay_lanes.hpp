@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/model/replay_arrivals.hpp"
 #include "coll/model/replay_state.hpp"
 
 #include <cstdint>
@@ -23,13 +24,9 @@ class ReplayLanes {
   bool run();
 
  private:
-  struct alignas(64) Member {
-    Picoseconds now = 0;      ///< of the processor: of the look, or where the last one has ended
-    Picoseconds began = 0;    ///< the look
-    Picoseconds sources = 0;  ///< when all puts so far have left
-    Picoseconds ended = kNever;
+  struct alignas(64) Member : ReplayedProcessor {
+    Picoseconds began = 0;  ///< the look
     Picoseconds drained = 0;
-    Picoseconds busy = 0;
     std::uint32_t lane = 0;  ///< which the look has come to
     std::uint8_t untold = 0;
     bool looking = false;  ///< in doubt
