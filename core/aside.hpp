@@ -1,6 +1,9 @@
 #pragma once
 
-#include "core/conduit.hpp"
+#include <aqueduct/global_ptr.hpp>
+#include <aqueduct/rank.hpp>
+
+#include "core/post.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +12,26 @@
 #include <vector>
 
 namespace aqueduct::core {
+
+/// The result of an Aside, which has served a packet in place of the memory's owner.
+struct AsideDone {
+  static constexpr std::size_t kMostAnswer = 64;
+  static constexpr std::size_t kMostRest = 16;
+  alignas(8) std::array<std::byte, kMostAnswer> answer;  ///< a packet, to be sent to the initiator
+  alignas(8) std::array<std::byte, kMostRest> rest;      ///< a packet for the owner, instead of the original
+  std::size_t answer_bytes = 0;
+  std::size_t rest_bytes = 0;  ///< 0: the owner gets no packet
+};
+
+/// Carries out a packet's request on the conduit's progress thread, while the endpoint's owner computes.
+///
+/// Returns true if the request is done: `done` is filled. Returns false if nothing
+/// happened: the owner must get the packet. `memory(what, id)` returns this rank's
+/// part of a segment, or an empty span if the conduit does not know the segment.
+///
+/// Threads: may run at the same time as the owner's thread. It uses nothing of the endpoint but `memory`.
+using Aside = bool (*)(Bytes packet, MutableBytes (*memory)(const void* what, SegmentId id) noexcept,
+                       const void* what, AsideDone& done) noexcept;
 
 /// An answer as Conduit::send takes it: the header's length is a multiple of 8 bytes, and the rest is its payload.
 inline Bytes header_of_answer(Bytes answer) noexcept { return answer.first(answer.size() & ~std::size_t{7}); }

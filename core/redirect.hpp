@@ -82,4 +82,17 @@ class Redirect {
   std::uint32_t used_ = 0;
 };
 
+/// What peers put into a range of this rank's memory is stored elsewhere. For a conduit whose processor stores the bytes, and
+/// so can choose where.
+class NativeRedirects {
+ public:
+  virtual ~NativeRedirects() = default;
+  /// Puts to the range that arrive from now on go where the redirect says, if the whole packet is in the range. Requires: no
+  /// two redirects have a byte in common. No byte of a put is stored twice, and all are in place before what tells of the put.
+  /// Lifetime: the redirect and both ranges until `end_redirect`.
+  virtual void begin_redirect(Redirect& redirect) noexcept = 0;
+  /// The conduit forgets it. Nothing is stored there when this has returned.
+  virtual void end_redirect(Redirect& redirect) noexcept = 0;
+};
+
 }  // namespace aqueduct::core
