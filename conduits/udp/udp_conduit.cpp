@@ -334,15 +334,15 @@ void UdpConduit::refused(Rank from, const char* call, std::uint32_t id, std::uin
 }
 
 void UdpConduit::silent(Rank peer) noexcept {
-  log_.warn("rank {} at {} has not been heard for {:.1f} s (AQUEDUCT_UDP_TIMEOUT): taken for lost", peer,
-            address_of(peer), static_cast<double>(options_.timeout) / 1e9);
+  log_.warn("rank {} at {} has not been heard for {:.1f} s (AQUEDUCT_UDP_TIMEOUT): taken for lost{}", peer,
+            address_of(peer), static_cast<double>(options_.timeout) / 1e9, troubles());
 }
 
 void UdpConduit::black_hole(Rank peer) noexcept {
   log_.warn(
       "rank {} at {}: for {:.1f} s (AQUEDUCT_UDP_TIMEOUT) no long packet has got there, and most short ones "
-      "have: taken for lost. The path carries less than it did; AQUEDUCT_UDP_PACKET=1200 fits all paths",
-      peer, address_of(peer), static_cast<double>(options_.timeout) / 1e9);
+      "have: taken for lost. The path carries less than it did; AQUEDUCT_UDP_PACKET=1200 fits all paths{}",
+      peer, address_of(peer), static_cast<double>(options_.timeout) / 1e9, troubles());
 }
 
 void UdpConduit::attempts_exhausted(Rank peer) noexcept {
@@ -372,6 +372,12 @@ void UdpConduit::drops_without_memory(Rank peer) noexcept {
 
 std::string UdpConduit::address_of(Rank peer) const noexcept try {
   return transport_.address(peer);
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
+std::string UdpConduit::troubles() const noexcept try {
+  return transport_.carrier().troubles();
 } catch (const std::bad_alloc&) {
   return {};
 }

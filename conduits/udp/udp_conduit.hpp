@@ -110,6 +110,8 @@ class UdpConduit final : public core::Conduit,
   void drops_without_memory(Rank peer) noexcept override;
   /// For the log; empty if there is no memory for it.
   std::string address_of(Rank peer) const noexcept;
+  /// What this system has done to datagrams (Carrier::troubles), likewise.
+  std::string troubles() const noexcept;
 
   /// Reserves room to defer this much, in addition to the completions and losses that may come at any time.
   bool make_room(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {

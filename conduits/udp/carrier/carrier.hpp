@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include <sys/uio.h>
 
@@ -58,15 +59,22 @@ class Carrier {
     std::uint64_t send_calls = 0, receive_calls = 0;  ///< system calls
     std::uint64_t sent = 0, received = 0;             ///< datagrams
     std::uint64_t sent_bytes = 0, received_bytes = 0;
-    std::uint64_t no_room = 0;  ///< the system's send buffer was full
-    std::uint64_t refused = 0;  ///< sends that failed otherwise
+    std::uint64_t no_room = 0;   ///< the system's send buffer was full
+    std::uint64_t refused = 0;   ///< datagrams whose send failed otherwise
+    std::uint64_t too_long = 0;  ///< how many of these were too long (EMSGSIZE)
     /// Datagrams that the system dropped because the receive buffer was full (SO_RXQ_OVFL).
     std::uint64_t overflowed = 0;
+    std::uint64_t truncated = 0;  ///< datagrams that were dropped because they were longer than a buffer
   };
   virtual const Counters& counters() const noexcept = 0;
-  virtual int last_error() const noexcept = 0;  ///< errno of the last refused send; 0 if none
+  /// errno of the last refused send of a datagram that was not too long; 0 if none.
+  virtual int last_error() const noexcept = 0;
   /// Length of the shortest datagram that the system refused as too long (EMSGSIZE) since the last call, or 0.
   virtual std::size_t too_long() noexcept { return 0; }
+
+  /// What this system has done to datagrams, for the log and the stall report: "; 3 datagrams refused by this system, last:
+  /// Network is unreachable". Empty if nothing.
+  std::string troubles() const;
 };
 
 }  // namespace aqueduct::conduits::udp

@@ -40,7 +40,7 @@ SocketCarrier::SocketCarrier(Descriptor socket, const Options& options, core::Lo
               {.segmentation = options.allow_gso && can_segment(socket_.get()),
                .many_messages = options.allow_mmsg,
                .dont_fragment = options.dont_fragment},
-              counters_),
+              counters_, log),
       receiver_(socket_.get(),
                 {.buffers = options.reads, .many_messages = options.allow_mmsg, .plain = options.plain_reads},
                 counters_) {

@@ -38,8 +38,6 @@ class SocketCarrier final : public Carrier {
   int receive_buffer() const noexcept { return receive_buffer_; }
   bool gso() const noexcept { return sender_.segments(); }
   bool gro() const noexcept { return gro_; }
-  /// Datagrams that were dropped because they were longer than a buffer.
-  std::uint64_t truncated() const noexcept { return receiver_.truncated(); }
   std::uint64_t gso_failures() const noexcept { return sender_.segmentation_failures(); }
   /// In words: "192.0.2.2:4711, GSO, GRO, mmsg, buffers 4096 KiB to send and 8192 KiB to receive".
   std::string text() const;

@@ -124,7 +124,7 @@ void SocketReceiver::take(std::size_t buffer, std::size_t bytes) noexcept {
   }
   head.msg_controllen = controls_[buffer].bytes.size();
   if ((head.msg_flags & MSG_TRUNC) != 0) {
-    ++truncated_;
+    ++counters_.truncated;
     return;
   }
   if (bytes == 0) {  // an empty datagram, which the protocol never sends

@@ -30,8 +30,6 @@ class SocketReceiver {
   /// As Carrier::receive.
   std::span<const Incoming> receive(std::size_t most) noexcept;
 
-  std::uint64_t truncated() const noexcept { return truncated_; }
-
  private:
   std::size_t read_one(std::size_t buffer) noexcept;
   std::size_t read_plain() noexcept;
@@ -54,7 +52,6 @@ class SocketReceiver {
   std::vector<mmsghdr> messages_;
   std::vector<Incoming> incoming_;
   std::size_t incoming_used_ = 0;
-  std::uint64_t truncated_ = 0;
   std::uint32_t overflowed_ = 0;  // the system's count at the last report
 };
 

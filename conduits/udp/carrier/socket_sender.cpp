@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include <netinet/udp.h>
@@ -34,11 +35,13 @@ int send_message(int socket, const msghdr& head) noexcept {
 
 }  // namespace
 
-SocketSender::SocketSender(int socket, sa_family_t family, Abilities abilities, Carrier::Counters& counters)
+SocketSender::SocketSender(int socket, sa_family_t family, Abilities abilities, Carrier::Counters& counters,
+                           core::Log& log)
     : socket_(socket),
       family_(family),
       abilities_(abilities),
       counters_(counters),
+      log_(log),
       messages_(kMessages),
       owners_(kMessages),
       controls_(kMessages),
@@ -126,14 +129,14 @@ void SocketSender::add(const Outgoing& outgoing, std::size_t owner, iovec* piece
   head.msg_iovlen = count;
   head.msg_control = nullptr;
   head.msg_controllen = 0;
-  owners_[messages_used_] = {owner, 1, bytes, bytes};
+  owners_[messages_used_] = {owner, 1, bytes, bytes, outgoing.to};
   if (segment != 0) {
     Control& control = controls_[messages_used_];
     const auto number = static_cast<std::uint16_t>(segment);
     std::memcpy(control.bytes.data() + CMSG_LEN(0), &number, sizeof number);
     head.msg_control = control.bytes.data();
     head.msg_controllen = control.bytes.size();
-    owners_[messages_used_] = {owner, (bytes + segment - 1) / segment, bytes, segment};
+    owners_[messages_used_] = {owner, (bytes + segment - 1) / segment, bytes, segment, outgoing.to};
   }
   ++messages_used_;
 }
@@ -163,7 +166,9 @@ SocketSender::Flushed SocketSender::flush(std::size_t outgoings) noexcept {
     }
     const bool segmented = messages_[next].msg_hdr.msg_control != nullptr;
     if (segmented && (errno == EIO || errno == EINVAL)) return {Stop::no_segmentation, owner.outgoing};
-    refuse(errno, owner.datagrams, owner.datagram_bytes);
+    const int problem = errno;
+    refuse(problem, owner.datagrams, owner.datagram_bytes);
+    tell(problem, *owner.to);
     ++next;
   }
   return {Stop::all_sent, outgoings};
@@ -191,9 +196,27 @@ bool SocketSender::send_without_segmentation(const Outgoing& outgoing) noexcept 
 
 void SocketSender::refuse(int problem, std::size_t count, std::size_t bytes_of_each) noexcept {
   counters_.refused += count;
-  last_error_ = problem;
-  if (problem != EMSGSIZE) return;
+  if (problem != EMSGSIZE) {
+    last_error_ = problem;
+    return;
+  }
+  counters_.too_long += count;
   too_long_ = too_long_ == 0 ? bytes_of_each : std::min(too_long_, bytes_of_each);
+}
+
+// Each reason once. Lengths are a matter of path MTU discovery, and ECONNREFUSED is about an earlier datagram: its receiver has
+// ended.
+void SocketSender::tell(int problem, const Address& to) noexcept try {
+  if (problem == EMSGSIZE || problem == ECONNREFUSED || told_of_ == told_.size()) return;
+  const auto end = told_.begin() + static_cast<std::ptrdiff_t>(told_of_);
+  if (std::find(told_.begin(), end, problem) != end) return;
+  told_[told_of_++] = problem;
+  log_.warn(
+      "udp: this system refuses to send to {}: {}. See the interface (ip link), the route (ip route get) and "
+      "the "
+      "firewall's rules for what leaves. Packets are tried again until AQUEDUCT_UDP_TIMEOUT",
+      to.text(), std::strerror(problem));
+} catch (const std::bad_alloc&) {
 }
 
 }  // namespace aqueduct::conduits::udp

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "conduits/udp/carrier/carrier.hpp"
+#include "core/log.hpp"
 
 #include <array>
 #include <cstddef>
@@ -25,7 +26,8 @@ class SocketSender {
     bool many_messages = true;  ///< sendmmsg
     bool dont_fragment = true;  ///< the socket sets don't-fragment, so it must be cleared for `may_fragment`
   };
-  SocketSender(int socket, sa_family_t family, Abilities abilities, Carrier::Counters& counters);
+  SocketSender(int socket, sa_family_t family, Abilities abilities, Carrier::Counters& counters,
+               core::Log& log);
 
   /// As Carrier::send. Without segmentation, an Outgoing of which the system took only some datagrams counts as not
   /// taken, so these datagrams are sent twice.
@@ -56,6 +58,7 @@ class SocketSender {
   Flushed flush_fragmented(std::size_t outgoings) noexcept;
   bool send_without_segmentation(const Outgoing& outgoing) noexcept;
   void refuse(int problem, std::size_t count, std::size_t bytes_of_each) noexcept;
+  void tell(int problem, const Address& to) noexcept;
 
   static constexpr std::size_t kMessages = kMostSegments;  // so that one Outgoing always fits
   static constexpr std::size_t kPieces = 1024;
@@ -65,6 +68,7 @@ class SocketSender {
   struct Owner {
     std::size_t outgoing;  // index in the batch
     std::size_t datagrams, bytes, datagram_bytes;
+    const Address* to;
   };
 
   int socket_;
@@ -72,6 +76,7 @@ class SocketSender {
   sa_family_t family_;
   Abilities abilities_;
   Carrier::Counters& counters_;
+  core::Log& log_;
   std::vector<mmsghdr> messages_;
   std::vector<Owner> owners_;
   std::vector<Control> controls_;
@@ -80,6 +85,8 @@ class SocketSender {
   std::size_t pieces_used_ = 0;
   std::uint64_t segmentation_failures_ = 0;
   int last_error_ = 0;
+  std::array<int, 8> told_{};  // the errors that the log has
+  std::size_t told_of_ = 0;    // how many
   std::size_t too_long_ = 0;
 };
 

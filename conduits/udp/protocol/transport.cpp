@@ -359,6 +359,7 @@ std::string Transport::text(Rank peer) const {
   std::string text = connections_[peer]->text(read_clock());
   if (unknown_senders_ != 0)
     text += fmt::format("; {} datagrams from unknown senders dropped", unknown_senders_);
+  text += carrier_->troubles();
   if (blocked_) text += "; the system's send buffer is full";
   return text;
 }

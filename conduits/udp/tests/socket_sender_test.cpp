@@ -1,10 +1,12 @@
 #include "conduits/udp/carrier/socket_carrier.hpp"
 #include "conduits/udp/carrier/socket_sender.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cerrno>
+#include <cstring>
+#include <string>
 #include <vector>
 
 #include <sys/un.h>
@@ -12,6 +14,9 @@
 
 namespace aqueduct::conduits::udp {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 core::Log failing_log() {
   return {core::LogLevel::warn, [](core::LogLevel, std::string_view line) { ADD_FAILURE() << line; }};
@@ -51,8 +56,10 @@ class UdpSocketSender : public testing::TestWithParam<bool> {};
 TEST_P(UdpSocketSender, StopsWhereThereIsNoRoomAndGoesOnThere) {
   Bottleneck line;
   Carrier::Counters counters;
+  core::Log log = failing_log();
   SocketSender sender(line.sender(), AF_UNIX,
-                      {.segmentation = false, .many_messages = GetParam(), .dont_fragment = false}, counters);
+                      {.segmentation = false, .many_messages = GetParam(), .dont_fragment = false}, counters,
+                      log);
   constexpr std::size_t kCount = 150;
   std::vector<std::byte> numbers(kCount);
   std::vector<iovec> pieces(kCount);
@@ -81,8 +88,10 @@ TEST_P(UdpSocketSender, StopsWhereThereIsNoRoomAndGoesOnThere) {
 TEST_P(UdpSocketSender, SendsAllOfAnOutgoingAgainOfWhichOnlyAPartFoundRoom) {
   Bottleneck line;
   Carrier::Counters counters;
+  core::Log log = failing_log();
   SocketSender sender(line.sender(), AF_UNIX,
-                      {.segmentation = false, .many_messages = GetParam(), .dont_fragment = false}, counters);
+                      {.segmentation = false, .many_messages = GetParam(), .dont_fragment = false}, counters,
+                      log);
   std::array<std::byte, 4> numbers{std::byte{0}, std::byte{1}, std::byte{2}, std::byte{3}};
   const iovec piece{numbers.data(), numbers.size()};
   const std::vector<Outgoing> batch(
@@ -98,6 +107,28 @@ TEST_P(UdpSocketSender, SendsAllOfAnOutgoingAgainOfWhichOnlyAPartFoundRoom) {
 
 INSTANTIATE_TEST_SUITE_P(Calls, UdpSocketSender, testing::Bool(),
                          [](const auto& one) { return one.param ? "Mmsg" : "Single"; });
+
+// A socket without SO_BROADCAST may not send to all hosts, and one bound to loopback has no route to other networks: nothing
+// leaves the machine.
+TEST(UdpRefusals, AreToldOnceForEachReasonWithTheAddress) {
+  std::vector<std::string> said;
+  core::Log log(core::LogLevel::warn,
+                [&](core::LogLevel, std::string_view line) { said.emplace_back(line); });
+  auto carrier = SocketCarrier::open({.bind_to = *Address::parse("127.0.0.1")}, log);
+  ASSERT_TRUE(carrier);
+  const Address far = *Address::parse("255.255.255.255:4711");
+  std::array<std::byte, 8> bytes{};
+  const iovec piece{bytes.data(), bytes.size()};
+  const Outgoing outgoing{.to = &far, .pieces = {&piece, 1}, .bytes = bytes.size(), .segment = bytes.size()};
+  EXPECT_EQ((*carrier)->troubles(), "");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ((*carrier)->send({&outgoing, 1}), 1u);
+  EXPECT_EQ((*carrier)->counters().refused, 3u);
+  ASSERT_NE((*carrier)->last_error(), 0);
+  const std::string why = std::strerror((*carrier)->last_error());
+  ASSERT_EQ(said.size(), 1u) << "one line for three refusals";
+  EXPECT_THAT(said[0], AllOf(HasSubstr("255.255.255.255:4711"), HasSubstr(why)));
+  EXPECT_EQ((*carrier)->troubles(), "; 3 datagrams refused by this system, last: " + why);
+}
 
 TEST(UdpSegmentation, IsSwitchedOffWhenTheSystemRefusesIt) {
   auto log = failing_log();
@@ -132,7 +163,7 @@ TEST(UdpSegmentation, StaysOnWhenTheSegmentsAreTooLong) {
       .to = &(*carrier)->local(), .pieces = {&piece, 1}, .bytes = bytes.size(), .segment = 65500};
   EXPECT_EQ((*carrier)->send({&outgoing, 1}), 1u);  // loopback's MTU leaves 65488
   EXPECT_EQ((*carrier)->too_long(), 65500u);
-  EXPECT_EQ((*carrier)->last_error(), EMSGSIZE);
+  EXPECT_EQ((*carrier)->counters().too_long, (*carrier)->counters().refused);
   EXPECT_TRUE((*carrier)->gso());
 }
 

@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <string>
+
+#include <sys/socket.h>
 
 namespace aqueduct::conduits::udp::connection_tests {
 namespace {
@@ -186,6 +190,19 @@ TEST_F(UdpConduitInVirtualTime, LosesASilentPeerWhenTheClockSaysSo) {
   EXPECT_EQ(inbox().losses, std::vector<Rank>{1});
   EXPECT_THAT(party_.take_said(), HasSubstr("has not been heard for 5.0 s"));
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(4)) << "that was real time";
+}
+
+// A socket that is shut down refuses what it should send, as a firewall or a lost route would.
+TEST_F(UdpConduitInVirtualTime, SaysOfALostPeerWhatTheSystemRefused) {
+  ASSERT_EQ(::shutdown(mine().waitable()->descriptor(), SHUT_WR), 0);
+  for (int second = 0; second < 5; ++second) move_on(std::chrono::seconds(1));
+  EXPECT_EQ(inbox().losses, std::vector<Rank>{1});
+  const std::string why = std::strerror(EPIPE);
+  const std::string said = party_.take_said();
+  EXPECT_THAT(said, HasSubstr("this system refuses to send to 127.0.0.1:"));
+  EXPECT_THAT(said, HasSubstr("taken for lost; "));
+  EXPECT_THAT(said, HasSubstr("datagrams refused by this system, last: " + why));
+  EXPECT_THAT(mine().state_of(1), HasSubstr("datagrams refused by this system, last: " + why));
 }
 
 }  // namespace
