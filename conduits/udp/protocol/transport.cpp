@@ -121,7 +121,8 @@ bool Transport::push() noexcept {
 }
 
 void Transport::flush(Time now, Connection& connection) noexcept {
-  connection.leaves(now);
+  // Whether the program let it wait: the handlers of this round do not count.
+  connection.leaves(in_progress_ ? last_progress_ : now);
   bool may_fragment = false;
   for (GsoBatch* batch = next_gso_batch(); batch != nullptr && connection.fill(now, *batch, may_fragment);
        batch = next_gso_batch()) {
@@ -222,15 +223,18 @@ int Transport::progress() noexcept {
   busy_rounds_ = arrived.empty() ? 0 : busy_rounds_ + 1;
   more_waits_ = arrived.size() >= reads_;
   reads_ = busy_rounds_ < 2 ? 1 : std::min(reads_ * 2, kMostReads);
-  if (!dirty_.empty() || blocked_) serve_dirty(now);
-  if (now >= deadline_) tick(now);
+  // Handlers may have run for long. What leaves now says so, or both ends would take their time for the path's. The timers keep
+  // to the time up to which the socket has been read: acknowledgements that have come since lie there.
+  const Time leaves = datagrams != 0 ? read_clock() : now;
+  if (!dirty_.empty() || blocked_) serve_dirty(leaves);
+  if (now >= deadline_) tick(now, leaves);
   in_progress_ = false;
   return datagrams;
 }
 
 // ------------------------------------------------------------------------------------------------------- time
 
-void Transport::tick(Time now) noexcept {
+void Transport::tick(Time now, Time leaves) noexcept {
   if (now - shared_at_ >= kShareEvery) share_window(now);
   deadline_ = kNever;
   const std::size_t too_long = carrier_->too_long();
@@ -239,14 +243,14 @@ void Transport::tick(Time now) noexcept {
     if (too_long != 0) connection.too_long(now, too_long);
     if (ended(now, connection)) continue;
     if (!blocked_) {
-      flush(now, connection);
-      if (GsoBatch* batch = next_gso_batch(); batch != nullptr && connection.fill_ping(now, *batch))
+      flush(leaves, connection);
+      if (GsoBatch* batch = next_gso_batch(); batch != nullptr && connection.fill_ping(leaves, *batch))
         add(connection, false);
     }
-    deadline_ = std::min(
-        deadline_, blocked_ ? std::max(connection.deadline(), now + kRetryBlocked) : connection.deadline());
+    deadline_ = std::min(deadline_, blocked_ ? std::max(connection.deadline(), leaves + kRetryBlocked)
+                                             : connection.deadline());
   }
-  if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
+  if (!push()) deadline_ = std::min(deadline_, leaves + kRetryBlocked);
 }
 
 void Transport::keep_alive(Time now, Connection& connection) noexcept {

@@ -89,7 +89,8 @@ class Transport {
   void flush(Time now, Connection& connection) noexcept;
   bool push() noexcept;
   void serve_dirty(Time now) noexcept;
-  void tick(Time now) noexcept;
+  /// Runs timers at the time `now`, and stamps what leaves with the time `leaves`.
+  void tick(Time now, Time leaves) noexcept;
   /// Runs the connection's timers. Whether the connection is over; its peer is then reported lost.
   bool ended(Time now, Connection& connection) noexcept;
   void share_window(Time now) noexcept;
