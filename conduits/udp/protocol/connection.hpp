@@ -13,6 +13,7 @@
 #include "conduits/udp/protocol/sent_packets.hpp"
 #include "core/conduit.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -238,6 +239,10 @@ class Connection {
   }
 
   // post
+  /// The most frames of one bundle at present: its packet must fit the path, also with the longest acknowledgement.
+  std::size_t bundle_room() const noexcept {
+    return std::min(Bundle::kBytes, mtu_.size() - kHeadroom - trailer());
+  }
   std::byte* room(std::size_t bytes, bool with_token) noexcept;
   void close_bundle() noexcept;
   LongMessage* take_buffer(std::uint32_t bytes) noexcept;

@@ -32,12 +32,11 @@ void Connection::close_bundle() noexcept {
 }
 
 // Room for `bytes` more of frames in a bundle, and for a token that its acknowledgement completes if `with_token`.
-// Null: no room.
+// Null: no room. Requires: `bytes` are at most bundle_room().
 std::byte* Connection::room(std::size_t bytes, bool with_token) noexcept {
   if (ended_) return nullptr;
-  const std::size_t most = std::min(Bundle::kBytes, mtu_.size() - kHeadroom - trailer());
   if (open_ != nullptr &&
-      (open_->used + bytes > most || (with_token && open_->tokens == Bundle::kMostTokens))) {
+      (open_->used + bytes > bundle_room() || (with_token && open_->tokens == Bundle::kMostTokens))) {
     close_bundle();
   }
   if (open_ == nullptr) {
@@ -84,7 +83,7 @@ core::Post Connection::send(core::Bytes header, core::Bytes payload) noexcept {
   if (ended_) return core::Post::failed(ErrorCode::peer_lost);
   const std::size_t bytes = header.size() + payload.size();
   const MessageFrame frame{.bytes = static_cast<std::uint32_t>(bytes)};
-  if (sizeof frame + padded(bytes) <= kMostInline + core::kMostHeader) {
+  if (sizeof frame + padded(bytes) <= std::min(kMostInline + core::kMostHeader, bundle_room())) {
     std::byte* at = room(sizeof frame + padded(bytes), false);
     if (at == nullptr) return core::Post::retry();
     at = write(at, frame);
@@ -96,7 +95,7 @@ core::Post Connection::send(core::Bytes header, core::Bytes payload) noexcept {
   close_bundle();  // earlier messages leave first
   long_message->next_offset = long_message->unacknowledged = 0;
   long_message->id = next_id_++;
-  static_assert(kMostInline + core::kMostHeader - sizeof frame >= kGuarded,
+  static_assert(kLeastPacket - kHeadroom - Seal::kTrailer - sizeof frame >= kGuarded,
                 "a long message has kGuarded bytes");
   write(long_message->frames(), MessageFrame{.flags = kBulk, .bytes = frame.bytes});
   write_padded(write_bytes(long_message->message(), header), payload);
@@ -134,8 +133,8 @@ core::Post Connection::put_announced(std::uint32_t segment, std::uint64_t offset
                                      Answer answer) noexcept {
   if (ended_) return core::Post::failed(ErrorCode::peer_lost);
   const auto bytes = static_cast<std::uint32_t>(from.size());
-  if (bytes <= kMostInline) {
-    const std::size_t head = sizeof(PutFrame) + signal.bytes();
+  const std::size_t head = sizeof(PutFrame) + signal.bytes();
+  if (bytes <= kMostInline && head + padded(bytes) <= bundle_room()) {
     std::byte* at = room(head + padded(bytes), true);
     if (at == nullptr) return core::Post::retry();
     PutFrame frame{.bytes = bytes, .segment = segment, .offset = offset};

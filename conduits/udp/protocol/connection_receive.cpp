@@ -262,7 +262,7 @@ bool Connection::apply(const Get& get) noexcept {
     return false;
   }
   const std::byte* from = segment.data() + frame.offset;
-  if (frame.bytes <= kMostInline) {
+  if (frame.bytes <= kMostInline && sizeof(DataFrame) + padded(frame.bytes) <= bundle_room()) {
     if (std::byte* at = room(sizeof(DataFrame) + padded(frame.bytes), false)) {
       const DataFrame data{.bytes = frame.bytes, .transfer = frame.transfer};
       std::memcpy(at, &data, sizeof data);

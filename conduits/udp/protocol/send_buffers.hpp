@@ -68,7 +68,10 @@ struct BulkTransfer {
   Announcement signal;  ///< of a put
 };
 
-/// Puts and replies to gets up to this size travel in bundles.
+/// The shortest packet size that a setting or an interface may ask for. Specified: every IPv4 path carries packets of 576 bytes.
+inline constexpr std::size_t kLeastPacket = 512;
+
+/// Puts and replies to gets up to this size travel in bundles, where they fit one.
 inline constexpr std::size_t kMostInline = 512;
 /// Puts up to this size can be copied, so that their source is free at once. Chosen: copying 4 KiB takes a tenth of the
 /// round trip that the source would be in use for.

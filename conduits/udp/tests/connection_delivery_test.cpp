@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace aqueduct::conduits::udp::connection_tests {
 namespace {
 
@@ -34,6 +36,33 @@ const Weather kWeather[] = {
 };
 
 class UdpConnectionDelivery : public ::testing::TestWithParam<std::tuple<Security, std::size_t>> {};
+
+// Of a path that carries what the setting says, and no more.
+TEST(UdpConnectionPackets, AreNeverLongerThanTheSettingAllows) {
+  for (const Security security : {Security::none, Security::header, Security::full}) {
+    TwoConnections pair({.security = security, .most_datagram = 576});
+    pair.both({.mtu = 576});
+    std::size_t longest = 0;
+    pair.on_sent = [&](const Station&, core::Bytes datagram) {
+      longest = std::max(longest, datagram.size());
+    };
+    Traffic there(pair, pair.a, 2, 200);
+    Traffic back(pair, pair.b, 3, 200);
+    EXPECT_TRUE(pair.run(5 * kSecond, [&] {
+      there.post();
+      back.post();
+      pair.serve(pair.a);
+      pair.serve(pair.b);
+      return there.over() && back.over();
+    }));
+    there.check();
+    back.check();
+    EXPECT_LE(longest, 576u);
+    EXPECT_GT(longest, 500u) << "nothing long was sent";
+    EXPECT_EQ(pair.a.connection->counters().retransmitted, 0u);
+    EXPECT_EQ(pair.b.connection->counters().retransmitted, 0u);
+  }
+}
 
 TEST_P(UdpConnectionDelivery, IsExactlyOnceBothWays) {
   const Weather& weather = kWeather[std::get<1>(GetParam())];
