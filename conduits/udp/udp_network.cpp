@@ -10,10 +10,6 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-// Bytes of IP and UDP headers.
-constexpr int kHeaders4 = 20 + 8;
-constexpr int kHeaders6 = 40 + 8;
-
 Family family_of(const Config& config) {
   const std::string name = config.text("udp_family");
   return name == "ipv4" ? Family::ipv4 : name == "ipv6" ? Family::ipv6 : Family::automatic;
@@ -75,8 +71,7 @@ Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
   options.patience = config.nanoseconds("udp_progress");
   options.timeout = config.nanoseconds("udp_timeout");
   options.most_datagram = static_cast<std::size_t>(config.number("udp_packet")) & ~std::size_t{7};
-  const int headers = interface->address.family() == AF_INET6 ? kHeaders6 : kHeaders4;
-  options.mtu_hint = interface->mtu > headers ? static_cast<std::size_t>(interface->mtu - headers) : 0;
+  options.mtu_hint = payload_of(*interface);
   options.receive_buffer = static_cast<std::size_t>((*socket)->receive_buffer());
   options.shares_process = process_.mine.size() > 1;
   const Address local = (*socket)->local();

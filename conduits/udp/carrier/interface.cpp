@@ -1,5 +1,7 @@
 #include "conduits/udp/carrier/interface.hpp"
 
+#include "conduits/udp/carrier/path_mtu.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -168,12 +170,34 @@ Result<InterfaceChoice> choose_far(const InterfaceWish& wish, std::span<const In
                                      : "the only network interface that is up"};
 }
 
+Result<InterfaceChoice> choose(const InterfaceWish& wish, std::span<const InterfaceInfo> interfaces,
+                               core::Log& log) {
+  if (!wish.text.empty()) return choose_named(wish, interfaces, log);
+  return wish.one_host ? choose_loopback(wish, interfaces, log) : choose_far(wish, interfaces, log);
+}
+
+// Bytes of IP and UDP headers.
+constexpr int kHeaders4 = 20 + 8;
+constexpr int kHeaders6 = 40 + 8;
+
 }  // namespace
+
+std::size_t payload_of(const InterfaceInfo& interface) noexcept {
+  const int headers = interface.address.family() == AF_INET6 ? kHeaders6 : kHeaders4;
+  return interface.mtu > headers ? static_cast<std::size_t>(interface.mtu - headers) : 0;
+}
 
 Result<InterfaceChoice> choose_interface(const InterfaceWish& wish, std::span<const InterfaceInfo> interfaces,
                                          core::Log& log) {
-  if (!wish.text.empty()) return choose_named(wish, interfaces, log);
-  return wish.one_host ? choose_loopback(wish, interfaces, log) : choose_far(wish, interfaces, log);
+  auto choice = choose(wish, interfaces, log);
+  if (!choice) return choice;
+  const std::size_t payload = payload_of(choice->interface);
+  if (payload != 0 && payload < kBaseMtu)
+    log.warn(
+        "udp: interface {} has an MTU of {} bytes, so packets begin with {} bytes and not with {}: raise it "
+        "if the network carries more (ip link set {} mtu)",
+        choice->interface.name, choice->interface.mtu, payload / 8 * 8, kBaseMtu, choice->interface.name);
+  return choice;
 }
 
 }  // namespace aqueduct::conduits::udp

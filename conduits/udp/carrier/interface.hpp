@@ -5,6 +5,7 @@
 #include "conduits/udp/carrier/address.hpp"
 #include "core/log.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,6 +22,9 @@ struct InterfaceInfo {
   bool loopback = false;
   int mtu = 0;  ///< bytes, IP header included; 0 if unknown
 };
+
+/// The longest UDP payload that the interface carries in one packet; 0 if unknown.
+std::size_t payload_of(const InterfaceInfo& interface) noexcept;
 
 /// The interfaces of this host, in the system's order. Empty if the system call fails.
 std::vector<InterfaceInfo> list_interfaces();
@@ -49,7 +53,8 @@ struct InterfaceChoice {
 /// containers (docker*, br-*, virbr*, veth*) are candidates only if there are no others.
 ///
 /// Errors: bad_setting (no interface matches the wish, several match, or the wish cannot be parsed), network_failed
-///         (there is no candidate). The log lists the interfaces and says what to set.
+///         (there is no candidate). The log lists the interfaces and says what to set. It also tells of a choice whose MTU
+///         is below what other paths carry (kBaseMtu).
 Result<InterfaceChoice> choose_interface(const InterfaceWish& wish, std::span<const InterfaceInfo> interfaces,
                                          core::Log& log);
 

@@ -26,7 +26,7 @@ PathMtu::PathMtu(std::size_t base, std::size_t limit, std::size_t hint) noexcept
       limit_(std::max(down(limit), base_)),
       hint_(std::min(down(hint), limit_)),
       good_(base_) {
-  begin(hint_ > base_ ? hint_ : limit_);
+  begin(hint_ >= base_ ? hint_ : limit_);
 }
 
 // Starts a search among the sizes up to `most`.

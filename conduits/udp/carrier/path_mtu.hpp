@@ -6,6 +6,9 @@
 
 namespace aqueduct::conduits::udp {
 
+/// A datagram of this size (UDP payload bytes) passes every path between interfaces that carry it. Chosen, as by QUIC (RFC 9000).
+inline constexpr std::size_t kBaseMtu = 1200;
+
 /// Path MTU discovery as in RFC 8899 (DPLPMTUD): finds the largest datagram (UDP payload bytes) that reaches one
 /// peer. Starts at a size that every path carries, sends padded probes of larger sizes, and falls back when large
 /// packets vanish.
@@ -16,11 +19,12 @@ namespace aqueduct::conduits::udp {
 /// only: the path's MTU may have grown.
 class PathMtu {
  public:
-  /// `base`: a size that always works (1200). `limit`: the most that the socket and the setting allow. `hint`: the
+  /// `base`: a size that always works (kBaseMtu). `limit`: the most that the socket and the setting allow. `hint`: the
   /// interface's MTU according to the kernel, probed first; 0 if unknown. The first search probes nothing above a known
   /// hint.
   PathMtu(std::size_t base, std::size_t limit, std::size_t hint) noexcept;
 
+  std::size_t base() const noexcept { return base_; }
   std::size_t size() const noexcept { return good_; }  ///< the largest size that is known to work
   /// The size to probe now, or 0. Asked only when there is traffic; at most one probe is in flight.
   std::size_t probe_due(Time now) noexcept;

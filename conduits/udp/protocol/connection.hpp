@@ -208,8 +208,6 @@ class Connection {
 
   /// Least reordering window, however short the path: threads migrate, interrupts come late.
   static constexpr Time kLeastReordering = 20 * kMicrosecond;
-  /// Every path carries datagrams of this size.
-  static constexpr std::size_t kBaseMtu = 1200;
   /// After this many attempts a packet may be too long for its path.
   static constexpr std::uint32_t kSuspectAttempts = 3;
   /// This many short packets must have arrived to prove that the path carries short packets.
@@ -319,7 +317,7 @@ class Connection {
   bool suspected() const noexcept { return black_hole_since_ != kNever; }
   void suspect_black_hole_since(Time since) noexcept;
   bool in_black_hole(Time now) noexcept;
-  void note_short(std::size_t wire_bytes) noexcept { shorts_sent_ += wire_bytes <= kBaseMtu ? 1 : 0; }
+  void note_short(std::size_t wire_bytes) noexcept { shorts_sent_ += wire_bytes <= mtu_.base() ? 1 : 0; }
   /// When a ping is due.
   Time ping_at() const noexcept;
 

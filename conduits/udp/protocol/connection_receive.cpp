@@ -346,7 +346,7 @@ void Connection::acknowledged(SentPacket& sent) noexcept {
 void Connection::delivered(Time now, std::uint64_t number) noexcept {
   if (!sent_packets_.arrived(number)) return;
   SentPacket& sent = sent_packets_.at(number);
-  if (sent.wire_bytes > kBaseMtu) {
+  if (sent.wire_bytes > mtu_.base()) {
     black_hole_since_ = kNever;
     if (sent.attempt < kSuspectAttempts)
       large_retransmissions_ = 0;  // after that it may have arrived in IP fragments

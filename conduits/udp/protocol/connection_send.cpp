@@ -290,7 +290,7 @@ bool Connection::fill_long_message(Time now, GsoBatch& batch) noexcept {
   // One packet may leave whatever the window says. It must not exceed the peer's advertised window, because many
   // senders may send to that peer at once.
   const std::size_t longest =
-      std::min<std::uint64_t>(mtu_.size(), std::max<std::uint64_t>(peer_window_, kBaseMtu));
+      std::min<std::uint64_t>(mtu_.size(), std::max<std::uint64_t>(peer_window_, mtu_.base()));
   while (!long_messages_.empty() && may_remember()) {
     LongMessage& long_message = *long_messages_.front();
     const std::size_t bytes = long_message_bytes(long_message);

@@ -20,6 +20,12 @@ constexpr std::uint64_t kFirstWindow = 32 * 1024;
 constexpr std::byte kVerificationText[8] = {std::byte{'a'}, std::byte{'q'}, std::byte{'u'}, std::byte{'e'},
                                             std::byte{'d'}, std::byte{'u'}, std::byte{'c'}, std::byte{'t'}};
 
+// The size of packets that need no probe: less than on other paths if the setting or the interface says so.
+std::size_t base_mtu(const Common& common) noexcept {
+  const std::size_t interface = common.mtu_hint == 0 ? kBaseMtu : std::max(common.mtu_hint, kLeastPacket);
+  return std::min({kBaseMtu, common.most_datagram, interface});
+}
+
 }  // namespace
 
 Connection::Connection(Common& common, Rank peer, const Secret& peer_secret, Time now)
@@ -28,8 +34,8 @@ Connection::Connection(Common& common, Rank peer, const Secret& peer_secret, Tim
       out_(common.security, common.secret, peer_secret, common.me, peer, common.job, common.cipher),
       in_(common.security, peer_secret, common.secret, peer, common.me, common.job, common.cipher),
       rtt_(kLeastTimeout, kFirstGuess),
-      congestion_(kBaseMtu, common.burst, common.job ^ (std::uint64_t{common.me} << 32 | peer)),
-      mtu_(std::min(kBaseMtu, common.most_datagram), common.most_datagram, common.mtu_hint),
+      congestion_(base_mtu(common), common.burst, common.job ^ (std::uint64_t{common.me} << 32 | peer)),
+      mtu_(base_mtu(common), common.most_datagram, common.mtu_hint),
       peer_window_(kFirstWindow),
       heard_at_(now) {
   reassemblies_.reserve(kMostLongMessages);
@@ -126,9 +132,9 @@ bool Connection::in_black_hole(Time now) noexcept {
 // Called before each retransmission. Large packets that are lost again and again while none of them arrives are too
 // large for the path now (RFC 8899: black hole). Small packets may still arrive, so no timeout would detect this.
 void Connection::suspect_black_hole(Time now, const SentPacket& lost) noexcept {
-  if (lost.wire_bytes <= kBaseMtu) return;
+  if (lost.wire_bytes <= mtu_.base()) return;
   if (!suspected()) suspect_black_hole_since(now);
-  if (mtu_.size() <= kBaseMtu) return;
+  if (mtu_.size() <= mtu_.base()) return;
   if (++large_retransmissions_ < kSuspectAttempts || lost.attempt + 1u < kSuspectAttempts) return;
   large_retransmissions_ = 0;
   mtu_.black_hole(now, mtu_.size());

@@ -37,11 +37,11 @@ const Weather kWeather[] = {
 
 class UdpConnectionDelivery : public ::testing::TestWithParam<std::tuple<Security, std::size_t>> {};
 
-// Of a path that carries what the setting says, and no more.
-TEST(UdpConnectionPackets, AreNeverLongerThanTheSettingAllows) {
+void expect_none_is_longer_than(std::size_t most, Agreement agreed) {
   for (const Security security : {Security::none, Security::header, Security::full}) {
-    TwoConnections pair({.security = security, .most_datagram = 576});
-    pair.both({.mtu = 576});
+    agreed.security = security;
+    TwoConnections pair(agreed);
+    pair.both({.mtu = most});
     std::size_t longest = 0;
     pair.on_sent = [&](const Station&, core::Bytes datagram) {
       longest = std::max(longest, datagram.size());
@@ -57,11 +57,22 @@ TEST(UdpConnectionPackets, AreNeverLongerThanTheSettingAllows) {
     }));
     there.check();
     back.check();
-    EXPECT_LE(longest, 576u);
-    EXPECT_GT(longest, 500u) << "nothing long was sent";
+    EXPECT_LE(longest, most);
+    EXPECT_GT(longest, most - 16) << "nothing long was sent";
     EXPECT_EQ(pair.a.connection->counters().retransmitted, 0u);
     EXPECT_EQ(pair.b.connection->counters().retransmitted, 0u);
   }
+}
+
+// Of a path that carries what the setting says, and no more.
+TEST(UdpConnectionPackets, AreNeverLongerThanTheSettingAllows) {
+  expect_none_is_longer_than(576, {.most_datagram = 576});
+  expect_none_is_longer_than(1000, {.most_datagram = 1000});
+}
+
+TEST(UdpConnectionPackets, AreNeverLongerThanTheInterfaceCarries) {
+  expect_none_is_longer_than(972, {.mtu_hint = 972});
+  expect_none_is_longer_than(548, {.mtu_hint = 548});  // the least MTU of every IPv4 path
 }
 
 TEST_P(UdpConnectionDelivery, IsExactlyOnceBothWays) {

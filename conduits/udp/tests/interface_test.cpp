@@ -121,6 +121,21 @@ TEST(UdpInterface, WarnsOfLoopbackForSeveralHosts) {
   EXPECT_THAT(choice.said(), AllOf(HasSubstr("\"lo\""), HasSubstr("no other host")));
 }
 
+TEST(UdpInterface, TellsOfAnInterfaceThatCarriesLessThanOtherPaths) {
+  InterfaceInfo tunnel = info("tun0", "10.3.0.2", 16);
+  tunnel.mtu = 1228;
+  EXPECT_EQ(payload_of(tunnel), 1200u);
+  EXPECT_EQ(Choice({"", {}, {tunnel}, "", {}}).said(), "");
+  tunnel.mtu = 1000;
+  EXPECT_EQ(payload_of(tunnel), 972u);
+  const Choice choice({"", {}, {tunnel}, "", {}});
+  EXPECT_EQ(choice.text(), "tun0 10.3.0.2");
+  EXPECT_THAT(choice.said(), AllOf(HasSubstr("tun0"), HasSubstr("1000 bytes"), HasSubstr("968 bytes")));
+  tunnel.mtu = 0;
+  EXPECT_EQ(payload_of(tunnel), 0u);
+  EXPECT_EQ(Choice({"", {}, {tunnel}, "", {}}).said(), "") << "unknown";
+}
+
 TEST(UdpInterface, ListsWhatThisHostHas) {
   const auto all = list_interfaces();
   for (const InterfaceInfo& one : all) {

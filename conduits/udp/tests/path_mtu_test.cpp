@@ -74,6 +74,14 @@ TEST(UdpPathMtu, ALimitBelowTheBaseHolds) {
   EXPECT_EQ(mtu.probe_due(0), 0U);
 }
 
+TEST(UdpPathMtu, NothingAboveAHintThatIsTheBaseIsProbedAtFirst) {
+  PathMtu mtu(972, kLimit, 972);
+  EXPECT_EQ(mtu.base(), 968U);
+  EXPECT_EQ(mtu.size(), 968U);
+  EXPECT_EQ(mtu.probe_due(0), 0U);
+  EXPECT_GT(mtu.probe_due(600 * kSecond), 968U) << "the interface may carry more now";
+}
+
 TEST(UdpPathMtu, ASizeHasThreeChances) {
   PathMtu mtu(kBase, kLimit, 1472);
   for (int i = 0; i < 3; ++i) {
