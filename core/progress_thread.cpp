@@ -9,9 +9,6 @@
 namespace aqueduct::core {
 namespace {
 
-// While the owner sleeps, arrivals wake it, so this thread
-// checks less often: it only has to notice the end of the sleep.
-constexpr int kAsleepFactor = 10;
 // The longest wait while this thread stands in for the owner. The owner may be back, with nothing left to arrive.
 constexpr std::chrono::nanoseconds kLongestWait{20'000'000};
 
@@ -24,30 +21,22 @@ ProgressThread::ProgressThread(const char* name, std::chrono::nanoseconds patien
       thread_(start_quiet_thread(name, [this] { run(); })) {}
 
 ProgressThread::~ProgressThread() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_.store(true, std::memory_order_relaxed);
-  }
-  wake_.notify_all();
+  nap_.stop();
   thread_.join();
 }
 
 bool ProgressThread::owner_is_away(std::uint64_t seen) const noexcept {
-  return polls_.load(std::memory_order_relaxed) == seen && !asleep_.load(std::memory_order_relaxed) &&
-         !stop_.load(std::memory_order_relaxed);
+  return polls_.load(std::memory_order_relaxed) == seen && owner_is_awake() && !nap_.stopped();
 }
 
 void ProgressThread::run() {
   std::uint64_t seen = 0;
   for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      const auto nap = asleep_.load(std::memory_order_relaxed) ? patience_ * kAsleepFactor : patience_;
-      wake_.wait_for(lock, nap, [this] { return stop_.load(std::memory_order_relaxed); });
-      if (stop_.load(std::memory_order_relaxed)) return;
-    }
+    const ThreadNap::End end = nap_.take(patience_);
+    if (end == ThreadNap::End::stopped) return;
     const std::uint64_t now = polls_.load(std::memory_order_relaxed);
-    if (now == seen) stand_in(seen);
+    // An owner that has just woken has not polled since this thread last looked. It gets its time.
+    if (now == seen && end == ThreadNap::End::over) stand_in(seen);
     seen = now;
   }
 }

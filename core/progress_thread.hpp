@@ -1,17 +1,18 @@
 #pragma once
 
+#include "core/thread_nap.hpp"
+
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 namespace aqueduct::core {
 
 /// A thread that makes progress for a conduit while the endpoint's owner computes: peers get their acknowledgements,
-/// puts arrive and gets are answered. While the owner polls, the thread only wakes every `patience` to read a counter.
+/// puts arrive and gets are answered. While the owner polls, the thread only wakes every `patience` to read a counter, and
+/// while the owner sleeps it sleeps too. So it begins at most twice `patience` after the owner's last poll or sleep.
 ///
 /// The thread reads no clock. It waits in real time, for `patience` or for as long as `turn` returns, because the owner
 /// computes in real time.
@@ -33,8 +34,8 @@ class ProgressThread {
     polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   /// The owner calls this before and after a sleep. Arrivals end its sleep, so it needs no help meanwhile.
-  void owner_sleeps(bool sleeps) noexcept { asleep_.store(sleeps, std::memory_order_relaxed); }
-  bool owner_is_awake() const noexcept { return !asleep_.load(std::memory_order_relaxed); }
+  void owner_sleeps(bool sleeps) noexcept { nap_.owner_sleeps(sleeps); }
+  bool owner_is_awake() const noexcept { return nap_.owner_is_awake(); }
 
  private:
   void run();
@@ -45,10 +46,7 @@ class ProgressThread {
   const int descriptor_;
   const Turn turn_;
   std::atomic<std::uint64_t> polls_{0};  // written by the owner alone
-  std::atomic<bool> asleep_{false};
-  std::atomic<bool> stop_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
+  ThreadNap nap_;
   std::thread thread_;
 };
 

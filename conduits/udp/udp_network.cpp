@@ -20,6 +20,17 @@ Security security_of(const Config& config) {
   return name == "none" ? Security::none : name == "full" ? Security::full : Security::header;
 }
 
+// A rank that computes is silent for up to twice the patience (core::ProgressThread), and its last packet may be one heartbeat
+// old, a fifth of the timeout. The rest is for the machine's schedule.
+void tell_of_times(Time patience, Time timeout, core::Log& log) {
+  if (patience == 0 || timeout >= 4 * patience) return;
+  log.warn(
+      "AQUEDUCT_UDP_TIMEOUT={} ms is less than four times AQUEDUCT_UDP_PROGRESS={} ms: a rank that computes "
+      "may be taken for "
+      "lost before its thread answers; set a longer timeout or a shorter time of progress",
+      timeout / kMillisecond, patience / kMillisecond);
+}
+
 }  // namespace
 
 Result<InterfaceInfo> UdpNetwork::interface() {
@@ -70,6 +81,7 @@ Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
   options.security = security_of(config);
   options.patience = config.nanoseconds("udp_progress");
   options.timeout = config.nanoseconds("udp_timeout");
+  if (me == process_.mine.front()) tell_of_times(options.patience, options.timeout, *process_.log);
   options.most_datagram = static_cast<std::size_t>(config.number("udp_packet")) & ~std::size_t{7};
   options.mtu_hint = payload_of(*interface);
   options.receive_buffer = static_cast<std::size_t>((*socket)->receive_buffer());

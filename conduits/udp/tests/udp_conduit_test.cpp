@@ -150,6 +150,15 @@ TEST(UdpConduit, LeavesASleepingOwnerOfItsProcessWhatWouldWakeIt) {
   EXPECT_TRUE(party.poll_until([&] { return party.inbox(1).packets == 1; }));
 }
 
+TEST(UdpConduit, WarnsOnceOfATimeoutThatEndsBeforeTheThreadAnswers) {
+  EXPECT_EQ(ConduitParty(2, {{"udp_progress", "1s"}, {"udp_timeout", "4s"}}).take_said(), "");
+  EXPECT_EQ(ConduitParty(2, {{"udp_progress", "0"}, {"udp_timeout", "100ms"}}).take_said(), "");
+  const std::string said = ConduitParty(2, {{"udp_progress", "1s"}, {"udp_timeout", "3999ms"}}).take_said();
+  EXPECT_THAT(said,
+              AllOf(HasSubstr("AQUEDUCT_UDP_TIMEOUT=3999 ms"), HasSubstr("AQUEDUCT_UDP_PROGRESS=1000 ms")));
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+}
+
 /// Two ranks whose time a test moves on. Rank 1 never polls. Rank 0 has just sent it a message.
 class UdpConduitInVirtualTime : public testing::Test {
  protected:
