@@ -1,5 +1,6 @@
 // How the members of a search agree.
 
+#include "coll/tune/tuning_file.hpp"
 #include "coll/tuning_run.hpp"
 #include "coll/wait_for_call.hpp"
 #include "core/entry.hpp"
@@ -39,15 +40,44 @@ Status TuningRun::wait(Event& event) noexcept {
   return give_up(ErrorCode::timed_out);
 }
 
-Status TuningRun::agree(std::span<const std::uint64_t> mine) {
-  std::vector<std::uint64_t>& words = memory_->words;
-  words.assign({problem_, static_cast<std::uint64_t>(elapsed().count())});
-  words.insert(words.end(), mine.begin(), mine.end());
-  Event event = all_reduce_nb(team_, words, ReduceOp::max);
-  if (const Status status = wait(event); !status) return status;
+void TuningRun::put_words(std::span<const std::uint64_t> mine) {
+  memory_->words.assign({problem_, static_cast<std::uint64_t>(elapsed().count())});
+  memory_->words.insert(memory_->words.end(), mine.begin(), mine.end());
+}
+
+Status TuningRun::agreed() noexcept {
+  const std::vector<std::uint64_t>& words = memory_->words;
   elapsed_ = words[1];
   if (words[0] == 0) return {};
   return {static_cast<ErrorCode>(words[0] >> 32), ~static_cast<Rank>(words[0])};
+}
+
+Status TuningRun::agree(std::span<const std::uint64_t> mine) {
+  put_words(mine);
+  Event event = all_reduce_nb(team_, memory_->words, ReduceOp::max);
+  if (const Status status = wait(event); !status) return status;
+  return agreed();
+}
+
+// All members have what was found already. So the team goes on, even if the first one does not come back from its file.
+Result<bool> TuningRun::agree_on_saving(bool mine) {
+  put_words(std::array{std::uint64_t{mine}});
+  Event event = all_reduce_nb(team_, memory_->words, ReduceOp::max);
+  {
+    const core::Entry entry(state_);
+    const Status status = wait_for_call(state_, event, patience() + kLockPatience);
+    unfinished_ = status.code() == ErrorCode::timed_out && engine_.broken().ok();
+    if (!status && !unfinished_) return status;
+  }
+  if (unfinished_) {
+    state_.log.warn(
+        "tune on a team of {} ranks: the first member has not told whether what was found is saved. The team "
+        "uses it",
+        team_.size());
+    return false;
+  }
+  if (const Status status = agreed(); !status) return status;
+  return memory_->words[kOwnWords] == 1;
 }
 
 Status TuningRun::agree_on_arguments(std::span<const Collective> operations,

@@ -39,7 +39,7 @@ TuningRun::TuningRun(Team& team, TuneOptions options) noexcept
 // After a failure peers may still write to the buffers.
 TuningRun::~TuningRun() {
   const core::Entry entry(state_);
-  if (memory_ != nullptr && !engine_.broken().ok()) {
+  if (memory_ != nullptr && (unfinished_ || !engine_.broken().ok())) {
     try {
       state_.layer<Collectives>()->keep(memory_);
     } catch (const std::bad_alloc&) {
@@ -155,9 +155,9 @@ Result<TuneReport> TuningRun::run(std::span<const Collective> operations,
     engine_.have_tuning(std::make_shared<const TuningTable>(engine_.tuning().models(), all));
   }
   const bool saves = team_.index() == 0 && !options_.save.empty() && !decisions_.empty();
-  const std::uint64_t saved = saves && save() ? 1 : 0;
-  if (const Status status = agree(std::array{saved}); !status) return status;
-  report.saved = memory_->words[kOwnWords] == 1;
+  const auto saved = agree_on_saving(saves && save());
+  if (!saved) return saved.status();
+  report.saved = *saved;
   return report;
 }
 

@@ -58,6 +58,11 @@ class TuningRun {
   /// Each word becomes the greatest of all members. Fails on all members if one of them has failed, or has too little time.
   Status agree(std::span<const std::uint64_t> mine);
   Status agree_on_arguments(std::span<const Collective> operations, std::span<const std::uint64_t> bytes);
+  /// Whether the first member has saved what was found. Waits for it as long as it may wait for a file's lock.
+  Result<bool> agree_on_saving(bool mine);
+  void put_words(std::span<const std::uint64_t> mine);
+  /// What the members have agreed on: the problem of one of them, or ok.
+  Status agreed() noexcept;
   Status find(Collective operation, std::uint64_t bytes, std::size_t keys_left, TuneReport& report);
   Result<Call> call_of(Collective operation, std::uint64_t bytes);
   Result<std::vector<Samples>> measure(Field& field, std::span<const std::size_t> who, std::uint32_t times);
@@ -99,6 +104,7 @@ class TuningRun {
   std::uint64_t elapsed_ = 0;            ///< of all members, as agreed
   std::chrono::nanoseconds longest_{0};  ///< that a call has taken here
   std::vector<Decision> decisions_;
+  bool unfinished_ = false;  ///< a call may still go on, and peers write to `memory_`
 };
 
 }  // namespace aqueduct::coll

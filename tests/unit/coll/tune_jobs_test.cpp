@@ -13,8 +13,13 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <span>
 #include <string>
 #include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace aqueduct::coll {
 namespace {
@@ -81,6 +86,34 @@ TEST(TuneJobs, WithoutAPlaceToSaveUseItAllTheSame) {
   });
   EXPECT_TRUE(job->finish());
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("what was found is not saved: " + file));
+}
+
+// The first member waits for the lock longer than the others wait for a member that works.
+TEST(TuneJobs, WhoseFileIsLockedUseWhatWasFoundAllTheSame) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "tuning.json").string();
+  const int held = ::open((file + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  ASSERT_GE(held, 0);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0);
+  auto job = Job::in_process(3, loop_config());
+  ASSERT_TRUE(job) << job.status().text();
+  testing::internal::CaptureStderr();
+  job->run_each([&](Endpoint& me) {
+    TuneOptions options = options_to_save(file);
+    options.work_limit = 0s;
+    const auto report = tune(me.world(), kOneOperation, kOneSize, options);
+    ASSERT_TRUE(report) << report.status().text();
+    EXPECT_FALSE(report->saved);
+    EXPECT_THAT(me.world().explain(Collective::broadcast, 1024), HasSubstr("measured: "));
+    std::uint64_t word = 1;
+    ASSERT_TRUE(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum));
+    EXPECT_EQ(word, 3u);
+  });
+  ::close(held);
+  EXPECT_TRUE(job->finish());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(HasSubstr("tuning.json.lock is locked by another process"),
+                             testing::Not(HasSubstr("a member has not come"))));
 }
 
 TEST(TuneJobs, OfAForcedOperationLeaveItOut) {
