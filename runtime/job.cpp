@@ -6,6 +6,7 @@
 #include "core/entry.hpp"
 #include "core/wait.hpp"
 #include "runtime/builder.hpp"
+#include "runtime/job_tuning.hpp"
 #include "runtime/open_jobs.hpp"
 #include "runtime/start.hpp"
 
@@ -248,6 +249,18 @@ Result<Job> build_here(Rank ranks, const Config& config, core::Network* far) {
   return build(std::move(job), ranks, far);
 }
 
+/// Once for all teams of this process. Nobody waits for this process any more, which may wait for a file's lock.
+void save_learned(Job::Impl& job) noexcept {
+  auto& leading = job.endpoints.front()->state;
+  try {
+    coll::LearnedDecisions learned;
+    for (auto& parts : job.endpoints) parts->state.layer<coll::Collectives>()->tell_learned(learned);
+    runtime::save_learned(leading, learned);
+  } catch (const std::exception& thrown) {
+    leading.log.warn("AQUEDUCT_COLL_LEARN: what was learned is not saved: {}", thrown.what());
+  }
+}
+
 }  // namespace
 
 Result<Job> Job::start(const Config& config) {
@@ -369,10 +382,7 @@ Status Job::finish() {
   static_cast<void>(core::wait_until(
       leading, sent, kNoRank, [] { return std::string("the last messages to leave"); },
       std::chrono::seconds(1), naps_of(*impl_)));
-  if (first.ok()) {
-    // Nobody waits for this process any more, which may wait for a file's lock.
-    for (auto& parts : impl_->endpoints) parts->state.layer<coll::Collectives>()->save_learned();
-  }
+  if (first.ok()) save_learned(*impl_);
   impl_->leaving.close(*impl_->bootstrap);
   runtime::job_closed(*impl_);
   impl_->has_left = true;

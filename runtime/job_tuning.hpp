@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/tune/learned_decisions.hpp"
 #include "core/endpoint_state.hpp"
 
 #include <cstddef>
@@ -14,5 +15,9 @@ namespace aqueduct::runtime {
 ///
 /// Requires: `rank_0` is rank 0, and its conduits are open.
 std::vector<std::uint64_t> job_tuning(aqueduct::detail::EndpointState& rank_0);
+
+/// Adds what teams have learned to the files that the setting of `rank`, one of this process, names. What cannot be saved
+/// is left out, with a warning. May wait for the lock of a file: coll/tune/learned_decisions.hpp.
+void save_learned(aqueduct::detail::EndpointState& rank, const coll::LearnedDecisions& learned);
 
 }  // namespace aqueduct::runtime

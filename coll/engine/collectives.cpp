@@ -191,7 +191,7 @@ void Collectives::leave(TeamState& team, bool together) noexcept {
   if (engine == nullptr) return;
   team.slot(TeamSlot::collectives) = nullptr;
   const bool clean = engine->idle();
-  if (together && clean) engine->save_learned();
+  if (together && clean) engine->tell_learned(learned_);  // no file is written before the job ends
   engine->fail(ErrorCode::closed, 0);
   static_cast<void>(engine->advance());
   for (TeamEngine** at = &first_busy_; *at != nullptr; at = &(*at)->next_busy_) {
@@ -226,9 +226,10 @@ void Collectives::tell_finish() noexcept {
   }
 }
 
-void Collectives::save_learned() const noexcept {
+void Collectives::tell_learned(LearnedDecisions& out) const {
+  out.add(learned_);
   for (const auto& [id, team] : teams_) {
-    if (team.engine->broken().ok()) team.engine->save_learned();
+    if (team.engine->broken().ok()) team.engine->tell_learned(out);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "coll/engine/team_offers.hpp"
 #include "coll/engine/user_operators.hpp"
 #include "coll/scratch/hidden_memory.hpp"
+#include "coll/tune/learned_decisions.hpp"
 #include "coll/tune/table.hpp"
 #include "coll/tune/tree_setting.hpp"
 #include "coll/tune/tuned_chooser.hpp"
@@ -106,9 +107,9 @@ class Collectives final : public core::Layer {
   void refuse(TeamState& team, const CallDescription& call, Status why) noexcept;
   /// This rank is in Job::finish. Tells the members of all teams that work still that it makes no further call of them.
   void tell_finish() noexcept;
-  /// Saves what the teams have learned that the program has not ended, if AQUEDUCT_COLL_TUNING names a place: all ranks
-  /// are in Job::finish.
-  void save_learned() const noexcept;
+  /// Adds what teams have learned of which this rank is the first member: those that have ended, and those that have not.
+  /// May throw std::bad_alloc.
+  void tell_learned(LearnedDecisions& out) const;
   Result<void*> bind(TeamState& team, const Request& request) noexcept;
   /// A call whose blocks may differ, from blocks_calls(), which this takes also on failure.
   Result<void*> bind(TeamState& team, BlocksCall& call) noexcept;
@@ -242,6 +243,7 @@ class Collectives final : public core::Layer {
   core::Busy watching_;
   bool told_of_short_bank_ = false;
   bool told_of_barrier_ = false;
+  LearnedDecisions learned_;  ///< by teams that have ended
 };
 
 }  // namespace aqueduct::coll

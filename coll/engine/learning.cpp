@@ -3,7 +3,7 @@
 #include "coll/engine/learning.hpp"
 
 #include "coll/engine/collectives.hpp"
-#include "coll/tune/tuning_file.hpp"
+#include "coll/tune/learned_decisions.hpp"
 #include "core/event_access.hpp"
 
 #include <algorithm>
@@ -132,16 +132,14 @@ TuningPlace TeamEngine::tuning_place() const {
   return {machine_kind(), state_.conduit(team_.members[other]).properties().name};
 }
 
-void TeamEngine::save_learned() const noexcept try {
-  const std::string named = state_.config.text("coll_tuning");
-  if (learning_ == nullptr || position_ != 0 || named.empty() || state_.in_child()) return;
-  const std::vector<Decision> decisions = learning_->decisions();
-  if (decisions.empty()) return;
-  const TuningPlace place = tuning_place();
-  if (const std::string why = save_tuning(tuning_file(named, place), place, decisions); !why.empty())
-    state_.log.warn("AQUEDUCT_COLL_LEARN: what was learned is not saved: {}", why);
+void TeamEngine::tell_learned(LearnedDecisions& out) const noexcept try {
+  if (learning_ == nullptr || position_ != 0 || state_.config.text("coll_tuning").empty() ||
+      state_.in_child())
+    return;
+  if (const std::vector<Decision> decisions = learning_->decisions(); !decisions.empty())
+    out.add(tuning_place(), decisions);
 } catch (const std::exception& thrown) {
-  state_.log.warn("AQUEDUCT_COLL_LEARN: what was learned is not saved: {}", thrown.what());
+  state_.log.warn("AQUEDUCT_COLL_LEARN: what a team has learned is not saved: {}", thrown.what());
 }
 
 }  // namespace aqueduct::coll

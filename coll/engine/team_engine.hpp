@@ -11,8 +11,8 @@
 #include "coll/schedule/tree_recipe.hpp"
 #include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
+#include "coll/tune/learned_decisions.hpp"
 #include "coll/tune/tuned_chooser.hpp"
-#include "coll/tune/tuning_file.hpp"
 #include "rma/transfers.hpp"
 #include "team/team_state.hpp"
 #include "topology/placement.hpp"
@@ -180,8 +180,8 @@ class TeamEngine {
                  const Timed& what) noexcept;
   /// Another algorithm is the best one of the key now. By all members between the same two calls. May throw std::bad_alloc.
   void have_learned(const Learning::Key& key);
-  /// The first member adds what the team has learned to its file of decisions, if it has one.
-  void save_learned() const noexcept;
+  /// Adds what the team has learned, if this is the first member and the setting names a file of decisions.
+  void tell_learned(LearnedDecisions& out) const noexcept;
   /// Where decisions about the team belong.
   TuningPlace tuning_place() const;
 

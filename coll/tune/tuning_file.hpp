@@ -21,6 +21,8 @@ inline constexpr std::chrono::milliseconds kLockPatience{10'000};
 struct TuningPlace {
   std::string machine;  ///< machine_kind
   std::string conduit;
+
+  friend bool operator==(const TuningPlace&, const TuningPlace&) = default;
 };
 
 struct TuningRead {

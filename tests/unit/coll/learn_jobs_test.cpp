@@ -3,6 +3,7 @@
 #include <aqueduct/aqueduct.hpp>
 #include <aqueduct/coll.hpp>
 
+#include "coll/tune/tuning_file.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -16,6 +17,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace aqueduct::coll {
 namespace {
@@ -86,6 +91,33 @@ TEST(LearnJobs, LeaveToTheNextJobWhatTheyHaveLearned) {
     });
     EXPECT_TRUE(job->finish());
   }
+}
+
+// By the clock of the simulated network, which nothing disturbs.
+TEST(LearnJobs, SaveWhenTheyEndAndNotWhenATeamEnds) {
+  const support::ScratchFolder folder;
+  const TuningPlace place{machine_kind(), "sim"};
+  const std::string file = tuning_file(folder.path(), place);
+  const int held = ::open((file + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  ASSERT_GE(held, 0);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0) << "a team that waits for the lock makes no progress";
+  Config config = learning_config();
+  EXPECT_TRUE(config.set("conduit", "sim"));
+  EXPECT_TRUE(config.set("coll_tuning", folder.path()));
+  auto job = Job::in_process(3, config);
+  ASSERT_TRUE(job) << job.status().text();
+  testing::internal::CaptureStderr();
+  job->run_each([&](Endpoint& me) {
+    auto team = me.world().dup();
+    ASSERT_TRUE(team);
+    for (int round = 0; round < 40 && counted(me, "learning_trials") < 3 * 12; ++round) sum_up(*team, 250);
+    ASSERT_TRUE(team->end());
+  });
+  ::close(held);
+  EXPECT_TRUE(load_tuning(file, place).decisions.empty());
+  EXPECT_TRUE(job->finish());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), Not(HasSubstr("is not saved")));
+  EXPECT_EQ(load_tuning(file, place).decisions.size(), 1u);
 }
 
 TEST(LearnJobs, OfAForcedOperationTryNothing) {
