@@ -2,6 +2,7 @@
 
 #include "coll/barriers.hpp"
 #include "coll/tune/tuning_file.hpp"
+#include "coll/tune/tuning_table.hpp"
 #include "core/entry.hpp"
 
 #include <algorithm>
@@ -152,6 +153,12 @@ Result<TuneReport> TuningRun::run(std::span<const Collective> operations,
     const core::Entry entry(state_);
     std::vector<Decision> all(engine_.tuning().decisions().begin(), engine_.tuning().decisions().end());
     all.insert(all.end(), decisions_.begin(), decisions_.end());
+    if (const std::size_t dropped = leave_out_unlike(team_.size(), all); dropped != 0 && team_.index() == 0)
+      state_.log.warn(
+          "tune: {} decisions of the team's table are left out, of the numbers of ranks least like its {}: "
+          "it "
+          "has {} at the most",
+          dropped, team_.size(), TuningTable::kMostDecisions);
     engine_.have_tuning(std::make_shared<const TuningTable>(engine_.tuning().models(), all));
   }
   const bool saves = team_.index() == 0 && !options_.save.empty() && !decisions_.empty();

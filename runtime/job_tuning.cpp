@@ -71,6 +71,12 @@ std::vector<std::uint64_t> job_tuning(EndpointState& rank_0) {
   const auto last = std::unique(warnings.begin(), warnings.end());
   for (auto one = warnings.begin(); one != last && !is_of_the_other; ++one)
     rank_0.log.warn("AQUEDUCT_COLL_TUNING: {}", *one);
+  if (const std::size_t left_out = coll::leave_out_unlike(rank_0.ranks, decisions); left_out != 0)
+    rank_0.log.warn(
+        "AQUEDUCT_COLL_TUNING: {} decisions are left out, of the numbers of ranks least like this job's {}: "
+        "a "
+        "job takes {}. Tune the jobs of other sizes into another file",
+        left_out, rank_0.ranks, TuningTable::kMostDecisions);
   return TuningTable(models, decisions).words();
 }
 

@@ -156,7 +156,12 @@ std::string save_tuning(const std::string& file, const TuningPlace& place,
     all = std::move(old.decisions);
   }
   all.insert(all.end(), decisions.begin(), decisions.end());
-  return replace(file, tuning_text(place, all));
+  const std::string text = tuning_text(place, all);
+  if (text.size() > kMostText)
+    return fmt::format(
+        "{} is not changed: with these decisions it would have more than {} bytes. Name another file", file,
+        kMostText);
+  return replace(file, text);
 }
 
 }  // namespace aqueduct::coll

@@ -50,6 +50,30 @@ TuningTable::TuningTable(const Models& models, std::span<const Decision> decisio
   set_hash();
 }
 
+std::vector<Decision> latest_of(std::span<const Decision> decisions) {
+  std::vector<Decision> out(decisions.rbegin(), decisions.rend());
+  // Of equal keys a stable sort leaves the later one first.
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Decision& a, const Decision& b) { return a.key < b.key; });
+  out.erase(std::unique(out.begin(), out.end(),
+                        [](const Decision& a, const Decision& b) { return a.key == b.key; }),
+            out.end());
+  return out;
+}
+
+std::size_t leave_out_unlike(Rank ranks, std::vector<Decision>& decisions) {
+  decisions = latest_of(decisions);
+  if (decisions.size() <= TuningTable::kMostDecisions) return 0;
+  const auto unlike = [&](const Decision& one) -> std::int64_t {
+    return one.key.ranks == ranks ? 0 : 1 + std::llabs(half_octaves(one.key.ranks) - half_octaves(ranks));
+  };
+  std::stable_sort(decisions.begin(), decisions.end(),
+                   [&](const Decision& a, const Decision& b) { return unlike(a) < unlike(b); });
+  const std::size_t left_out = decisions.size() - TuningTable::kMostDecisions;
+  decisions.resize(TuningTable::kMostDecisions);
+  return left_out;
+}
+
 const Decision* TuningTable::find(const TuningKey& key) const noexcept {
   const Decision* nearest = nullptr;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();

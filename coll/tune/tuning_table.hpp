@@ -15,7 +15,7 @@ namespace aqueduct::coll {
 /// from *words*, which all members hold in equal copies; docs/tuning.md has the proof.
 class TuningTable {
  public:
-  /// The most decisions of a table: more are left out when it is made. Chosen: 88 KiB of words.
+  /// The most decisions of a table: more are left out when it is made (leave_out_unlike). Chosen: 88 KiB of words.
   static constexpr std::size_t kMostDecisions = 1024;
 
   /// What a message costs to a rank of the same host, and of another one; empty: not known.
@@ -56,5 +56,11 @@ class TuningTable {
   std::vector<Decision> decisions_;
   std::uint64_t hash_ = 0;
 };
+
+/// The latest decision of each key, in the order of their keys.
+std::vector<Decision> latest_of(std::span<const Decision> decisions);
+/// If there are too many for a table, leaves those that a team of so many ranks needs most: of that number of members first, then
+/// of the nearest ones. Of several of a key the latest stays. Returns how many keys are left out.
+std::size_t leave_out_unlike(Rank ranks, std::vector<Decision>& decisions);
 
 }  // namespace aqueduct::coll

@@ -147,14 +147,12 @@ std::string name_of(const Timed& one) {
 }
 
 std::string tuning_text(const TuningPlace& place, std::span<const Decision> decisions) {
-  // The table sorts them, so equal decisions give equal texts.
-  const TuningTable table({}, decisions);
   std::string text = fmt::format(
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"machine\": \"{}\",\n  \"conduit\": \"{}\",\n  "
       "\"decisions\": [",
       kTuningFormat, kTuningVersion, escaped(place.machine), escaped(place.conduit));
   std::string_view between = "\n";
-  for (const Decision& one : table.decisions()) {
+  for (const Decision& one : latest_of(decisions)) {  // sorted, so equal decisions give equal texts
     text += between;
     text += line_of(one);
     between = ",\n";

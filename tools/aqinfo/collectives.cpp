@@ -163,7 +163,8 @@ std::vector<CollectiveFacts> gather_collectives(const Config& config, const Coll
   question.processors = processors_of(asked);
   question.sockets = goes_through_sockets(config);
   const coll::TableChooser rules(coll::forced_algorithms(config));
-  const coll::TunedChooser chooser(rules, std::make_shared<const coll::TuningTable>(tuning_here(config)));
+  const coll::TunedChooser chooser(
+      rules, std::make_shared<const coll::TuningTable>(tuning_here(config, question.ranks)));
   std::vector<CollectiveFacts> all;
   for (const SettingInfo& setting : coll::algorithm_settings()) {
     const coll::Operation operation = coll::operation_of(setting);

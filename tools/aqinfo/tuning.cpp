@@ -9,7 +9,7 @@
 
 namespace aqueduct::aqinfo {
 
-coll::TuningTable tuning_here(const Config& config) {
+coll::TuningTable tuning_here(const Config& config, Rank ranks) {
   const std::string choice = config.text("coll_choice");
   if (choice == "rules") return {};
   core::Log log(config, kNoRank);
@@ -38,6 +38,7 @@ coll::TuningTable tuning_here(const Config& config) {
   else if (conduit != "auto")
     add(conduit, true);
   if (conduit != "auto") add(conduit, false);
+  static_cast<void>(coll::leave_out_unlike(ranks, decisions));  // as such a job does
   return {models, decisions};
 }
 

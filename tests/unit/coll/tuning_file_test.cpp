@@ -134,6 +134,27 @@ TEST(TuningFile, IsMergedNotReplaced) {
   EXPECT_EQ(load_tuning(file, kHere).decisions, (std::vector{again, decisions[1]}));
 }
 
+// A table has fewer; a file is of many jobs.
+TEST(TuningFile, KeepsAllDecisionsOrStaysAsItWas) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "tuning.json").string();
+  const auto of_ranks = [](Rank first, Rank last) {
+    std::vector<Decision> many;
+    for (Rank ranks = first; ranks <= last; ++ranks) {
+      many.push_back(some_decisions().front());
+      many.back().key.ranks = ranks;
+    }
+    return many;
+  };
+  constexpr Rank kMany = 2000;
+  static_assert(kMany > TuningTable::kMostDecisions);
+  ASSERT_EQ(save_tuning(file, kHere, of_ranks(2, kMany / 2)), "");
+  ASSERT_EQ(save_tuning(file, kHere, of_ranks(kMany / 2 + 1, kMany)), "");
+  EXPECT_EQ(load_tuning(file, kHere).decisions, of_ranks(2, kMany));
+  EXPECT_THAT(save_tuning(file, kHere, of_ranks(2, 20 * kMany)), HasSubstr("it would have more than"));
+  EXPECT_EQ(load_tuning(file, kHere).decisions, of_ranks(2, kMany));
+}
+
 TEST(TuningFile, InAFolderHasANameOfItsOwn) {
   const support::ScratchFolder folder;
   const std::string file = tuning_file(folder.path(), kHere);

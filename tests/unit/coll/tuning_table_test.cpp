@@ -177,6 +177,34 @@ TEST(TuningTable, TellsTeamsByTheirHosts) {
             4u);
 }
 
+// Those of the lowest keys were cut off, whatever the job.
+TEST(TuningTable, LeavesOutWhatIsLeastLikeTheJob) {
+  std::vector<Decision> many;
+  for (const Rank ranks : {4u, 64u, 7u, 8u}) {
+    for (std::uint64_t element = 1; element <= 500; ++element) {
+      many.push_back(decision_of(8, ranks, kAllReduceRing));
+      many.back().key.element = static_cast<std::uint32_t>(element);
+    }
+  }
+  std::vector<Decision> again{many[0]};
+  again[0].best.algorithm = &kAllReduceTree;
+  many.insert(many.end(), again.begin(), again.end());
+  std::vector<Decision> left = many;
+  EXPECT_EQ(leave_out_unlike(8, left), 2000 - TuningTable::kMostDecisions);
+  const auto of = [&](Rank ranks) {
+    return std::ranges::count(left, ranks, [](const Decision& one) { return one.key.ranks; });
+  };
+  EXPECT_EQ(of(8), 500);
+  EXPECT_EQ(of(7), 500);
+  EXPECT_EQ(of(4), 24);
+  EXPECT_EQ(of(64), 0);
+  left = again;
+  left.insert(left.begin(), many.begin(), many.begin() + 2);
+  EXPECT_EQ(leave_out_unlike(8, left), 0u);
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left[0], again[0]) << "the later one of a key";
+}
+
 TEST(TuningTable, KeepsNoMoreThanItsMost) {
   std::vector<Decision> many;
   for (Rank ranks = 2; ranks < 3000; ++ranks) many.push_back(decision_of(8, ranks, kAllReduceRing));

@@ -104,6 +104,19 @@ TEST_F(JobTuning, IsThatOfAFileOnAllRanksAndInNewTeams) {
   EXPECT_EQ(heard.said, "");
 }
 
+TEST_F(JobTuning, OfTooManyDecisionsHasThoseOfItsNumberOfRanks) {
+  std::vector<coll::Decision> many{chain_for_broadcasts()};
+  constexpr Rank kMore = coll::TuningTable::kMostDecisions + 7;
+  for (Rank ranks = 100; ranks < 100 + kMore; ++ranks) {
+    many.push_back(many.front());
+    many.back().key.ranks = ranks;
+  }
+  ASSERT_EQ(coll::save_tuning(file(), loop_here(), many), "");
+  const Heard heard = run(folder_.path());
+  EXPECT_THAT(heard.why[0], AllOf(HasSubstr("chain:segments=2"), HasSubstr("measured: 5.000 us")));
+  EXPECT_THAT(heard.said, HasSubstr("AQUEDUCT_COLL_TUNING: 8 decisions are left out"));
+}
+
 TEST_F(JobTuning, CanBeSwitchedOff) {
   const coll::Decision one = chain_for_broadcasts();
   ASSERT_EQ(coll::save_tuning(file(), loop_here(), {&one, 1}), "");
