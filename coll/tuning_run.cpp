@@ -76,8 +76,9 @@ bool TuningRun::is_tuned(Collective operation) const noexcept {
 
 Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t keys_left, TuneReport& report) {
   const auto all = static_cast<std::uint64_t>(options_.time.count());
-  if (elapsed_ >= all || !is_tuned(operation)) {
+  if (const bool tuned = is_tuned(operation); !tuned || elapsed_ >= all) {
     ++report.left_out;
+    ++(tuned ? report.left_out_by_time : report.left_out_by_setting);
     return {};
   }
   const auto call = call_of(operation, bytes);
@@ -155,9 +156,8 @@ Result<TuneReport> TuningRun::run(std::span<const Collective> operations,
     all.insert(all.end(), decisions_.begin(), decisions_.end());
     if (const std::size_t dropped = leave_out_unlike(team_.size(), all); dropped != 0 && team_.index() == 0)
       state_.log.warn(
-          "tune: {} decisions of the team's table are left out, of the numbers of ranks least like its {}: "
-          "it "
-          "has {} at the most",
+          "tune: {} decisions of the team's table are left out, of the numbers of ranks least like its {}. A "
+          "table has {}",
           dropped, team_.size(), TuningTable::kMostDecisions);
     engine_.have_tuning(std::make_shared<const TuningTable>(engine_.tuning().models(), all));
   }

@@ -17,6 +17,9 @@ inline constexpr std::string_view kTuningFormat = "aqueduct-tuning";
 /// How long a writer waits for others. chosen: a save takes some milliseconds, far longer only on a machine in distress.
 inline constexpr std::chrono::milliseconds kLockPatience{10'000};
 
+/// A longer file is neither read nor written. Chosen: some 12,000 decisions, of which a job takes TuningTable::kMostDecisions.
+inline constexpr std::size_t kMostTuningText = std::size_t{4} << 20;
+
 /// What a file of decisions is for: they hold for all machines of a kind and for one conduit.
 struct TuningPlace {
   std::string machine;  ///< machine_kind
@@ -52,5 +55,9 @@ TuningRead load_tuning(const std::string& named, const TuningPlace& place);
 std::string save_tuning(const std::string& file, const TuningPlace& place,
                         std::span<const Decision> decisions,
                         std::chrono::milliseconds patience = kLockPatience);
+/// What would keep save_tuning from changing the file; empty: nothing does. For those who measure for long before they save.
+/// Makes the folder and the lock.
+std::string why_not_saved(const std::string& file, const TuningPlace& place,
+                          std::chrono::milliseconds patience);
 
 }  // namespace aqueduct::coll

@@ -57,6 +57,9 @@ struct TuneReport {
   /// Sizes for which there was no time or no memory, or whose algorithm a setting names; 1 more for a barrier that is the
   /// conduit's own.
   std::size_t left_out = 0;
+  /// Of these: whose algorithm a setting names, or which are the conduit's own; and for which there was no time.
+  std::size_t left_out_by_setting = 0;
+  std::size_t left_out_by_time = 0;
   bool saved = false;  ///< the first member has added it to its file
 };
 

@@ -58,6 +58,41 @@ TEST(Aqtune, OnHostsThatDifferInFilesAndSettingsChoosesAlike) {
   }
 }
 
+// A search may take an hour.
+TEST(Aqtune, EndsBeforeTheSearchIfNothingCanBeSaved) {
+  const support::ScratchFolder folder;
+  const std::string foreign = (folder / "foreign.json").string();
+  std::ofstream(foreign)
+      << R"({"format": "aqueduct-tuning", "version": 1, "machine": "another", "conduit": "smp",
+    "decisions": []})";
+  std::ofstream((folder / "file").string()) << "no folder";
+  for (const auto& [out, why] :
+       {std::pair{foreign, std::string("is not changed: it is of another kind of machine")},
+        std::pair{(folder / "file").string() + "/", std::string("/file cannot be made: ")}}) {
+    AqrunJob job(shell({"-n", "2"}, "exec " + std::string(kAqtune) + "--out " + out));
+    EXPECT_EQ(job.status(), 2) << job.err();
+    EXPECT_THAT(job.err(), AllOf(HasSubstr("aqtune: --out: "), HasSubstr(why)));
+    EXPECT_THAT(job.out(), Not(HasSubstr("broadcast"))) << "it has searched";
+  }
+}
+
+TEST(Aqtune, FailsIfThereIsNothingToReport) {
+  const support::ScratchFolder folder;
+  const std::string page = (folder / "tuning.html").string();
+  for (const bool report : {true, false}) {
+    AqrunJob job(shell({"-n", "2", "-e", "AQUEDUCT_COLL_BROADCAST=chain"},
+                       "exec " + std::string(kAqtune) + "--out " + folder.path() + "/" +
+                           (report ? " --report " + page : "")));
+    EXPECT_EQ(job.status(), report ? 1 : 0) << job.err();
+    EXPECT_THAT(job.err(),
+                HasSubstr("2 sizes were left out: a setting (AQUEDUCT_COLL_…) names their algorithm"));
+    EXPECT_THAT(job.err(), Not(HasSubstr("more --seconds")));
+    if (report) {
+      EXPECT_THAT(job.err(), HasSubstr("nothing was tuned, so " + page + " is not written"));
+    }
+  }
+}
+
 TEST(Aqtune, SaysWhatIsWrong) {
   for (const auto& [arguments, why] :
        {std::pair{"--ops dance", "there is no operation 'dance'"}, std::pair{"--nope", "--nope"},

@@ -143,6 +143,43 @@ Rank farthest(const Endpoint& me) {
   return me.ranks() > 1 ? 1 : 0;
 }
 
+/// How long the lock of the file may be held before the search: less than other ranks wait for this one.
+constexpr std::chrono::milliseconds kLockPatienceBefore{1000};
+
+/// Ends the job if what it finds cannot be saved: before the search, which takes longer.
+void check_out(Job& job, const std::string& file, const coll::TuningPlace& place) {
+  const std::string problem = coll::why_not_saved(file, place, kLockPatienceBefore);
+  if (problem.empty()) return;
+  fmt::print(stderr, "aqtune: --out: {}\n", problem);
+  job.leave(2);  // the other ranks wait for this one
+}
+
+/// What was left out, by reason.
+struct LeftOut {
+  std::size_t by_setting = 0;
+  std::size_t by_time = 0;
+  std::size_t others = 0;
+
+  void add(const TuneReport& report) noexcept {
+    by_setting += report.left_out_by_setting;
+    by_time += report.left_out_by_time;
+    others += report.left_out - report.left_out_by_setting - report.left_out_by_time;
+  }
+  void print() const {
+    if (by_setting != 0)
+      fmt::print(stderr,
+                 "aqtune: {} sizes were left out: a setting (AQUEDUCT_COLL_…) names their algorithm\n",
+                 by_setting);
+    if (by_time != 0)
+      fmt::print(stderr, "aqtune: {} sizes were left out: more --seconds may help\n", by_time);
+    if (others != 0)
+      fmt::print(stderr,
+                 "aqtune: {} sizes were left out: their buffers are too large, or the team has no memory for "
+                 "collective calls\n",
+                 others);
+  }
+};
+
 /// What this rank does. Its exit status.
 int tune_here(Job& job, const Options& options) {
   Endpoint& me = job.endpoint();
@@ -157,8 +194,11 @@ int tune_here(Job& job, const Options& options) {
   if (coll::Barriers::has_native(me.world().state())) std::erase(chosen.operations, Collective::barrier);
   if (chosen.operations.empty())
     throw BadInput("the barrier of these ranks is the conduit's own, which has no algorithms to choose from");
+  const coll::TuningPlace place{coll::machine_kind(), me.conduit_of(farthest(me))};
+  const std::string file = coll::tuning_file(options.out, place);
+  if (me.rank() == 0) check_out(job, file, place);
   const auto ways = ways_of(chosen);
-  std::size_t left_out = 0;
+  LeftOut left_out;
   bool found = false;
   bool unsaved = false;
   for (const auto& [way, operations] : ways) {
@@ -175,17 +215,17 @@ int tune_here(Job& job, const Options& options) {
     }
     if (me.rank() != 0) continue;
     for (const Tuned& one : report->found) print(one, way, me.ranks(), options.json);
-    left_out += report->left_out;
+    left_out.add(*report);
     if (report->found.empty()) continue;
     found = true;
     unsaved |= !report->saved;
   }
   if (me.rank() != 0) return 0;
-  if (left_out != 0)
-    fmt::print(stderr, "aqtune: {} sizes were left out: more --seconds may help\n", left_out);
-  if (!found) return 0;
-  const std::string file =
-      coll::tuning_file(options.out, {coll::machine_kind(), me.conduit_of(farthest(me))});
+  left_out.print();
+  if (!found && !options.report.empty())
+    fmt::print(stderr, "aqtune: nothing was tuned, so {} is not written; --from makes a page of a file\n",
+               options.report);
+  if (!found) return options.report.empty() ? 0 : 1;
   if (unsaved) return 1;  // the log says why
   if (!options.json) fmt::print("written: {}\n", file);
   if (options.report.empty()) return 0;

@@ -125,6 +125,8 @@ TEST(TuneJobs, OfAForcedOperationLeaveItOut) {
     const auto report = tune(me.world(), kOneOperation, kOneSize, {});
     ASSERT_TRUE(report) << report.status().text();
     EXPECT_EQ(report->left_out, 1u);
+    EXPECT_EQ(report->left_out_by_setting, 1u);
+    EXPECT_EQ(report->left_out_by_time, 0u);
   });
   EXPECT_TRUE(job->finish());
 }

@@ -234,6 +234,23 @@ TEST(TuningFile, ThatAnotherWritesForEverIsGivenUp) {
   EXPECT_EQ(save_tuning(file, kHere, some_decisions()), "");
 }
 
+TEST(TuningFile, ThatCannotBeSavedIsToldBefore) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "new" / "tuning.json").string();
+  EXPECT_EQ(why_not_saved(file, kHere, 50ms), "");
+  EXPECT_FALSE(std::filesystem::exists(file));
+  for (const auto& left : std::filesystem::directory_iterator(folder / "new"))
+    EXPECT_NE(left.path().extension(), ".new") << left.path();
+  const int held = ::open((file + ".lock").c_str(), O_RDWR);
+  ASSERT_GE(held, 0);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0);
+  EXPECT_THAT(why_not_saved(file, kHere, 50ms), HasSubstr("locked by another process"));
+  ::close(held);
+  write(file, "shopping list");
+  EXPECT_THAT(why_not_saved(file, kHere, 50ms), HasSubstr("is not changed: it is damaged"));
+  EXPECT_THAT(why_not_saved(file + "/tuning.json", kHere, 50ms), HasSubstr("tuning.json cannot be made"));
+}
+
 TEST(TuningFile, LosesNothingOfWritersAtOnce) {
   const support::ScratchFolder folder;
   const std::string file = (folder / "tuning.json").string();

@@ -1,0 +1,161 @@
+// How a file of decisions is changed.
+
+#include "coll/tune/tuning_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace aqueduct::coll {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLockPause{2};
+constexpr int kNameTries = 8;  // names that another writer has already are as rare as equal 32-bit numbers
+
+std::string last_error() { return std::strerror(errno); }
+
+/// A descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int number() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
+/// Takes the lock. A writer that was stopped holds it for ever, and flock has no time limit of its own: so this looks again
+/// after each short sleep, and gives up when it has slept for `patience`.
+bool lock(int descriptor, std::chrono::milliseconds patience) noexcept {
+  for (std::chrono::milliseconds slept{0};; slept += kLockPause) {
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+    if ((errno != EWOULDBLOCK && errno != EINTR) || slept >= patience) return false;
+    std::this_thread::sleep_for(kLockPause);
+  }
+}
+
+bool write_all(int descriptor, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::fsync(descriptor) == 0;
+}
+
+/// A new file beside the old one. It has a name of its own: on some network file systems a lock holds on its host only, and
+/// process ids of two hosts may be equal.
+struct NewFile {
+  std::string name;
+  Descriptor descriptor;
+  std::string problem;  ///< empty: it was made
+};
+NewFile make_beside(const std::string& file) {
+  std::string name;
+  int made = -1;
+  for (int i = 0; i < kNameTries && made < 0; ++i) {
+    name = fmt::format("{}.{:08x}.new", file, std::random_device{}());
+    made = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (made < 0 && errno != EEXIST) break;
+  }
+  std::string problem = made < 0 ? fmt::format("{} cannot be made: {}", name, last_error()) : "";
+  return {std::move(name), Descriptor(made), std::move(problem)};
+}
+
+/// Writes a new file, and puts it into the old one's place.
+std::string replace(const std::string& file, std::string_view text) {
+  NewFile fresh = make_beside(file);
+  if (!fresh.problem.empty()) return std::move(fresh.problem);
+  std::string problem;
+  if (!write_all(fresh.descriptor.number(), text))
+    problem = fmt::format("{} cannot be written: {}", fresh.name, last_error());
+  if (problem.empty() && ::rename(fresh.name.c_str(), file.c_str()) != 0)
+    problem = fmt::format("{} cannot be replaced: {}", file, last_error());
+  if (!problem.empty()) ::unlink(fresh.name.c_str());
+  return problem;
+}
+
+/// A file under its lock, with what it says.
+struct HeldFile {
+  Descriptor guard;
+  std::vector<Decision> decisions;
+  std::string problem;  ///< empty; or why it cannot be changed
+};
+
+HeldFile hold(const std::string& file, const TuningPlace& place, std::chrono::milliseconds patience) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  const std::string name = file + ".lock";
+  HeldFile held{Descriptor(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)), {}, {}};
+  const auto refuse = [&](std::string problem) {
+    held.problem = std::move(problem);
+    return std::move(held);
+  };
+  if (held.guard.number() < 0)
+    return refuse(error ? fmt::format("{} cannot be made: {}", folder.string(), error.message())
+                        : fmt::format("{} cannot be made: {}", name, last_error()));
+  if (!lock(held.guard.number(), patience)) {
+    if (errno == EWOULDBLOCK || errno == EINTR)
+      return refuse(fmt::format("{} is locked by another process, for {} ms so far; {} is not changed", name,
+                                patience.count(), file));
+    return refuse(fmt::format("{} cannot be locked: {}; {} is not changed", name, last_error(), file));
+  }
+  const bool exists = std::filesystem::exists(file, error);
+  if (error)
+    return refuse(fmt::format("{} is not changed: it cannot be looked at: {}", file, error.message()));
+  if (!exists) return held;
+  TuningRead old = load_tuning(file, place);
+  if (!old.problem.empty())
+    return refuse(fmt::format("{} is not changed: {}. Remove it, or name another file", file, old.problem));
+  if (old.unknown != 0)
+    return refuse(fmt::format(
+        "{} is not changed: {} of its entries are damaged, or of a later version of this library. Remove it, "
+        "or name another file",
+        file, old.unknown));
+  held.decisions = std::move(old.decisions);
+  return held;
+}
+
+}  // namespace
+
+std::string save_tuning(const std::string& file, const TuningPlace& place,
+                        std::span<const Decision> decisions, std::chrono::milliseconds patience) {
+  HeldFile held = hold(file, place, patience);
+  if (!held.problem.empty()) return std::move(held.problem);
+  std::vector<Decision> all = std::move(held.decisions);
+  all.insert(all.end(), decisions.begin(), decisions.end());
+  const std::string text = tuning_text(place, all);
+  if (text.size() > kMostTuningText)
+    return fmt::format(
+        "{} is not changed: with these decisions it would have more than {} bytes. Name another file", file,
+        kMostTuningText);
+  return replace(file, text);
+}
+
+std::string why_not_saved(const std::string& file, const TuningPlace& place,
+                          std::chrono::milliseconds patience) {
+  HeldFile held = hold(file, place, patience);
+  if (!held.problem.empty()) return std::move(held.problem);
+  NewFile fresh = make_beside(file);
+  if (fresh.problem.empty()) ::unlink(fresh.name.c_str());
+  return std::move(fresh.problem);
+}
+
+}  // namespace aqueduct::coll
