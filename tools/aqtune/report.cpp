@@ -9,7 +9,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <tuple>
 #include <vector>
 
 namespace aqueduct::aqtune {
@@ -53,23 +52,30 @@ std::string time_word(std::uint64_t picoseconds) {
   return us >= 1000 ? fmt::format("{:.2f} ms", us / 1000) : fmt::format("{:.2f} µs", us);
 }
 
-/// One map has what can be compared: one operation in the same modes, on teams of one kind.
-using MapKey =
-    std::tuple<coll::Operation, coll::TeamKind, coll::Sync, coll::Sync, coll::Order, std::uint32_t>;
-MapKey map_of(const Decision& one) {
-  const coll::TuningKey& key = one.key;
-  return {key.operation, key.kind, key.in, key.out, key.order, key.element};
+/// One map has what can be compared: keys that differ in what rows and columns are for, the members and the size.
+coll::TuningKey map_of(const Decision& one) {
+  coll::TuningKey key = one.key;
+  key.ranks = 1;
+  key.hosts = 0;
+  key.size = 0;
+  return key;
 }
 
 std::string title_of(const coll::TuningKey& key) {
   constexpr std::array kKinds{"in mapped memory", "on one host", "over a network"};
   constexpr std::array kSyncs{"none", "mine", "all"};
+  constexpr std::array kOrders{"any", "same_everywhere", "exact"};
   std::string title =
       fmt::format("{} {}", coll::operation_word(key.operation), kKinds[static_cast<std::size_t>(key.kind)]);
   const bool has_modes = key.operation != coll::Operation::barrier;
   if (has_modes && (key.in != coll::Sync::all || key.out != coll::Sync::all))
     title += fmt::format(", sync {} to {}", kSyncs[static_cast<std::size_t>(key.in)],
                          kSyncs[static_cast<std::size_t>(key.out)]);
+  if (key.element != 1) title += fmt::format(", elements of {} bytes", key.element);
+  if (key.order != coll::Order::any)
+    title += fmt::format(", order {}", kOrders[static_cast<std::size_t>(key.order)]);
+  if (!key.commutative) title += ", operators that do not commute";
+  if (key.addresses != coll::Addresses::local) title += ", members know each other's buffers";
   return title;
 }
 
@@ -150,7 +156,7 @@ std::string curves(const std::string& title, const std::vector<const Decision*>&
 }  // namespace
 
 std::string report_page(const coll::TuningPlace& place, std::span<const coll::Decision> decisions) {
-  std::map<MapKey, std::vector<const Decision*>> maps;
+  std::map<coll::TuningKey, std::vector<const Decision*>> maps;
   for (const Decision& one : decisions) maps[map_of(one)].push_back(&one);
   std::string text = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Aqueduct: tuning of "

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,46 @@ TEST(TuningReport, ShowsEachDecisionInItsMap) {
   EXPECT_THAT(page, HasSubstr("A &lt;fast&gt; &quot;processor&quot;"));
   EXPECT_THAT(page, Not(HasSubstr("<fast>")));
   EXPECT_THAT(page, HasSubstr("<svg"));
+}
+
+std::size_t count_in(const std::string& page, const std::string& wanted) {
+  std::size_t count = 0;
+  for (std::size_t at = page.find(wanted); at != std::string::npos; at = page.find(wanted, at + 1)) ++count;
+  return count;
+}
+
+// Maps of two types had the same title, and decisions of other operators took each other's cells.
+TEST(TuningReport, HasACellForEachDecisionAndATitleForEachMap) {
+  std::vector<coll::Decision> all;
+  const coll::Decision usual = decision_for_page(coll::kAllReduceRing, 16, 1 << 20);
+  const auto add = [&](const auto& change) {
+    all.push_back(usual);
+    change(all.back().key);
+  };
+  add([](coll::TuningKey&) {});
+  add([](coll::TuningKey& key) { key.element = 4; });
+  add([](coll::TuningKey& key) { key.element = 8; });
+  add([](coll::TuningKey& key) { key.addresses = coll::Addresses::single; });
+  add([](coll::TuningKey& key) { key.commutative = false; });
+  add([](coll::TuningKey& key) { key.order = coll::Order::exact; });
+  add([](coll::TuningKey& key) { key.order = coll::Order::same_everywhere; });
+  add([](coll::TuningKey& key) { key.in = coll::Sync::none; });
+  add([](coll::TuningKey& key) { key.out = coll::Sync::mine; });
+  add([](coll::TuningKey& key) { key.kind = coll::TeamKind::host; });
+  add([](coll::TuningKey& key) { key.operation = coll::Operation::reduce; });
+  const std::size_t maps = all.size();
+  add([](coll::TuningKey& key) { key.ranks = 8; });
+  add([](coll::TuningKey& key) { key.hosts = 4; });
+  add([](coll::TuningKey& key) { key.size = coll::size_class(8); });
+  const std::string page = report_page({"here", "udp"}, all);
+  EXPECT_EQ(unbalanced(page), "");
+  EXPECT_EQ(count_in(page, "<td style="), all.size());
+  std::set<std::string> titles;
+  for (std::size_t at = page.find("<h2>"); at != std::string::npos; at = page.find("<h2>", at + 1))
+    titles.insert(page.substr(at, page.find("</h2>", at) - at));
+  EXPECT_EQ(titles.size(), maps);
+  EXPECT_EQ(count_in(page, "<h2>"), maps);
+  EXPECT_THAT(page, HasSubstr("<h2>all_reduce over a network, elements of 4 bytes</h2>"));
 }
 
 TEST(TuningReport, NamesNoModesAndNoSizesOfBarriers) {
