@@ -59,6 +59,26 @@ bool write_all(int descriptor, std::string_view text) noexcept {
   return ::fsync(descriptor) == 0;
 }
 
+/// The lock of a file. One that another user has made may not be written here, and need not be.
+Descriptor open_lock(const std::string& name) {
+  const int made = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (made >= 0 || (errno != EACCES && errno != EPERM && errno != EROFS)) return Descriptor(made);
+  const int problem = errno;
+  const int present = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (present < 0) errno = problem;
+  return Descriptor(present);
+}
+
+/// Gives a new file the rights of the one that it replaces: users of a group may share it.
+void keep_rights(int fresh, const std::string& old) noexcept {
+  struct stat rights {};
+  if (::stat(old.c_str(), &rights) != 0) return;
+  // Only members of the old one's group may give the new one to it.
+  const bool same_group = ::fchown(fresh, static_cast<uid_t>(-1), rights.st_gid) == 0;
+  const mode_t kept = same_group ? 0777 : 0707;
+  static_cast<void>(::fchmod(fresh, rights.st_mode & kept));
+}
+
 /// A new file beside the old one. It has a name of its own: on some network file systems a lock holds on its host only, and
 /// process ids of two hosts may be equal.
 struct NewFile {
@@ -71,7 +91,7 @@ NewFile make_beside(const std::string& file) {
   int made = -1;
   for (int i = 0; i < kNameTries && made < 0; ++i) {
     name = fmt::format("{}.{:08x}.new", file, std::random_device{}());
-    made = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    made = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (made < 0 && errno != EEXIST) break;
   }
   std::string problem = made < 0 ? fmt::format("{} cannot be made: {}", name, last_error()) : "";
@@ -82,6 +102,7 @@ NewFile make_beside(const std::string& file) {
 std::string replace(const std::string& file, std::string_view text) {
   NewFile fresh = make_beside(file);
   if (!fresh.problem.empty()) return std::move(fresh.problem);
+  keep_rights(fresh.descriptor.number(), file);
   std::string problem;
   if (!write_all(fresh.descriptor.number(), text))
     problem = fmt::format("{} cannot be written: {}", fresh.name, last_error());
@@ -103,14 +124,14 @@ HeldFile hold(const std::string& file, const TuningPlace& place, std::chrono::mi
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   const std::string name = file + ".lock";
-  HeldFile held{Descriptor(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)), {}, {}};
+  HeldFile held{open_lock(name), {}, {}};
   const auto refuse = [&](std::string problem) {
     held.problem = std::move(problem);
     return std::move(held);
   };
   if (held.guard.number() < 0)
     return refuse(error ? fmt::format("{} cannot be made: {}", folder.string(), error.message())
-                        : fmt::format("{} cannot be made: {}", name, last_error()));
+                        : fmt::format("{} cannot be opened: {}", name, last_error()));
   if (!lock(held.guard.number(), patience)) {
     if (errno == EWOULDBLOCK || errno == EINTR)
       return refuse(fmt::format("{} is locked by another process, for {} ms so far; {} is not changed", name,

@@ -234,6 +234,64 @@ TEST(TuningFile, ThatAnotherWritesForEverIsGivenUp) {
   EXPECT_EQ(save_tuning(file, kHere, some_decisions()), "");
 }
 
+/// The rights of a file.
+mode_t rights_of(const std::string& file) {
+  struct stat found {};
+  EXPECT_EQ(::stat(file.c_str(), &found), 0) << file;
+  return found.st_mode & 07777;
+}
+
+TEST(TuningFile, KeepsItsRights) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "tuning.json").string();
+  const std::vector<Decision> decisions = some_decisions();
+  ASSERT_EQ(save_tuning(file, kHere, {&decisions[0], 1}), "");
+  for (const mode_t rights : {mode_t{0664}, mode_t{0600}}) {
+    ASSERT_EQ(::chmod(file.c_str(), rights), 0);
+    ASSERT_EQ(save_tuning(file, kHere, {&decisions[1], 1}), "");
+    EXPECT_EQ(rights_of(file), rights);
+  }
+}
+
+/// Another user than the one of the test, for a while. The superuser may write any file.
+class AsNobody {
+ public:
+  AsNobody() {
+    if (usual_ == 0) {
+      EXPECT_EQ(::seteuid(65534), 0);
+    }
+  }
+  ~AsNobody() {
+    if (usual_ == 0) {
+      EXPECT_EQ(::seteuid(0), 0);
+    }
+  }
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+
+ private:
+  uid_t usual_ = ::geteuid();
+};
+
+// Only the first user of a shared folder could save.
+TEST(TuningFile, IsChangedUnderALockThatOnlyItsOwnerMayWrite) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "tuning.json").string();
+  const std::vector<Decision> decisions = some_decisions();
+  ASSERT_EQ(save_tuning(file, kHere, {&decisions[0], 1}), "");
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+  ASSERT_EQ(::chmod((file + ".lock").c_str(), 0444), 0);
+  {
+    const AsNobody other;
+    EXPECT_EQ(save_tuning(file, kHere, {&decisions[1], 1}), "");
+  }
+  EXPECT_EQ(load_tuning(file, kHere).decisions, decisions);
+  ASSERT_EQ(::chmod((file + ".lock").c_str(), 0), 0);
+  const AsNobody other;
+  EXPECT_THAT(save_tuning(file, kHere, {&decisions[1], 1}), HasSubstr("tuning.json.lock cannot be opened"));
+}
+
 TEST(TuningFile, ThatCannotBeSavedIsToldBefore) {
   const support::ScratchFolder folder;
   const std::string file = (folder / "new" / "tuning.json").string();
