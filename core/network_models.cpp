@@ -10,37 +10,58 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace aqueduct {
 
 namespace core {
 
-NetworkProfile load_profile(Log& log, const std::string& named, const std::string& conduit) {
+namespace {
+
+/// What a file says; empty: it cannot be opened.
+std::optional<ProfileRead> read_file(const std::string& file, const std::string& conduit) {
   std::error_code ignored;
-  const bool is_folder = named.back() == '/' || std::filesystem::is_directory(named, ignored);
-  const std::string file = is_folder ? profile_file(named, conduit) : named;
   std::ifstream in;
   // Of a pipe or a device a read may never end.
   if (std::filesystem::is_regular_file(file, ignored)) in.open(file, std::ios::binary);
-  if (!in.is_open()) {
-    // A folder need not have a profile of each conduit.
-    constexpr auto kWhy = FMT_STRING(
-        "AQUEDUCT_NETWORK_PROFILE: {} cannot be read, so the defaults of conduit {} are used; `aqperf "
-        "calibrate --conduit {} --profile {}` writes it");
-    is_folder ? log.info(kWhy, file, conduit, conduit, file) : log.warn(kWhy, file, conduit, conduit, file);
-    return {};
-  }
+  if (!in.is_open()) return std::nullopt;
   constexpr std::size_t kMost = 1 << 20;  // chosen: a profile has some kilobytes
   std::string text(kMost, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  ProfileRead read = read_profile(text, machine_name(), conduit);
-  if (!read.problem.empty()) {
-    log.warn("AQUEDUCT_NETWORK_PROFILE: {}: {}. The defaults of conduit {} are used", file, read.problem,
-             conduit);
+  return read_profile(text, machine_name(), conduit);
+}
+
+}  // namespace
+
+NetworkProfile load_profile(Log& log, const std::string& named, const std::string& conduit) {
+  const bool is_folder = is_profile_folder(named);
+  std::vector<std::string> files{named};
+  if (is_folder) files = {profile_file(named, conduit, true), profile_file(named, conduit, false)};
+  NetworkProfile profile;
+  bool found = false;
+  for (const std::string& file : files) {
+    const auto read = read_file(file, conduit);
+    if (!read) continue;
+    found = true;
+    if (!read->problem.empty())
+      log.warn("AQUEDUCT_NETWORK_PROFILE: {}: {}. The defaults of conduit {} are used", file, read->problem,
+               conduit);
+    for (const auto& level : read->profile.levels) profile.levels.push_back(level);
   }
-  return std::move(read.profile);
+  if (found) return profile;
+  // A folder need not have a profile of each conduit.
+  constexpr auto kWhy = FMT_STRING(
+      "AQUEDUCT_NETWORK_PROFILE: {} {}, so the defaults of conduit {} are used; `aqperf calibrate --conduit "
+      "{} "
+      "--profile {}` writes it");
+  if (is_folder)
+    log.info(kWhy, named, "has no profile of this machine", conduit, conduit, named);
+  else
+    log.warn(kWhy, named, "cannot be read", conduit, conduit, named);
+  return profile;
 }
 
 NetworkModel network_model_of(detail::EndpointState& state, Rank peer) {

@@ -6,8 +6,8 @@
 
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <fstream>
-#include <functional>
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -17,7 +17,6 @@ namespace {
 
 // The levels inside a host, the most distant one first.
 constexpr std::array<std::string_view, 4> kInsideHost{"host", "domain", "cache", "core"};
-constexpr std::string_view kBetweenHosts = "network";
 
 bool is_level(std::string_view name) noexcept {
   for (const std::string_view known : kInsideHost) {
@@ -127,9 +126,12 @@ ProfileRead read_profile(std::string_view text, std::string_view machine, std::s
   if (*number != kProfileVersion)
     return refuse(
         fmt::format("it has version {}, and this library reads {}; {}", *number, kProfileVersion, kAgain));
-  if (says("machine") != machine)
+  const bool is_ours = says("machine") == machine;
+  const auto refuse_machine = [&] {
     return refuse(fmt::format("it is of another machine (\"{}\", and this is \"{}\"); {} here",
                               says("machine"), machine, kAgain));
+  };
+  if (!is_ours && kind_of_machine(says("machine")) != kind_of_machine(machine)) return refuse_machine();
   if (says("conduit") != conduit)
     return refuse(fmt::format("it is of conduit {}, not of {}; {}", says("conduit"), conduit, kAgain));
   const Json* const levels = json.value.find("levels");
@@ -142,8 +144,9 @@ ProfileRead read_profile(std::string_view text, std::string_view machine, std::s
     NetworkModel model = read_level(levels->items[i], problem);
     if (!problem.empty())
       return refuse(fmt::format("it is damaged (level {}: {}); {}", name, problem, kAgain));
-    read.profile.levels.emplace_back(name, model);
+    if (is_ours || name == kBetweenHosts) read.profile.levels.emplace_back(name, model);
   }
+  if (!is_ours && read.profile.levels.empty()) return refuse_machine();
   return read;
 }
 
@@ -154,9 +157,22 @@ std::string machine_name() {
   return fmt::format("{}, {}, {} processors", host.data(), processor_name(), processors);
 }
 
-std::string profile_file(std::string_view folder, std::string_view conduit) {
-  // By a number, since the name of a machine may hold any characters.
-  const auto number = static_cast<std::uint32_t>(std::hash<std::string>()(machine_name()));
+std::string_view kind_of_machine(std::string_view machine) noexcept {
+  const std::size_t comma = machine.find(", ");
+  return comma == std::string_view::npos ? machine : machine.substr(comma + 2);
+}
+
+bool is_profile_folder(const std::string& named) {
+  std::error_code ignored;
+  return !named.empty() && (named.back() == '/' || std::filesystem::is_directory(named, ignored));
+}
+
+std::string profile_file(std::string_view folder, std::string_view conduit, bool same_host) {
+  // By a number, since the name of a machine may hold any characters; the same one wherever the library was built.
+  const std::string machine = machine_name();
+  std::uint32_t number = 0x811c9dc5;
+  for (const char c : same_host ? std::string_view(machine) : kind_of_machine(machine))
+    number = (number ^ static_cast<unsigned char>(c)) * 0x01000193u;
   std::string name;
   for (const char c : conduit.substr(conduit.rfind('/') + 1))  // a plug-in's may be a path
     name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';

@@ -32,16 +32,24 @@ struct ProfileRead {
   std::string problem;  ///< empty; or why the file cannot be used, and what to do
 };
 
-/// Reads the text of a profile of this conduit and machine.
+/// The level between hosts. It holds for all machines of a kind, the others for the machine that was measured.
+inline constexpr std::string_view kBetweenHosts = "network";
+
+/// Reads the text of a profile of this conduit and machine. Of another machine of this kind, only kBetweenHosts.
 ProfileRead read_profile(std::string_view text, std::string_view machine, std::string_view conduit);
 
 /// This machine in words: its name, its processor and how many of them: "node7, AMD EPYC 9R14, 2 processors".
 std::string machine_name();
-/// The file in which a folder holds the profile of a conduit and this machine.
-std::string profile_file(std::string_view folder, std::string_view conduit);
+/// The kind of a machine: its name in words without that of the host.
+std::string_view kind_of_machine(std::string_view machine) noexcept;
+/// Whether `named` (AQUEDUCT_NETWORK_PROFILE) is a folder of profiles.
+bool is_profile_folder(const std::string& named);
+/// The file in which a folder holds what was measured of a conduit between two ranks of this host; or between hosts, on any
+/// machine of this kind.
+std::string profile_file(std::string_view folder, std::string_view conduit, bool same_host);
 
-/// Reads the profile that AQUEDUCT_NETWORK_PROFILE names for a conduit: a file, or one of a folder. Empty, with a warning, if
-/// it cannot be used.
+/// Reads the profile that AQUEDUCT_NETWORK_PROFILE names for a conduit: a file, or those of a folder. Empty, with a warning, if
+/// it cannot be used; without one, if a folder has none.
 NetworkProfile load_profile(Log& log, const std::string& named, const std::string& conduit);
 
 /// What is assumed of a conduit without a profile. docs/network-model.md has the numbers and their sources.

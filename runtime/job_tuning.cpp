@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,6 +47,23 @@ std::string add_decisions(const EndpointState& state, const std::string& named, 
       file, read.unknown);
 }
 
+/// A warning, if a folder of profiles is named which has none of the conduit to the most distant ranks.
+void tell_of_no_profile(EndpointState& rank_0) {
+  const std::string named = rank_0.config.text("network_profile");
+  const auto between_hosts = some_rank(rank_0, false);
+  const auto peer = between_hosts ? between_hosts : some_rank(rank_0, true);
+  if (!peer || !core::is_profile_folder(named)) return;
+  const std::string conduit = rank_0.conduit_of[*peer]->properties().name;
+  const bool is_missing = core::network_model_of(rank_0, *peer).origin == NetworkModel::Origin::defaults &&
+                          !std::filesystem::exists(core::profile_file(named, conduit, !between_hosts));
+  if (!is_missing) return;
+  rank_0.log.warn(
+      "AQUEDUCT_NETWORK_PROFILE: {} has no profile of conduit {} {}, so its defaults are used; `aqperf "
+      "calibrate --conduit {} --profile {}` writes it, with two ranks {}",
+      named, conduit, between_hosts ? "between hosts of this kind" : "on this host", conduit, named,
+      between_hosts ? "on two hosts" : "on one host");
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> job_tuning(EndpointState& rank_0) {
@@ -66,6 +84,7 @@ std::vector<std::uint64_t> job_tuning(EndpointState& rank_0) {
     if (std::string warning = add_decisions(rank_0, named, *peer, near, decisions); !warning.empty())
       warnings.push_back(std::move(warning));
   }
+  tell_of_no_profile(rank_0);
   // A file that is named is of one conduit, and the job may have two.
   const bool is_of_the_other = warnings.size() < files && coll::tuning_file(named, {}) == named;
   const auto last = std::unique(warnings.begin(), warnings.end());

@@ -18,11 +18,7 @@ std::string why() { return std::strerror(errno); }
 
 }  // namespace
 
-std::string machine_kind() {
-  const std::string name = core::machine_name();
-  const std::size_t comma = name.find(", ");
-  return comma == std::string::npos ? name : name.substr(comma + 2);
-}
+std::string machine_kind() { return std::string(core::kind_of_machine(core::machine_name())); }
 
 std::string tuning_file(const std::string& named, const TuningPlace& place) {
   std::error_code ignored;

@@ -154,9 +154,9 @@ class Endpoint {
   std::string conduit_of(Rank rank) const;
   /// What communication with a rank costs, in the LogGP model (docs/network-model.md).
   ///
-  /// From the conduit, if it knows it; otherwise as `aqperf calibrate` has measured it on this machine, if
-  /// AQUEDUCT_NETWORK_PROFILE names the file; otherwise the defaults of the conduit. `origin` says which. A file that is
-  /// damaged, of another machine or of another version is reported in the log once, and the defaults are used.
+  /// From the conduit, if it knows it; otherwise as `aqperf calibrate` has measured it on this machine, or between hosts of
+  /// its kind, if AQUEDUCT_NETWORK_PROFILE names the file; otherwise the defaults of the conduit. `origin` says which. A
+  /// file that is damaged, of another machine or of another version is reported in the log once, and the defaults are used.
   ///
   /// Errors: a model of zeroes, if there is no such rank, or in a forked child.
   /// Cost:   a look-up; the first call reads the file.

@@ -210,5 +210,46 @@ TEST(CalibrationProfile, IsMergedAndNotOverwrittenIfForeign) {
   EXPECT_THROW(write_profile((folder / "no" / "such.json").string(), calibration), Failure);
 }
 
+/// Makes a profile one of another machine of this kind.
+void change_host(const std::string& file) {
+  std::ifstream in(file);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  in.close();
+  const std::string host = core::machine_name().substr(0, core::machine_name().find(", "));
+  const std::size_t at = text.find("\"" + host + ", ");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at + 1, host.size(), "another_host");
+  std::ofstream(file) << text;
+}
+
+TEST(CalibrationProfile, OfAnotherHostOfTheKindIsGoneOnWithBetweenHosts) {
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "profile.json").string();
+  Calibration calibration;
+  calibration.conduit = "udp";
+  const auto write = [&](const char* level, std::int64_t latency) {
+    calibration.level = level;
+    calibration.model.by_size[0].latency = Picoseconds(latency);
+    write_profile(file, calibration);
+  };
+  const auto read = [&] {
+    std::ifstream in(file);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    return core::read_profile(text, core::machine_name(), "udp");
+  };
+  write("network", 7000);
+  change_host(file);
+  EXPECT_EQ(read().profile.between(false)->at(0).latency.count(), 7000);
+  write("network", 8000);
+  EXPECT_EQ(read().profile.between(false)->at(0).latency.count(), 8000);
+  write("host", 5000);
+  EXPECT_EQ(read().profile.between(true)->at(0).latency.count(), 5000);
+  change_host(file);
+  write("network", 9000);
+  EXPECT_EQ(read().profile.between(false)->at(0).latency.count(), 9000);
+  EXPECT_EQ(read().profile.between(true), nullptr) << "those of the other host";
+  EXPECT_THROW(write("host", 6000), Failure);
+}
+
 }  // namespace
 }  // namespace aqueduct::perf

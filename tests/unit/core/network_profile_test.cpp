@@ -95,6 +95,49 @@ TEST(NetworkProfile, OfAnotherMachineConduitOrVersionIsRefused) {
     EXPECT_NE(problem(whole.substr(0, bytes)), "");
 }
 
+/// The same with a level between hosts in place of that of a host, or beside it.
+std::string with_network(const std::string& text, bool alone) {
+  const std::size_t at = text.find("\"host\": ");
+  const std::string level = text.substr(at + 8, text.size() - at - 8 - 2);
+  return text.substr(0, at) + "\"network\": " + level + (alone ? "" : ", \"host\": " + level) + "}}";
+}
+
+TEST(NetworkProfile, OfAnotherMachineOfTheKindCountsBetweenHosts) {
+  const std::string here = "node2, a processor, 2 processors";
+  const std::string other = profile_of("node1, a processor, 2 processors");
+  for (const bool alone : {true, false}) {
+    const ProfileRead read = read_profile(with_network(other, alone), here, "loop");
+    ASSERT_EQ(read.problem, "");
+    ASSERT_NE(read.profile.between(false), nullptr);
+    EXPECT_EQ(read.profile.between(false)->at(0).latency.count(), 1000);
+    EXPECT_EQ(read.profile.between(true), nullptr) << "that of the other host";
+  }
+  EXPECT_THAT(read_profile(other, here, "loop").problem, HasSubstr("another machine (\"node1, "));
+  const ProfileRead ours = read_profile(with_network(profile_of(here), false), here, "loop");
+  EXPECT_NE(ours.profile.between(true), nullptr);
+  EXPECT_THAT(
+      read_profile(with_network(other, true), "node1, another processor, 2 processors", "loop").problem,
+      HasSubstr("another machine"));
+}
+
+// Rank 0 may be on another node than that which was calibrated.
+TEST(NetworkProfile, OfAFolderIsThatOfTheKindBetweenHosts) {
+  const support::ScratchFolder folder;
+  const std::string machine = "another_host, " + std::string(kind_of_machine(machine_name()));
+  std::ofstream(profile_file(folder.path(), "loop", /*same_host=*/false))
+      << with_network(profile_of(machine), true);
+  Config config;
+  Log log(config, 0);
+  testing::internal::CaptureStderr();
+  const NetworkProfile read = load_profile(log, folder.path(), "loop");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_NE(read.between(false), nullptr);
+  EXPECT_EQ(read.between(true), nullptr);
+  std::ofstream(profile_file(folder.path(), "loop", /*same_host=*/true)) << profile_of(machine_name());
+  EXPECT_NE(load_profile(log, folder.path(), "loop").between(true), nullptr) << "each level has its file";
+  EXPECT_NE(load_profile(log, folder.path(), "loop").between(false), nullptr);
+}
+
 class ModelOfAnEndpoint : public testing::Test {
  protected:
   static NetworkModel model(const std::string& file, std::string* said) {
@@ -118,7 +161,7 @@ class ModelOfAnEndpoint : public testing::Test {
 
 TEST_F(ModelOfAnEndpoint, ComesFromAFileOrAFolderOrTheDefaults) {
   const support::ScratchFolder folder;
-  const std::string file = profile_file(folder.path(), "loop");
+  const std::string file = profile_file(folder.path(), "loop", /*same_host=*/true);
   write(file, profile_of(machine_name()));
   std::string said;
   EXPECT_EQ(model(file, &said).at(0).latency.count(), 1000);

@@ -163,8 +163,15 @@ TEST_F(JobTuning, OfAFileWithOneWrongEntryHasTheOthers) {
   EXPECT_THAT(heard.why[0], HasSubstr("chain:segments=2"));
 }
 
+TEST_F(JobTuning, SaysOnceThatAFolderHasNoProfile) {
+  const std::string said = run("", "auto", folder_.path()).said;
+  const std::string why = "has no profile of conduit loop on this host";
+  EXPECT_THAT(said, HasSubstr(why));
+  EXPECT_EQ(said.find(why), said.rfind(why)) << said;
+}
+
 TEST_F(JobTuning, KnowsTheNetworkOfAProfile) {
-  const std::string profile = core::profile_file(folder_.path(), "loop");
+  const std::string profile = core::profile_file(folder_.path(), "loop", /*same_host=*/true);
   std::ofstream(profile) << R"({"format": "aqueduct-network-profile", "version": 1, "machine": ")"
                          << core::machine_name() << R"(", "conduit": "loop", "levels": {"host": {
     "injection_depth": 32, "inline_limit": 64, "peak_bytes": 8192, "rendezvous_limit": 0,

@@ -18,9 +18,8 @@ namespace {
 
 std::string file_for(const Session& session, const Calibration& calibration) {
   const std::string& out = session.options().profile;
-  std::error_code ignored;
-  if (!out.empty() && out.back() != '/' && !std::filesystem::is_directory(out, ignored)) return out;
-  return core::profile_file(out, calibration.conduit);
+  if (!out.empty() && !core::is_profile_folder(out)) return out;
+  return core::profile_file(out, calibration.conduit, calibration.level != core::kBetweenHosts);
 }
 
 /// Makes the folder of the profile, before minutes of measuring. Throws Failure if nothing can be written there.

@@ -64,7 +64,21 @@ ordered_json present(const std::string& file, const Calibration& calibration) {
     throw Failure(fmt::format("{} is not changed: {}. Remove it, or give another file by --profile", file,
                               read.problem),
                   1);
-  return ordered_json::parse(text);
+  ordered_json profile = ordered_json::parse(text);
+  if (profile["machine"] == core::machine_name()) return profile;
+  // Of another machine of this kind. What is between hosts is the same for both.
+  ordered_json& levels = profile["levels"];
+  const bool has_others = levels.size() > (levels.contains(std::string(core::kBetweenHosts)) ? 1 : 0);
+  if (!has_others) {
+    profile["machine"] = core::machine_name();
+  } else if (calibration.level != core::kBetweenHosts) {
+    throw Failure(
+        fmt::format("{} is not changed: it has levels inside another host (\"{}\"). Remove it, or give "
+                    "another file by --profile",
+                    file, profile["machine"].get<std::string>()),
+        1);
+  }
+  return profile;
 }
 
 /// Other calibrations add their levels to the same file.
