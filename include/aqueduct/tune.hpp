@@ -60,7 +60,7 @@ struct TuneReport {
   /// Of these: whose algorithm a setting names, or which are the conduit's own; and for which there was no time.
   std::size_t left_out_by_setting = 0;
   std::size_t left_out_by_time = 0;
-  bool saved = false;  ///< the first member has added it to its file
+  bool saved = false;  ///< the first member has added it to its file; false too where it has not told in time
 };
 
 /// Measures which algorithms are the fastest on this team, for blocks of these sizes. From then on the team's calls of these

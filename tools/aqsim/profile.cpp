@@ -53,11 +53,12 @@ void use_levels(coll::Machine& machine, const NetworkModel* inside, const Networ
   const bool misses_inside = most > 1 && inside == nullptr;
   const bool misses_between = hosts.sizes.size() > 1 && between == nullptr;
   if (misses_inside || misses_between) {
-    throw BadInput(fmt::format(
-        "{}: {} has no level {}; run `aqperf calibrate` with two ranks {}, or give a network file "
-        "with both levels (--network)",
-        hosts.argument, file, misses_inside ? "inside a host" : "between hosts",
-        misses_inside ? "on one host" : "on two hosts"));
+    throw BadInput(
+        fmt::format("{}: {} has no level {}; run `aqperf calibrate --profile {}` with two ranks {}, or give "
+                    "a network file "
+                    "with both levels (--network)",
+                    hosts.argument, file, misses_inside ? "inside a host" : "between hosts", file,
+                    misses_inside ? "on one host" : "on two hosts"));
   }
   machine.levels.clear();
   if (inside != nullptr) machine.levels.push_back(level_of(*inside, most));

@@ -88,8 +88,9 @@ TEST(AqsimProfile, HasTheLevelsThatHostsNeed) {
   EXPECT_EQ(both.machine.hosts(4), 2u);
   EXPECT_EQ(network_of(network, {1, 1}).machine.between(0, 1, 8).latency, 70000u);
   EXPECT_EQ(network_of(host, {4}).machine.hosts(4), 1u);
-  EXPECT_THAT(refusal(host, {2, 2}), AllOf(HasSubstr("--hosts X: ours.json has no level between hosts"),
-                                           HasSubstr("aqperf calibrate"), HasSubstr("on two hosts")));
+  EXPECT_THAT(refusal(host, {2, 2}),
+              AllOf(HasSubstr("--hosts X: ours.json has no level between hosts"),
+                    HasSubstr("aqperf calibrate --profile ours.json"), HasSubstr("on two hosts")));
   EXPECT_THAT(refusal(network, {4}), AllOf(HasSubstr("no level inside a host"), HasSubstr("on one host")));
 }
 
