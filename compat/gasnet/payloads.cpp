@@ -14,7 +14,8 @@ struct aqg_payload {
   bool is_open = false;  ///< prepared, and neither committed nor cancelled
   void* address = nullptr;
   std::size_t size = 0;
-  void* dest = nullptr;  ///< of a long one, if it is known already
+  void* dest = nullptr;   ///< of a long one, if it is known already
+  void* named = nullptr;  ///< the destination that `request` has got, since a commit that was refused
   aqueduct::gasnet::Peer peer{};
   gex_Token_t token = nullptr;
   gex_Event_t* lc_opt = nullptr;
@@ -93,14 +94,9 @@ gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank,
   }
   // Aqueduct's prepare never waits; `immediate` would hold for the commit, where GASNet has flags of its own.
   const PayloadBounds bounds{least, room, {}};
-  Result<PreparedPayload> made = ErrorCode::refused;
-  if (!is_long) {
-    made = prepare_medium(state().ep, payload.peer.rank, bounds);
-  } else if (dest != nullptr) {
-    made = prepare_long(state().ep, place_of(payload.peer, dest), bounds);
-  } else {
-    made = prepare_long(state().ep, payload.peer.rank, bounds);
-  }
+  // Without the destination, which Aqueduct would lend where it is mapped: docs/decisions/0148-lent-buffers-are-buffers.md.
+  auto made = is_long ? prepare_long(state().ep, payload.peer.rank, bounds)
+                      : prepare_medium(state().ep, payload.peer.rank, bounds);
   return lend(call, payload, std::move(made), payload.request, room, flags);
 }
 
@@ -128,21 +124,18 @@ gex_AM_SrcDesc_t prepare_reply(const char* call, gex_Token_t token, const void* 
     return &payload;
   }
   const PayloadBounds bounds{least, room, {}};
-  Result<PreparedReply> made = ErrorCode::refused;
-  if (!is_long) {
-    made = token->message->prepare_medium(bounds);
-  } else if (dest != nullptr) {
-    made = token->message->prepare_long(place_of(payload.peer, dest), bounds);
-  } else {
-    made = token->message->prepare_long(bounds);
-  }
+  auto made = is_long ? token->message->prepare_long(bounds) : token->message->prepare_medium(bounds);
   return lend(call, payload, std::move(made), payload.reply, room, flags);
 }
 
-/// Names the place of a long payload that was prepared without one, or with this one.
-template <class P>
-void name_place(P& payload, GlobalPtr<std::byte> place) noexcept {
-  static_cast<void>(payload.set_place(place));  // invalid_argument: it has the place already
+/// Names the destination of a long payload of Aqueduct's. False: a commit that was refused has named another one.
+bool name_place(aqg_payload& payload, void* dest) noexcept {
+  if (!payload.is_long || dest == payload.named) return true;
+  if (payload.named != nullptr) return false;
+  payload.named = dest;
+  static_cast<void>(
+      payload.request->set_place(place_of(payload.peer, dest)));  // or the commit says what is wrong
+  return true;
 }
 
 int commit(const char* call, aqg_payload& payload, gex_AM_Index_t handler, std::size_t bytes, void* dest,
@@ -154,7 +147,7 @@ int commit(const char* call, aqg_payload& payload, gex_AM_Index_t handler, std::
   int result = 0;
   if (!payload.is_request) {
     if (payload.reply && !empty_long) {
-      if (payload.is_long) name_place(*payload.reply, place_of(peer, dest));
+      if (payload.is_long) static_cast<void>(payload.reply->set_place(place_of(peer, dest)));
       if (const Status status = payload.reply->commit_raw(message, bytes); !status) fail(call, &peer, status);
     } else {
       payload.reply.reset();
@@ -163,10 +156,9 @@ int commit(const char* call, aqg_payload& payload, gex_AM_Index_t handler, std::
   } else if (peer.rank == state().me()) {
     loop_back(peer.local, peer.remote, kind, handler, payload.address, bytes, dest, words);
     free_at_once(payload.lc_opt);
-  } else if (payload.request && !empty_long) {
+  } else if (payload.request && !empty_long && name_place(payload, dest)) {
     AmOptions options;
     options.immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
-    if (payload.is_long) name_place(*payload.request, place_of(peer, dest));
     const Status status = payload.request->commit_raw(state().space, message, bytes, options);
     if (!done_or_refused(call, peer, status)) return 1;
   } else {
