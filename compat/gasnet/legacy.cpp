@@ -21,9 +21,13 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
   const char* const call = "gasnet_attach";
   if (the_state == nullptr) return error(GASNET_ERR_NOT_INIT, call, "gasnet_init comes first");
   constexpr uintptr_t kPage = GASNET_PAGESIZE;
-  if (segsize > UINTPTR_MAX - kPage)
-    return error(GASNET_ERR_BAD_ARG, call, "the size is above gasnet_getMaxLocalSegmentSize()");
+  // What is wrong comes before what is done: a client may call again with the same table.
   aqg_endpoint& ep = *state().endpoints[0];
+  if (ep.segment != nullptr) return error(GASNET_ERR_NOT_INIT, call, "the segment is attached already");
+  if (segsize % kPage != 0)
+    return error(GASNET_ERR_BAD_ARG, call, "the size is not a multiple of GASNET_PAGESIZE");
+  if (segsize > state().most_segment)
+    return error(GASNET_ERR_BAD_ARG, call, "the size is above gasnet_getMaxLocalSegmentSize()");
   for (const bool free_numbers : {false, true}) {
     for (int i = 0; i < numentries; ++i) {
       if ((table[i].index == 0) != free_numbers) continue;
@@ -35,7 +39,7 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
       table[i].index = entry.gex_index;
     }
   }
-  return attach(std::max((segsize + kPage - 1) / kPage * kPage, kPage), nullptr);
+  return attach(std::max(segsize, kPage), nullptr);  // as GASNet, a page in place of nothing
 }
 void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM_t* tm_p,
                             gex_Segment_t* segment_p) {

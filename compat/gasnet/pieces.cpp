@@ -128,6 +128,11 @@ R copied(const Peer& peer, bool is_put) {
   }
 }
 
+/// Lists without bytes move nothing, wherever their pieces would be.
+template <class To, class From>
+bool moves_nothing(To to, From from) noexcept {
+  return to.next().bytes == 0 && from.next().bytes == 0;
+}
 bool moves_nothing(std::size_t bytes, const std::size_t* count, std::size_t levels) noexcept {
   if (bytes == 0) return true;
   for (std::size_t i = 0; i < levels; ++i) {
@@ -145,7 +150,8 @@ R vector_get(Form form, gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist
     return copied<R>(peer, false);
   }
   if (get_equal(peer, dstcount, srccount, pairs_of(dstlist, srclist)) ||
-      get_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
+      get_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)) ||
+      moves_nothing(OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
     return copied<R>(peer, false);
   return begin_get<R>("gex_VIS_VectorGet", form, peer, pieces(local_base(), vector_of(dstcount, dstlist)),
                       pieces(remote_base(peer), vector_of(srccount, srclist)), flags);
@@ -159,7 +165,8 @@ R vector_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Me
     return copied<R>(peer, true);
   }
   if (put_equal(peer, dstcount, srccount, pairs_of(dstlist, srclist)) ||
-      put_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
+      put_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)) ||
+      moves_nothing(OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
     return copied<R>(peer, true);
   return begin_put<R>("gex_VIS_VectorPut", form, peer,
                       pieces(remote_base(peer), vector_of(dstcount, dstlist)),
@@ -175,7 +182,8 @@ R indexed_get(Form form, gex_TM_t tm, size_t dstcount, void* const dstlist[], si
     return copied<R>(peer, false);
   }
   if (get_equal(peer, dstcount, srccount, pairs_of(dstlist, dstlen, srclist, srclen)) ||
-      get_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
+      get_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)) ||
+      moves_nothing(OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
     return copied<R>(peer, false);
   return begin_get<R>("gex_VIS_IndexedGet", form, peer,
                       pieces(local_base(), indexed_of(dstcount, dstlist, dstlen)),
@@ -191,7 +199,8 @@ R indexed_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void*
     return copied<R>(peer, true);
   }
   if (put_equal(peer, dstcount, srccount, pairs_of(dstlist, dstlen, srclist, srclen)) ||
-      put_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
+      put_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)) ||
+      moves_nothing(OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
     return copied<R>(peer, true);
   return begin_put<R>("gex_VIS_IndexedPut", form, peer,
                       pieces(remote_base(peer), indexed_of(dstcount, dstlist, dstlen)),

@@ -60,9 +60,12 @@ int main(int argc, char** argv) {
   OK(gasnet_init(&argc, &argv));
   HOLDS(gasnet_attach(nullptr, 0, UINTPTR_MAX, 0) == GASNET_ERR_BAD_ARG);
   HOLDS(gasnet_attach(nullptr, 0, gasnet_getMaxLocalSegmentSize() + 1, 0) == GASNET_ERR_BAD_ARG);
-  gex_System_SetVerboseErrors(1);
   gasnet_handlerentry_t table[] = {{130, reinterpret_cast<void (*)()>(request)},
                                    {131, reinterpret_cast<void (*)()>(reply)}};
+  // A refused call has registered no handler.
+  HOLDS(gasnet_attach(table, 2, gasnet_getMaxLocalSegmentSize() + GASNET_PAGESIZE, 0) == GASNET_ERR_BAD_ARG);
+  HOLDS(gasnet_attach(table, 2, 65536 + 1, 0) == GASNET_ERR_BAD_ARG);
+  gex_System_SetVerboseErrors(1);
   OK(gasnet_attach(table, 2, 65536, 0));
   const gasnet_node_t me = gasnet_mynode(), nodes = gasnet_nodes(), next = (me + 1) % nodes;
   std::vector<gasnet_seginfo_t> segments(nodes);

@@ -207,6 +207,11 @@ static inline int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM
                                   const char* clientName, int* argc, char*** argv, gex_Flags_t flags) {
   return AQG_OF_MODE(aqg_client_init)(client_p, ep_p, tm_p, clientName, argc, argv, flags);
 }
+#ifndef AQG_WITHOUT_TEXTS
+// In each file of a client, also one that does not start the job: locks of another mode are not the same.
+static int (*const aqg_mode_of_file)(gex_Client_t*, gex_EP_t*, gex_TM_t*, const char*, int*, char***, gex_Flags_t)
+    __attribute__((__used__)) = AQG_OF_MODE(aqg_client_init);
+#endif
 gex_Flags_t gex_Client_QueryFlags(gex_Client_t client);
 const char* gex_Client_QueryName(gex_Client_t client);
 void gex_Client_SetCData(gex_Client_t client, const void* val);

@@ -20,6 +20,14 @@ int main(int argc, char** argv) {
   me = gex_TM_QueryRank(world);
   ranks = gex_TM_QuerySize(world);
   register_handlers();
+  // Of nothing, before anybody has a segment.
+  const gex_Rank_t next = (me + 1) % ranks;
+  gex_Memvec_t empty[1] = {{NULL, 0}};
+  OK(gex_VIS_VectorPutBlocking(world, next, 0, NULL, 0, NULL, 0));
+  gex_Event_Wait(gex_VIS_VectorGetNB(world, 1, empty, next, 0, NULL, 0));
+  OK(gex_VIS_IndexedPutNBI(world, next, 0, NULL, 8, 0, NULL, 4, 0));
+  OK(gex_VIS_IndexedGetBlocking(world, 0, NULL, 0, next, 0, NULL, 0, 0));
+  OK(gex_RMA_PutBlocking(world, next, NULL, NULL, 0, 0));
   gex_Segment_t segment;
   if (argc > 1 && strcmp(argv[1], "created") == 0) {  // in place of gex_Segment_Attach
     OK(gex_Segment_Create(&segment, client, NULL, kSegment, GEX_MK_HOST, 0));

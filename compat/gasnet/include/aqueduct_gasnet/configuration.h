@@ -19,10 +19,13 @@
 #define GASNETT_SPEC_VERSION_MAJOR 1
 #define GASNETT_SPEC_VERSION_MINOR 20
 
-// Whether several threads may use the headers' locks, atomics and thread keys.
+// Whether several threads may use the headers' locks, atomics and thread keys. A client of the tools alone need not say so if
+// its compiler does (-pthread), or if it has included pthread.h before.
 #if defined(GASNET_PAR) || defined(GASNET_PARSYNC) || \
     (defined(GASNETT_THREAD_SAFE) && !defined(GASNET_SEQ)) || \
-    (defined(GASNETT_USE_TRUE_MUTEXES) && GASNETT_USE_TRUE_MUTEXES)
+    (defined(GASNETT_USE_TRUE_MUTEXES) && GASNETT_USE_TRUE_MUTEXES) || \
+    (!defined(GASNET_SEQ) && !defined(GASNETT_THREAD_SINGLE) && \
+     (defined(_REENTRANT) || defined(_THREAD_SAFE) || defined(PTHREAD_MUTEX_INITIALIZER)))
 #define AQG_THREADS 1
 #else
 #define AQG_THREADS 0
