@@ -196,16 +196,22 @@ struct Sweep {
 Sweep sweep(gex_Event_t* events, std::size_t count) {
   Sweep result;
   for (std::size_t i = 0; i < count; ++i) check_has_begun("gex_Event_Test or Wait of an array", events[i]);
+  bool has_leaves = false;  // that are not done
   for (std::size_t i = 0; i < count; ++i) {
-    if (is_leaf(events[i]) && is_done(events[i])) {
+    if (!is_leaf(events[i])) continue;
+    if (is_done(events[i])) {
       finish(events[i]);
       events[i] = GEX_EVENT_INVALID;
       ++result.ended;
+    } else {
+      has_leaves = true;
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (events[i] == GEX_EVENT_INVALID || is_leaf(events[i]) || !is_done(events[i])) continue;
-    if (is_root(events[i])) {
+    // A root looks for its leaf only where that can be: arrays may be long.
+    if (has_leaves && is_root(events[i]) &&
+        (composite(events[i]).group != nullptr || composite(events[i]).leaf.load() != nullptr)) {
       for (std::size_t j = 0; j < count; ++j) {
         if (is_leaf(events[j]) && &composite(events[j]) == &composite(events[i]))
           events[j] = GEX_EVENT_INVALID;
