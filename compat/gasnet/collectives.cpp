@@ -58,9 +58,17 @@ Reduction reduction(const char* call, Tm& tm, gex_DT_t dt, size_t dt_sz, size_t 
   return {aq_block_of(element_of(dt), dt_cnt), aq_by(by)};
 }
 
+/// Returns the event of a call that has no way to say that it has not begun.
+gex_Event_t begun(const char* call, gex_Event_t event) {
+  if (event == GEX_EVENT_NO_OP)
+    fail(call,
+         "AQUEDUCT_OPERATIONS events are held, so this call gets none: sync some of them, or raise the "
+         "setting");
+  return event;
+}
 gex_Event_t begun(const char* call, aq_event event, UserReduction* with = nullptr) {
-  if (with == nullptr) return handle(call, Event::adopt(event.word));
-  return handle(call, Event::adopt(event.word), with->in_flight.front());
+  if (with == nullptr) return begun(call, handle(call, Event::adopt(event.word)));
+  return begun(call, handle(call, Event::adopt(event.word), with->in_flight.front()));
 }
 
 /// Whether a reduction gathers its values; the same on all members.
@@ -86,7 +94,7 @@ gex_Event_t begin_gathered(const char* call, Tm& tm, std::optional<Rank> root, v
   const aq_block block = aq_block_of_bytes(gathered->bytes, 1);
   const aq_event event = root ? aq_gather_nb(handle_of(*tm.team), aq_mine(src), out, block, *root, &kMine)
                               : aq_all_gather_nb(handle_of(*tm.team), aq_mine(src), out, block, &kMine);
-  return handle(call, Event::adopt(event.word), gathered.release());
+  return begun(call, handle(call, Event::adopt(event.word), gathered.release()));
 }
 
 }  // namespace
