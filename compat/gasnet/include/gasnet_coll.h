@@ -1,4 +1,7 @@
 #pragma once
+#if defined(__cplusplus) && __cplusplus < 201103L
+#pragma GCC system_header  // C++98 has no macros with variable or empty arguments, as -pedantic says
+#endif
 
 // Collectives: GASNet-EX's, and GASNet-1's of the team of all ranks.
 

@@ -1,4 +1,7 @@
 #pragma once
+#if defined(__cplusplus) && __cplusplus < 201103L
+#pragma GCC system_header  // C++98 has no macros with variable or empty arguments, as -pedantic says
+#endif
 
 // GASNet's tools (specification 1.20): timers, fences, atomics, locks, thread keys, environment, annotations. They need
 // no job. A client without a job includes this header alone, defines GASNETT_THREAD_SAFE or GASNETT_THREAD_SINGLE, and

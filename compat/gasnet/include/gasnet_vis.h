@@ -1,4 +1,7 @@
 #pragma once
+#if defined(__cplusplus) && __cplusplus < 201103L
+#pragma GCC system_header  // C++98 has no macros with variable or empty arguments, as -pedantic says
+#endif
 
 // Vector, indexed and strided transfers: GASNet-EX's, and GASNet-1's for clients that include gasnet.h.
 

@@ -1,4 +1,7 @@
 #pragma once
+#if defined(__cplusplus) && __cplusplus < 201103L
+#pragma GCC system_header  // C++98 has no macros with variable or empty arguments, as -pedantic says
+#endif
 
 // GASNet-EX (specification 0.19) over Aqueduct. docs/gasnet.md says how a client is moved here, and what differs. The
 // comments of this header say only what the specification leaves to an implementation.

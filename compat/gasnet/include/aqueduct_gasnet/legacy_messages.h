@@ -1,4 +1,7 @@
 #pragma once
+#if defined(__cplusplus) && __cplusplus < 201103L
+#pragma GCC system_header  // C++98 has no macros with variable or empty arguments, as -pedantic says
+#endif
 
 // GASNet-1's active messages for 0 to 16 arguments, included by gasnet.h.
 

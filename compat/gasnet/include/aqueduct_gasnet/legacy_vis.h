@@ -1,4 +1,7 @@
 #pragma once
+#if defined(__cplusplus) && __cplusplus < 201103L
+#pragma GCC system_header  // C++98 has no macros with variable or empty arguments, as -pedantic says
+#endif
 
 // GASNet-1's vector, indexed and strided transfers. Included by gasnet_vis.h and gasnet.h, whichever comes last.
 

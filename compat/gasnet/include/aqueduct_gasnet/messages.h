@@ -1,4 +1,7 @@
 #pragma once
+#if defined(__cplusplus) && __cplusplus < 201103L
+#pragma GCC system_header  // C++98 has no macros with variable or empty arguments, as -pedantic says
+#endif
 
 // The active messages of GASNet-EX for 0 to 16 arguments, included by gasnetex.h. A function puts its arguments into an
 // array and makes one call. Without a number in its name, a macro counts the arguments.
