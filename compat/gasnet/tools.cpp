@@ -24,6 +24,10 @@
 #include <time.h>
 #include <unistd.h>
 
+static_assert(SIZEOF_SHORT == sizeof(short) && SIZEOF_INT == sizeof(int) && SIZEOF_LONG == sizeof(long) &&
+              SIZEOF_LONG_LONG == sizeof(long long) && SIZEOF_SIZE_T == sizeof(size_t) &&
+              SIZEOF_PTRDIFF_T == sizeof(ptrdiff_t) && SIZEOF_VOID_P == sizeof(void*));
+
 namespace aqueduct::gasnet {
 
 const char* (*job_variable)(const char* name) = nullptr;

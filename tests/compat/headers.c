@@ -1,5 +1,6 @@
 // The headers of the GASNet layer in the order that ORDER says, and the macros of each family. In C and in C++; headers.sh compiles it.
 
+#define SIZEOF_LONG 8  // as configure scripts of clients write it
 #if ORDER == 0
 #include <gasnet_fwd.h>
 #include <gasnet.h>
@@ -31,6 +32,10 @@ extern "C" {
 }
 #endif
 #endif
+
+#define SIZEOF_INT 4
+#define SIZEOF_VOID_P 8
+#define HAVE_PTHREAD_H 1
 
 static gex_HSL_t lock = GEX_HSL_INITIALIZER;
 static gasnett_atomic_t count = gasnett_atomic_init(3);

@@ -61,15 +61,30 @@
 #define PRIiSZ "zi"
 #define PRIxSZ "zx"
 #endif
-#ifndef SIZEOF_INT
+// In the words of configure scripts, whose own results a client may include before or after.
+#ifndef SIZEOF_CHAR
 #define SIZEOF_CHAR 1
-#define SIZEOF_SHORT __SIZEOF_SHORT__
-#define SIZEOF_INT __SIZEOF_INT__
-#define SIZEOF_LONG __SIZEOF_LONG__
-#define SIZEOF_LONG_LONG __SIZEOF_LONG_LONG__
-#define SIZEOF_SIZE_T __SIZEOF_SIZE_T__
-#define SIZEOF_PTRDIFF_T __SIZEOF_PTRDIFF_T__
-#define SIZEOF_VOID_P __SIZEOF_POINTER__
+#endif
+#ifndef SIZEOF_SHORT
+#define SIZEOF_SHORT 2
+#endif
+#ifndef SIZEOF_INT
+#define SIZEOF_INT 4
+#endif
+#ifndef SIZEOF_LONG
+#define SIZEOF_LONG 8
+#endif
+#ifndef SIZEOF_LONG_LONG
+#define SIZEOF_LONG_LONG 8
+#endif
+#ifndef SIZEOF_SIZE_T
+#define SIZEOF_SIZE_T 8
+#endif
+#ifndef SIZEOF_PTRDIFF_T
+#define SIZEOF_PTRDIFF_T 8
+#endif
+#ifndef SIZEOF_VOID_P
+#define SIZEOF_VOID_P 8
 #endif
 
 #if defined(__x86_64__) || defined(__i386__)
