@@ -33,6 +33,12 @@ extern "C" {
 #endif
 #endif
 
+// Clients in C that are older than <stdbool.h> have words of their own.
+#if !defined(__cplusplus) && !defined(__bool_true_false_are_defined) && __STDC_VERSION__ < 202000L
+typedef enum { false, true } bool;
+#elif !defined(__cplusplus) && __STDC_VERSION__ < 202000L
+#error the headers include stdbool.h
+#endif
 #define SIZEOF_INT 4
 #define SIZEOF_VOID_P 8
 #define HAVE_PTHREAD_H 1

@@ -69,9 +69,9 @@ uint64_t aq_base_of(aq_endpoint* ep, uint32_t rank, uint32_t segment);
 /// A pointer to memory that plain loads and stores reach from here, or null. The first use maps a neighbour's part.
 void* aq_local(aq_endpoint* ep, aq_ptr at, size_t bytes);
 /// For aq_is_mapped: the answer while a fence holds back operations, when inline calls find no window.
-bool aq_is_mapped_without_window(const aq_endpoint* ep, uint32_t rank, uint32_t segment);
+aq_bool aq_is_mapped_without_window(const aq_endpoint* ep, uint32_t rank, uint32_t segment);
 /// Whether a rank's part of a segment is mapped here. Maps nothing.
-static inline bool aq_is_mapped(const aq_endpoint* ep, uint32_t rank, uint32_t segment) {
+static inline aq_bool aq_is_mapped(const aq_endpoint* ep, uint32_t rank, uint32_t segment) {
   return aq_mapped(ep, aq_at(rank, segment, 0), 0) != NULL || aq_is_mapped_without_window(ep, rank, segment);
 }
 /// Maps every part of a segment that can be mapped here; returns how many are, with my own.
@@ -79,11 +79,11 @@ uint32_t aq_map_all(aq_endpoint* ep, uint32_t segment);
 
 /// The ranks of my host, including me, in rising order. Lives as long as the endpoint.
 const uint32_t* aq_neighbours(const aq_endpoint* ep, size_t* count);
-bool aq_is_neighbour(const aq_endpoint* ep, uint32_t rank);
+aq_bool aq_is_neighbour(const aq_endpoint* ep, uint32_t rank);
 /// A number for the rank's host; AQ_NO_RANK if there is no such rank.
 uint32_t aq_host_of(const aq_endpoint* ep, uint32_t rank);
 /// Whether a rank is known to have died or left.
-bool aq_is_lost(const aq_endpoint* ep, uint32_t rank);
+aq_bool aq_is_lost(const aq_endpoint* ep, uint32_t rank);
 /// The name of the conduit that serves a rank; empty if there is no such rank.
 size_t aq_conduit_of(const aq_endpoint* ep, uint32_t rank, char* text, size_t bytes);
 /// Which threads may use the endpoint: enum aq_threads.
@@ -92,7 +92,7 @@ int aq_threads_of(const aq_endpoint* ep);
 /// Processes what has arrived, without waiting. Returns the number of packets and completions processed.
 int aq_progress(aq_endpoint* ep);
 /// Whether this thread is inside a handler or a continuation of this endpoint, where nothing may wait.
-bool aq_in_handler(const aq_endpoint* ep);
+aq_bool aq_in_handler(const aq_endpoint* ep);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,8 @@
 
 #include <aqueduct/c/event.h>
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif

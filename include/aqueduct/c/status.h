@@ -2,12 +2,19 @@
 
 // The C face of aqueduct/status.hpp and aqueduct/version.hpp.
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/// A truth value, in the headers that layers in C include beside their clients' own code: the macros of <stdbool.h> would
+/// change what `bool`, `true` and `false` are there.
+#ifdef __cplusplus
+typedef bool aq_bool;
+#else
+typedef _Bool aq_bool;
 #endif
 
 /// Marks calls whose result must be looked at.
@@ -51,7 +58,7 @@ static inline aq_status aq_success(void) {
   const aq_status done = {AQ_OK, AQ_NO_RANK};
   return done;
 }
-static inline bool aq_ok(aq_status status) { return status.code == AQ_OK; }
+static inline aq_bool aq_ok(aq_status status) { return status.code == AQ_OK; }
 /// The exit status for a program that ends because of this: 0, or 10 + the code.
 static inline int aq_exit_code(aq_status status) { return aq_ok(status) ? 0 : 10 + status.code; }
 

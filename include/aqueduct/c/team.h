@@ -5,6 +5,8 @@
 #include <aqueduct/c/event.h>
 #include <aqueduct/c/rank_list.h>
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif

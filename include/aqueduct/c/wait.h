@@ -5,6 +5,8 @@
 
 #include <aqueduct/c/types.h>
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -2,7 +2,6 @@
 
 // Copies of words into and out of segments, for the inline puts and gets: as in aqueduct/copy_bytes.hpp.
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
