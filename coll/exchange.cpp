@@ -32,7 +32,7 @@ bool tells_loss(const TeamState& team, Status status) noexcept {
 }  // namespace
 
 Exchanges::Exchanges(aqueduct::detail::EndpointState& state)
-    : state_(state), streams_of_(state.ranks), dropped_of_(state.ranks) {
+    : state_(state), streams_of_(state.ranks), dropped_(state.ranks) {
   auto take = [](void* self, Incoming& in, const std::byte* args, core::MutableBytes payload) {
     ExchangePiece piece;
     std::memcpy(&piece, args, sizeof piece);
@@ -46,11 +46,12 @@ Exchanges::Exchanges(aqueduct::detail::EndpointState& state)
 void Exchanges::take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept try {
   keep(from, piece, payload);
 } catch (const std::bad_alloc&) {
-  const auto stream = streams_.find({piece.team, piece.number, piece.round, from});
+  const StreamKey key{piece.team, piece.number, piece.round, from};
+  const auto stream = streams_.find(key);
   if (stream != streams_.end())
     stream->second.problem = {ErrorCode::no_memory, state_.rank};
   else
-    dropped_of_[from] = true;
+    dropped_.add(key);
 }
 
 void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload) {
@@ -110,6 +111,7 @@ void Exchanges::drop_one_of(Rank sender) noexcept {
 }
 
 void Exchanges::forget(std::uint64_t team, std::uint64_t number) noexcept {
+  dropped_.forget(team, number);
   for (auto at = streams_.lower_bound({team, 0, 0, 0}); at != streams_.end();) {
     const auto& [of, when, round, from] = at->first;
     if (of != team || when > number) break;
@@ -146,15 +148,14 @@ Result<Exchanges::Stream*> Exchanges::wait_for(const RoundId& id, Rank from) noe
   };
   const UnderWay& here = *find(id.team.id, id.number);
   const auto over = [&] {
-    const bool dropped = dropped_of_[from] && !streams_.contains(key);
-    return found() != nullptr || dropped || id.team.lost_member() != kNoRank || !here.given_up;
+    return found() != nullptr || dropped_.has(key) || id.team.lost_member() != kNoRank || !here.given_up;
   };
   const Status status = core::wait_until(state_, over, from, [&] { return waits_for(id, from); });
   if (!status) return status;
   if (!here.given_up) return here.given_up;
   if (Stream* const stream = found()) return stream;
   if (const Status loss = id.team.loss(); !loss) return loss;
-  dropped_of_[from] = false;
+  dropped_.remove(key);
   return {ErrorCode::no_memory, state_.rank};
 }
 

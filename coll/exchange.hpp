@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/contributions.hpp"
+#include "coll/dropped_streams.hpp"
 #include "coll/engine/set_up_calls.hpp"
 #include "coll/piece_stream.hpp"
 #include "team/team_state.hpp"
@@ -9,7 +10,6 @@
 #include <map>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -85,8 +85,6 @@ class Exchanges final : public SetUpCalls {
     std::uint64_t begun = 0;  ///< when the first piece came, counted in streams
     bool is_over() const noexcept { return pieces.whole() || agrees || !problem; }
   };
-  using StreamKey =
-      std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, Rank>;  // team, number, round, sender
 
   /// Names a round of an exchange.
   struct RoundId {
@@ -156,8 +154,7 @@ class Exchanges final : public SetUpCalls {
   std::vector<std::uint16_t> streams_of_;  ///< [sender]
   std::uint64_t begun_ = 0;
   UnderWay* under_way_ = nullptr;
-  /// [sender] a message of it was dropped for lack of memory, so a wait for it must end.
-  std::vector<bool> dropped_of_;
+  DroppedStreams dropped_;
 };
 
 }  // namespace aqueduct::coll
