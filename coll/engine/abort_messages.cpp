@@ -34,35 +34,42 @@ bool AbortMessages::send(Rank to, const AbortedCall& news) noexcept {
   return post.kind != core::Post::Kind::retry;
 }
 
+// Begins behind this member, so that not all members tell the same one first.
+Rank AbortMessages::Queued::next_member() const noexcept {
+  return rest->members[static_cast<Rank>((std::uint64_t{rest->index} + next) % rest->size())];
+}
+
 void AbortMessages::tell(const TeamState& team, std::uint64_t number, const CallDescription& call) noexcept {
-  const AbortedCall news{team.id, number, call};
-  try {
-    std::vector<Rank> left;
-    // Begins behind this member, so that not all members tell the same one first.
-    for (Rank i = 1; i < team.size(); ++i) {
-      const auto at = static_cast<Rank>((std::uint64_t{team.index} + i) % team.size());
-      const Rank to = team.members[at];
-      if (!send(to, news)) left.push_back(to);
-    }
-    if (!left.empty()) queue(news, std::move(left));
-  } catch (const std::bad_alloc&) {
-    drop(news);
+  Queued one{{team.id, number, call}, {}, &team};
+  list_rest(one);
+  if (!one.is_over()) queue(std::move(one));
+}
+
+/// Sends to the rest of the members, and lists those for which there is no room. Returns whether memory sufficed for that.
+bool AbortMessages::list_rest(Queued& one) noexcept try {
+  for (; one.next < one.rest->size(); ++one.next) {
+    const Rank to = one.next_member();
+    if (!send(to, one.news)) one.to.push_back(to);
   }
+  one.rest = nullptr;
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 // If the queue is full, what says that a team is broken takes the place of a call that its sender has refused: other
-// members may have refused that one, too.
-void AbortMessages::queue(const AbortedCall& news, std::vector<Rank> to) {
+// members may have refused that one, too. Room for the queue was reserved.
+void AbortMessages::queue(Queued one) noexcept {
   if (queue_.size() == kMostQueued) {
-    const auto last = news.call.refused != 0
+    const auto last = one.news.call.refused != 0
                           ? queue_.rend()
                           : std::find_if(queue_.rbegin(), queue_.rend(),
-                                         [](const Queued& one) { return one.news.call.refused != 0; });
-    if (last == queue_.rend()) return drop(news);
+                                         [](const Queued& old) { return old.news.call.refused != 0; });
+    if (last == queue_.rend()) return drop(one.news);
     drop(last->news);
     queue_.erase(std::next(last).base());
   }
-  queue_.push_back({news, std::move(to)});
+  queue_.push_back(std::move(one));
 }
 
 void AbortMessages::drop(const AbortedCall& news) noexcept {
@@ -74,15 +81,26 @@ void AbortMessages::drop(const AbortedCall& news) noexcept {
       news.number, text.view());
 }
 
+void AbortMessages::send_on(Queued& one) noexcept {
+  std::erase_if(one.to, [&](Rank to) { return send(to, one.news); });
+  // Without memory one that has no room keeps those behind it waiting.
+  while (one.rest != nullptr && one.next < one.rest->size() && send(one.next_member(), one.news)) ++one.next;
+  if (one.rest != nullptr && one.next == one.rest->size()) one.rest = nullptr;
+}
+
+void AbortMessages::erase_told() noexcept {
+  std::erase_if(queue_, [](const Queued& one) { return one.is_over(); });
+}
+
 bool AbortMessages::advance() noexcept {
-  for (Queued& one : queue_) std::erase_if(one.to, [&](Rank to) { return send(to, one.news); });
-  std::erase_if(queue_, [](const Queued& one) { return one.to.empty(); });
+  for (Queued& one : queue_) send_on(one);
+  erase_told();
   return busy();
 }
 
 void AbortMessages::peer_lost(Rank peer) noexcept {
   for (Queued& one : queue_) std::erase(one.to, peer);
-  std::erase_if(queue_, [](const Queued& one) { return one.to.empty(); });
+  erase_told();
   std::erase_if(kept_, [peer](const Kept& one) { return one.from == peer; });
 }
 
@@ -121,6 +139,12 @@ void AbortMessages::take_kept(std::uint64_t team) noexcept {
 
 void AbortMessages::forget(std::uint64_t team) noexcept {
   std::erase_if(kept_, [team](const Kept& one) { return one.news.team == team; });
+  for (Queued& one : queue_) {
+    if (one.rest == nullptr || one.news.team != team || list_rest(one)) continue;
+    drop(one.news);
+    one.rest = nullptr;
+  }
+  erase_told();
 }
 
 }  // namespace aqueduct::coll

@@ -16,9 +16,9 @@ namespace aqueduct::coll {
 
 /// The messages by which a member tells the others of its call: TeamAgreement::take_news says when. One for each endpoint.
 ///
-/// Nothing here waits. What finds no room to be sent is queued; what arrives for a team that this rank has not made yet
-/// is kept. Both are bounded. What is dropped leaves a team whose members wait for one another; the stall report then
-/// compares their calls (CallQuestions).
+/// Nothing here waits. What finds no room to be sent is queued, also if there is no memory; what arrives for a team that this
+/// rank has not made yet is kept. Both are bounded. What is dropped leaves a team whose members wait for one another; the stall
+/// report then compares their calls (CallQuestions).
 class AbortMessages {
  public:
   /// News of another rank. It runs inside a handler. It must check that `from` is a member of the team, since a message
@@ -32,7 +32,7 @@ class AbortMessages {
   AbortMessages(const AbortMessages&) = delete;
   AbortMessages& operator=(const AbortMessages&) = delete;
 
-  /// Tells all other members of the team. May be called inside progress. The team may end afterwards.
+  /// Tells all other members of the team. May be called inside progress. The team may end afterwards, if `forget` is called before.
   ///
   /// Cost: a short message for each other member.
   void tell(const aqueduct::detail::TeamState& team, std::uint64_t number,
@@ -44,7 +44,7 @@ class AbortMessages {
 
   /// This rank has made the team: delivers what has arrived for it.
   void take_kept(std::uint64_t team) noexcept;
-  /// The team has ended on this rank: drops what has arrived for it. What is queued is still sent.
+  /// The team ends on this rank: drops what has arrived for it. What is queued is still sent, if there is room or memory for it.
   void forget(std::uint64_t team) noexcept;
   void peer_lost(Rank peer) noexcept;
 
@@ -63,6 +63,12 @@ class AbortMessages {
   struct Queued {
     AbortedCall news;
     std::vector<Rank> to;
+    /// There was no memory for more of the list: members from the `next`-th one behind this rank on are told in turn. Null: the
+    /// list has all.
+    const aqueduct::detail::TeamState* rest = nullptr;
+    Rank next = 1;
+    Rank next_member() const noexcept;
+    bool is_over() const noexcept { return to.empty() && rest == nullptr; }
   };
   struct Kept {
     AbortedCall news;
@@ -70,7 +76,10 @@ class AbortMessages {
   };
 
   bool send(Rank to, const AbortedCall& news) noexcept;
-  void queue(const AbortedCall& news, std::vector<Rank> to);
+  void send_on(Queued& one) noexcept;
+  bool list_rest(Queued& one) noexcept;
+  void queue(Queued one) noexcept;
+  void erase_told() noexcept;
   void drop(const AbortedCall& news) noexcept;
   void arrived(Rank from, const AbortedCall& news) noexcept;
   void keep(Rank from, const AbortedCall& news) noexcept;

@@ -391,7 +391,7 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
 /// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.
 void TeamEngine::fail_and_tell(Status why) noexcept {
   if (!broken_.ok()) log_second_failure(why);
-  if (first_ != nullptr && why.code() != ErrorCode::peer_lost) {
+  if (first_ != nullptr && !team_gone_ && why.code() != ErrorCode::peer_lost) {
     layer_.tell(*this, first_->number, refused_call(first_->call->request.description, why.code()));
   }
   fail(why, 0);

@@ -6,20 +6,26 @@
 namespace {
 
 thread_local std::uint64_t calls = 0;
+thread_local std::uint64_t good = 0;
 thread_local std::uint64_t failures = 0;
 
 }  // namespace
 
 std::uint64_t aqueduct::conduits::loop::allocations() noexcept { return calls; }
 
-aqueduct::conduits::loop::NoMemory::NoMemory(std::uint64_t count) noexcept { failures = count; }
+aqueduct::conduits::loop::NoMemory::NoMemory(std::uint64_t count, std::uint64_t before) noexcept {
+  failures = count;
+  good = before;
+}
 aqueduct::conduits::loop::NoMemory::~NoMemory() { failures = 0; }
 
 // All pairs of operator new and delete except the aligned ones, which the counted code does not use. They must be
 // complete: a sanitizer supplies missing ones, and then memory would be freed by another allocator than its own.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++calls;
-  if (failures != 0) {
+  if (failures != 0 && good != 0) {
+    --good;
+  } else if (failures != 0) {
     --failures;
     return nullptr;
   }
