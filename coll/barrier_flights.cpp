@@ -17,7 +17,6 @@ Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVot
   const bool split = op == nullptr;
   if (split) {
     op = split_op.get();
-    if (op == nullptr) return ErrorCode::refused;  // in Job::finish
     op->parts = 1;
     op->outcome = {};
   }

@@ -23,6 +23,13 @@ std::uint32_t calls_of(TeamState& team) noexcept {
   return engine != nullptr ? static_cast<std::uint32_t>(engine->calls() & 0x7fff'ffff) : 0;
 }
 
+/// With this vote of one member a barrier ends with mismatch.
+core::BarrierVote agrees_with_none() noexcept {
+  core::BarrierVote two_values(0);
+  two_values.merge(core::BarrierVote(1));
+  return two_values;
+}
+
 // Chosen: programs that free memory again do so sooner.
 constexpr std::chrono::seconds kNoMemoryLimit{5};
 // Chosen: waits look every 20 ms. A rank that computes or is stopped between two looks has not tried to send meanwhile.
@@ -39,6 +46,8 @@ Barriers::Barriers(EndpointState& state)
       most_rounds_(static_cast<std::uint32_t>(std::bit_width(state.ranks - 1))),
       forgotten_(state.ranks),
       busy_(state.busy) {
+  finish_.rounds = most_rounds_;
+  finish_.heard.resize(2 * most_rounds_);
   state.messages->add_internal(kArrive, AmCategory::short_request, sizeof(Arrival),
                                {[](void*, Incoming& in, const std::byte* args, core::MutableBytes) {
                                   Arrival arrival;
@@ -107,6 +116,11 @@ void Barriers::leave(TeamState& team, bool together) noexcept {
   }
   if (barrier->split_flies) let_go(*barrier);
   if (barrier->queued) --queued_;
+  if (finish_.team == &team) {
+    if (finish_.queued) --queued_;
+    finish_.queued = finish_.under_way = false;
+    finish_.team = nullptr;
+  }
   if (barrier->native && barrier->ops != 0) --polled_;
   set_busy();
   if (barrier->native && together) barrier->native->give_back();
@@ -148,22 +162,32 @@ Status Barriers::ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op
   return {};
 }
 
-Status Barriers::ask_to_finish(BarrierState& barrier) noexcept {
-  if (state_.polling) return ErrorCode::in_handler;
-  if (barrier.waiting && !barrier.split_by_engine) return {};
-  if (barrier.phases_in_flight() == barrier.phases.size()) return ErrorCode::refused;
-  if (barrier.split_flies) let_go(barrier);
-  barrier.split_by_engine = false;
-  barrier.finishing = barrier.leaving = true;
-  barrier.waiting = true;
-  barrier.split_over = false;
-  ask_for_phase(barrier, {}, nullptr);
-  return {};
+void Barriers::ask_to_finish(TeamState& world) noexcept {
+  BarrierState& of_program = *barrier_of(world);
+  if (!of_program.finishing) left_ = of_program.asked;
+  of_program.finishing = of_program.leaving = true;
+  finish_.team = &world;
+  finish_.leaving = true;
+  finish_.split_over = false;
+  ask_for_phase(finish_, {}, nullptr);
 }
 
-void Barriers::join_phases(BarrierState& barrier, std::uint64_t last) noexcept {
-  while (barrier.asked < last && barrier.phases_in_flight() < barrier.phases.size())
-    ask_for_phase(barrier, {}, nullptr);
+// One at a time: the next one is begun when all ranks have reached this one.
+void Barriers::join_phases() noexcept {
+  BarrierState& of_program = *barrier_of(*finish_.team);
+  const TeamEngine* const engine = of_program.native ? nullptr : Collectives::engine_of(*finish_.team);
+  // The engine ends its barriers itself: it is told of this rank's calls.
+  if (engine != nullptr && engine->has_barriers()) return;
+  settle(of_program);
+  if (!of_program.under_way && finish_.team->lost_member() == kNoRank)
+    ask_for_phase(of_program, agrees_with_none(), nullptr);
+}
+
+bool Barriers::left_over() noexcept {
+  BarrierState& of_program = *barrier_of(*finish_.team);
+  if (!finish_.split_outcome || finish_.team->lost_member() != kNoRank) return true;
+  settle(of_program);
+  return of_program.phase > left_ || (of_program.phase == left_ && !of_program.under_way);
 }
 
 /// Asks for the next phase, of the conduit's barrier or of messages.
@@ -289,22 +313,26 @@ void Barriers::describe(std::string& text, Rank) const {
 
 // Runs inside a handler, so it must not throw.
 void Barriers::arrived(Rank from, const Arrival& arrival) noexcept {
-  BarrierState* const barrier = arrival.round < most_rounds_ ? heard_of(from, arrival.team) : nullptr;
+  const std::uint32_t round = arrival.round & ~kOfFinish;
+  const bool finishes = round != arrival.round;
+  BarrierState* const barrier = round >= most_rounds_ ? nullptr
+                                : finishes            ? &finish_
+                                                      : heard_of(from, arrival.team);
   if (barrier == nullptr) {
     ++state_.statistics.rejected;
     return;
   }
-  HeardArrival& heard = barrier->heard[2 * arrival.round + arrival.phase % 2];
+  HeardArrival& heard = barrier->heard[2 * round + arrival.phase % 2];
   if (heard.phase < arrival.phase) {
     const std::uint64_t bits = std::uint64_t{arrival.vote_kind} << 32 | arrival.vote_value;
     heard = {arrival.phase, core::BarrierVote::from_bits(bits)};
   }
   // A member that leaves makes no further call: the next one of this rank would wait for it for ever.
-  if (arrival.leaving != 0 && barrier->team != nullptr && !barrier->leaving &&
-      barrier->team->find(from) != kNoRank) {
-    const bool ends_job = state_.world != nullptr && barrier->team == &state_.world->state();
-    if (TeamEngine* const engine = Collectives::engine_of(*barrier->team))
-      engine->heard_last(from, arrival.leaving - 1, ends_job ? kFinished : kEnded);
+  TeamState* const world = state_.world != nullptr ? &state_.world->state() : nullptr;
+  TeamState* const team = finishes ? world : barrier->team;
+  if (arrival.leaving != 0 && team != nullptr && !barrier->leaving && team->find(from) != kNoRank) {
+    if (TeamEngine* const engine = Collectives::engine_of(*team))
+      engine->heard_last(from, arrival.leaving - 1, team == world ? kFinished : kEnded);
   }
   // A member that ends the team already arrives by messages, though the conduit has a barrier (agree_to_end).
   if (barrier->team == nullptr || !barrier->under_way || barrier->native) return;
@@ -341,10 +369,10 @@ void Barriers::step(BarrierState& barrier) noexcept {
       const Rank to = team.members[(team.index + (std::uint64_t{1} << barrier.to_send)) % team.size()];
       const std::uint64_t vote = barrier.vote.bits();
       // After a loss others may make calls that this rank has not made: they have not noticed yet. Its farewell tells them.
-      const bool says_calls = barrier.leaving && state_.lost_count == 0;
+      const bool says_calls = barrier.leaving && !barrier.finishing && state_.lost_count == 0;
       const Arrival arrival{team.id,
                             barrier.phase,
-                            barrier.to_send,
+                            barrier.to_send | (&barrier == &finish_ ? kOfFinish : 0),
                             static_cast<std::uint32_t>(vote >> 32),
                             static_cast<std::uint32_t>(vote),
                             says_calls ? calls_of(*barrier.team) + 1 : 0};
@@ -403,31 +431,38 @@ Rank Barriers::unreachable() noexcept {
   if (was_away || short_since_ == core::Clock::time_point{}) short_since_ = now;
   // Operations in flight, and messages without an answer, may be what takes the room: then the peer is only late.
   if (now - short_since_ < kNoMemoryLimit || state_.ops.in_flight() != 0) return kNoRank;
-  for (auto& [id, barrier] : barriers_) {
-    if (!barrier.queued || barrier.team == nullptr) continue;
-    const TeamState& team = *barrier.team;
-    const Rank to = team.members[(team.index + (std::uint64_t{1} << barrier.to_send)) % team.size()];
-    if (state_.lost[to] || !state_.messages->has_all_credits(to)) continue;
+  Rank to = without_room(finish_);
+  for (auto one = barriers_.begin(); to == kNoRank && one != barriers_.end(); ++one)
+    to = without_room(one->second);
+  if (to != kNoRank)
     state_.log.error(
         "a barrier's message to rank {} has found no room for {:.1f} s, and {}: the rank is taken for lost",
         to, std::chrono::duration<double>(now - short_since_).count(), core::kNoMemory);
-    return to;
-  }
-  return kNoRank;
+  return to;
+}
+
+/// The rank to which a message of the barrier has found no room, if that is not because it has not answered; else kNoRank.
+Rank Barriers::without_room(const BarrierState& barrier) const noexcept {
+  if (!barrier.queued || barrier.team == nullptr) return kNoRank;
+  const TeamState& team = *barrier.team;
+  const Rank to = team.members[(team.index + (std::uint64_t{1} << barrier.to_send)) % team.size()];
+  return state_.lost[to] || !state_.messages->has_all_credits(to) ? kNoRank : to;
 }
 
 void Barriers::advance() noexcept {
   if (queued_ + polled_ == 0) [[likely]]
     return;  // other layers are busy
-  for (auto& [id, barrier] : barriers_) {
-    if (barrier.queued) {
-      barrier.queued = false;
-      --queued_;
-      step(barrier);
-    }
-    if (barrier.under_way) settle(barrier);
-  }
+  send_queued(finish_);
+  for (auto& [id, barrier] : barriers_) send_queued(barrier);
   set_busy();
+}
+
+void Barriers::send_queued(BarrierState& barrier) noexcept {
+  if (std::exchange(barrier.queued, false)) {
+    --queued_;
+    step(barrier);
+  }
+  if (barrier.under_way) settle(barrier);
 }
 
 // Only operations end here. The phase of a `notify` may still be reached until the program waits for it.

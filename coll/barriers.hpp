@@ -47,8 +47,7 @@ struct BarrierFlight {
 /// The barriers of a team that the engine carries out.
 struct BarrierFlights {
   std::array<core::Op*, Team::kMostBarriers> ops{};  ///< their operations; null: unused
-  /// The operation of `notify`. Not one of the endpoint's: a program that holds all of these can still use barriers. Null in
-  /// Job::finish.
+  /// The operation of `notify`. Not one of the endpoint's: a program that holds all of these can still use barriers.
   std::unique_ptr<core::Op> split_op = std::make_unique<core::Op>();
 };
 
@@ -71,7 +70,7 @@ struct BarrierState {
   std::uint32_t rounds = 0;
   std::uint32_t to_send = 0;  ///< the next round whose arrival this rank sends
   std::uint32_t ops = 0;      ///< phases asked for that end an operation
-  bool finishing = false;     ///< this rank is in Job::finish
+  bool finishing = false;     ///< this rank is in Job::finish; false for the barriers of that call itself
   bool leaving = false;       ///< it is, or in Team::end of this team
   /// The last exchange of the team of which this rank knows that it was given up (Exchanges::give_up), and why. 0: none.
   std::uint64_t given_up = 0;
@@ -145,14 +144,22 @@ class Barriers final : public core::Layer {
   /// Errors: refused, no_memory (nothing has happened). With `op` also why the barrier cannot end well: then `op` has not
   ///         ended. Without, `wait` returns that.
   Status ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
-  /// Begins a barrier of Job::finish; Team::wait waits for it. By the conduit or by messages: what the program has left in
-  /// flight does not matter to it, though members may have left different calls. A barrier of the conduit or of messages
-  /// that the program has notified counts as this one.
-  /// Errors: refused (kMostBarriers of these are in flight), in_handler.
-  Status ask_to_finish(BarrierState& barrier) noexcept;
-  /// Takes part in further phases, up to this one, which another endpoint of this process waits for in Job::finish: its program
-  /// has left more barriers in flight. Nobody waits for these here.
-  void join_phases(BarrierState& barrier, std::uint64_t last) noexcept;
+  /// Begins a barrier of Job::finish. It goes by messages of its own: what the program has left in flight does not matter to it,
+  /// though members may have left different calls and different numbers of barriers. Nothing is allocated or refused.
+  void ask_to_finish(TeamState& world) noexcept;
+  /// Takes part in the conduit's barriers, or those of messages, that other ranks have begun and this one has not, and never will:
+  /// they end with mismatch. Without that a rank that waits in one, and this one in Job::finish, would wait for each other. Call it
+  /// regularly from `ask_to_finish` on until all ranks have passed `left_over`.
+  void join_phases() noexcept;
+  /// Whether it has ended: all ranks are in Job::finish, or one is lost.
+  bool finish_over() noexcept { return split_over(finish_); }
+  /// How it has ended: ok or peer_lost. Requires: finish_over().
+  Status finish_outcome() const noexcept { return finish_.split_outcome; }
+  /// Whether the conduit's barriers, or those of messages, that the program has left in flight have ended: well, as far as all
+  /// ranks have begun them. Requires: finish_over().
+  bool left_over() noexcept;
+  /// The ranks for which it waits, for the stall report.
+  std::string missing_to_finish() const { return missing(finish_); }
   /// Whether the barrier of the last `notify` has ended: all members have arrived, or one is lost.
   bool split_over(BarrierState& barrier) noexcept;
   /// Ends the barriers in flight that a member does not reach any more: it is lost, or does not have the team.
@@ -188,6 +195,8 @@ class Barriers final : public core::Layer {
   void begin_next(BarrierState& barrier) noexcept;
   void step(BarrierState& barrier) noexcept;
   bool reached(BarrierState& barrier) noexcept;
+  void send_queued(BarrierState& barrier) noexcept;
+  Rank without_room(const BarrierState& barrier) const noexcept;
   void settle(BarrierState& barrier) noexcept;
   void end_phase(BarrierState& barrier, Status outcome) noexcept;
   void give_up(BarrierState& barrier) noexcept;
@@ -200,6 +209,8 @@ class Barriers final : public core::Layer {
   Absences absences_;
   TeamNames names_;
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
+  BarrierState finish_;                             ///< that of Job::finish, of the team of all ranks
+  std::uint64_t left_ = 0;                          ///< the last phase that the program has left in flight
   /// Operations of `notify` in flight, for which nobody waits any more: the engine ends them when their votes are in use no more.
   std::vector<std::unique_ptr<core::Op>> gone_;
   std::uint32_t most_rounds_;  ///< of a team of all ranks

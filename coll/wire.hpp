@@ -19,13 +19,15 @@ enum CollectiveHandler : HandlerId {
 struct Arrival {
   std::uint64_t team;
   std::uint64_t phase;
-  std::uint32_t round;
+  std::uint32_t round;      ///< with kOfFinish: of a barrier of Job::finish
   std::uint32_t vote_kind;  ///< of the vote of the members of which the sender has heard: its bits, high half
   std::uint32_t vote_value;
   /// 0; in Job::finish and Team::end, unless the sender knows of a loss: one more than its calls of the team, in their low 31
   /// bits
   std::uint32_t leaving;
 };
+
+inline constexpr std::uint32_t kOfFinish = std::uint32_t{1} << 31;
 
 /// The rounds of an exchange: what all members give goes up a tree, and comes down to all.
 enum ExchangeRound : std::uint32_t { kUp, kDown };

@@ -55,20 +55,10 @@ const core::Naps& naps_of(const Job::Impl& job) noexcept {
 
 constexpr auto kNoLimit = std::chrono::nanoseconds::max();
 
-/// A barrier of all ranks, for all endpoints of this process at once. One endpoint after the other would wait for ever,
-/// because an endpoint that is not polled sends no messages on.
-Status all_barrier(Job::Impl& job) {
-  Status first;
-  std::uint64_t last = 0;
-  for (auto& parts : job.endpoints) {
-    const core::Entry entry(parts->state);
-    coll::BarrierState& barrier = *coll::barrier_of(parts->state.world->state());
-    if (const Status status = parts->state.barriers->ask_to_finish(barrier); !status && first.ok())
-      first = status;
-    last = std::max(last, barrier.asked);
-  }
-  // One endpoint's program may have left barriers in flight that the others' have not begun. Of another process it would learn
-  // that it has left; those of this process leave together (below, as far as there is room for more phases).
+/// Waits until `done` holds for all endpoints of this process at once. One endpoint after the other would wait for ever,
+/// because an endpoint that is not polled sends no messages on. `describe`: of the endpoint that is waited for.
+template <class Done, class Describe>
+Status wait_for_all(Job::Impl& job, const Done& done, const Describe& describe) {
   auto& leading = job.endpoints.front()->state;
   core::EndpointState* waiting = &leading;
   const auto all = [&] {
@@ -76,23 +66,39 @@ Status all_barrier(Job::Impl& job) {
     for (auto& parts : job.endpoints) {
       const core::Entry entry(parts->state);
       core::progress(parts->state);  // for all, even if its own barrier is reached: others need its messages
-      parts->state.barriers->join_phases(*coll::barrier_of(parts->state.world->state()), last);
-      if (parts->state.world->try_wait()) continue;
+      parts->state.barriers->join_phases();
+      if (done(*parts->state.barriers)) continue;
       reached = false;
       waiting = &parts->state;
     }
     return reached;
   };
-  const auto whom = [&] {
-    return fmt::format("all ranks to finish, above all {}",
-                       waiting->barriers->missing(*coll::barrier_of(waiting->world->state())));
-  };
-  const Status status = core::wait_until(leading, all, kNoRank, whom, kNoLimit, naps_of(job));
-  if (first.ok()) first = status;
+  const auto whom = [&] { return describe(*waiting->barriers); };
+  return core::wait_until(leading, all, kNoRank, whom, kNoLimit, naps_of(job));
+}
+
+/// A barrier of all ranks.
+Status all_barrier(Job::Impl& job) {
   for (auto& parts : job.endpoints) {
-    if (const Status ended = parts->state.world->wait(); !ended && first.ok()) first = ended;
+    const core::Entry entry(parts->state);
+    parts->state.barriers->ask_to_finish(parts->state.world->state());
+  }
+  Status first = wait_for_all(
+      job, [](coll::Barriers& barriers) { return barriers.finish_over(); },
+      [](const coll::Barriers& barriers) {
+        return "all ranks to finish, above all " + barriers.missing_to_finish();
+      });
+  for (auto& parts : job.endpoints) {
+    if (const Status ended = parts->state.barriers->finish_outcome(); !ended && first.ok()) first = ended;
   }
   return first;
+}
+
+/// Waits until what the program has left in flight of barriers has ended. All ranks are in Job::finish.
+void all_left_over(Job::Impl& job) {
+  static_cast<void>(wait_for_all(
+      job, [](coll::Barriers& barriers) { return barriers.left_over(); },
+      [](const coll::Barriers&) { return std::string("barriers that the program has left in flight"); }));
 }
 
 /// Chosen: a peer that is alive answers while it waits for the last barrier; far longer only on a machine in distress.
@@ -106,6 +112,7 @@ void all_settled(Job::Impl& job) {
     for (auto& parts : job.endpoints) {
       const core::Entry entry(parts->state);
       core::progress(parts->state);
+      parts->state.barriers->join_phases();
       if (parts->state.near != nullptr) all = parts->state.near->settled() && all;
       if (parts->state.far != nullptr) all = parts->state.far->settled() && all;
     }
@@ -359,6 +366,7 @@ Status Job::finish() {
   // wait for a third rank's message. So no rank leaves before all have passed the
   // barrier: a second barrier tells that. A failure of the second one does no harm.
   if (first.ok()) {
+    all_left_over(*impl_);
     all_settled(*impl_);
     // It fails if another rank has passed it and left while this one still waits for a third rank's message.
     // No time limit: a rank that leaves early is a loss to those that still are in the first barrier.

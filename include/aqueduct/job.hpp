@@ -55,7 +55,11 @@ class Job {
 
   /// Ends the job: collective. Waits for all ranks, then closes everything.
   ///
-  /// Lifetime: wait for Events in flight and destroy prepared payloads before the call. No endpoint may be used after
+  /// Barriers of all ranks may be left in flight, and ranks may leave different numbers of them: they do not hold the call up. A
+  /// rank in this call takes part in no further one: a barrier that it has not begun ends with mismatch, also that of a rank
+  /// that waits for it before it finishes itself.
+  ///
+  /// Lifetime: wait for other Events in flight and destroy prepared payloads before the call. No endpoint may be used after
   ///           it. A leave that `request_leave` has asked for by then happens here: the call does not return.
   /// Errors:   peer_lost if a rank died earlier: waits for the other ranks too, but for two seconds at most, and closes
   ///           everything. in_handler (in a handler or a continuation of one of this process's endpoints; nothing has

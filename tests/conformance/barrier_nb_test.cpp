@@ -39,6 +39,15 @@ TEST_P(BarriersInFlight, EndOnlyOnceTheLastHasBegun) {
   });
 }
 
+// Each rank leaves another number of them, and the others' processes leave the job while some are in flight.
+TEST_P(BarriersInFlight, ThatRanksLeaveLetTheJobFinish) {
+  as_each_of(3, 64, [](Endpoint& me) {
+    ASSERT_TRUE(me.barrier());
+    const std::size_t left = me.rank() == 0 ? Team::kMostBarriers : me.rank();
+    for (std::size_t i = 0; i < left; ++i) EXPECT_TRUE(me.world().barrier_nb().then(me, [](Status) {}));
+  });
+}
+
 // All teams have the most that is allowed in flight at once. In every third one rank gives another value.
 TEST_P(BarriersInFlight, OnSeveralTeamsEndInAnyOrderOfWaits) {
   for (const Rank ranks : {Rank{1}, Rank{2}, Rank{5}, many()}) {

@@ -101,6 +101,20 @@ TEST(SmpRank, ThatFinishesWhereOthersHaveASumHoldsNobodyUp) {
       << job.err();
 }
 
+// One that has left would end the others' barriers with peer_lost; one that waited for theirs, and they for it, would wait for ever.
+TEST(SmpRank, ThatFinishesWhereOthersHaveBarriersEndsThemWithMismatch) {
+  Launch job(here(3, {}, {program("fault_finish_early"), "barriers"}));
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_EQ(job.lines("call mismatch").size(), 8u) << job.out() << job.err();
+  EXPECT_EQ(job.lines("finish ok").size(), 3u) << job.out() << job.err();
+}
+
+TEST(SmpRank, ThatFinishesWhereOthersHaveLeftMoreBarriersInFlightEndsWell) {
+  Launch job(here(3, {}, {program("fault_finish_early"), "left"}));
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_EQ(job.lines("finish ok").size(), 3u) << job.out() << job.err();
+}
+
 // Above such a limit the kernel returns no error, but kills the process that touches the
 // memory. It must look like any other death.
 TEST(SmpMemory, AboveTheLimitOfItsGroupEndsTheJobWithTheReason) {

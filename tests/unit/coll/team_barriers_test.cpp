@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -206,9 +207,8 @@ TEST_F(TeamLives, WithBarriersThatOneEndpointHasLeftInFlightLetTheirJobFinish) {
   }
 }
 
-// The other endpoint is one barrier behind, since nobody has polled it, and so has no room for the last ones at first.
+// The other endpoint is one barrier behind, since nobody has polled it.
 TEST_F(TeamLives, WithAllBarriersThatFitLeftInFlightLetTheirJobFinish) {
-  constexpr int kLeft = 7;  // one less than fit, as finish needs one
   Config config;
   ASSERT_TRUE(config.set("segment_bytes", "4K"));
   ASSERT_TRUE(config.set("log", "off"));
@@ -219,8 +219,61 @@ TEST_F(TeamLives, WithAllBarriersThatFitLeftInFlightLetTheirJobFinish) {
   EXPECT_TRUE(behind.world().barrier_nb().then(behind, [](Status) {}));
   Event first = ahead.world().barrier_nb();
   EXPECT_TRUE(ahead.wait_for(first, std::chrono::seconds(10)));
-  for (int i = 0; i < kLeft; ++i) EXPECT_TRUE(ahead.world().barrier_nb().then(ahead, [](Status) {}));
+  for (std::size_t i = 0; i < Team::kMostBarriers; ++i)
+    EXPECT_TRUE(ahead.world().barrier_nb().then(ahead, [](Status) {}));
   EXPECT_TRUE(job->finish());
+}
+
+// Of barriers that go one after the other the second one is announced when the first one has ended here.
+TEST_F(TeamLives, WithAsManyBarriersLeftInFlightByAllEndThemWell) {
+  for (const bool of_conduit : {false, true}) {
+    Config config;
+    ASSERT_TRUE(config.set("segment_bytes", "4K"));
+    ASSERT_TRUE(config.set("log", "off"));
+    if (!of_conduit) {
+      ASSERT_TRUE(config.set("conduit", "loop") && config.set("near", "off"));
+    }
+    auto made = Job::in_process(3, config);
+    ASSERT_TRUE(made);
+    job_.emplace(std::move(*made));
+    if (!of_conduit) without_scratch();
+    std::atomic<std::size_t> ended_well{0};
+    job_->run_each([&](Endpoint& ep) {
+      for (std::size_t i = 0; i < Team::kMostBarriers; ++i)
+        EXPECT_TRUE(ep.world().barrier_nb().then(ep, [&](Status how) { ended_well += how.ok() ? 1 : 0; }));
+    });
+    EXPECT_TRUE(job_->finish());
+    EXPECT_EQ(ended_well, 3 * Team::kMostBarriers) << of_conduit;
+  }
+}
+
+// Rank 2 has begun two of them, the others more: two end well, and the rest nobody reaches who has not begun it.
+TEST_F(TeamLives, WithUnequalBarriersLeftInFlightEndThoseThatNotAllHaveBegunWithMismatch) {
+  for (const bool of_conduit : {false, true}) {
+    Config config;
+    ASSERT_TRUE(config.set("segment_bytes", "4K"));
+    ASSERT_TRUE(config.set("log", "off"));
+    if (!of_conduit) {
+      ASSERT_TRUE(config.set("conduit", "loop") && config.set("near", "off"));
+    }
+    auto made = Job::in_process(3, config);
+    ASSERT_TRUE(made);
+    job_.emplace(std::move(*made));
+    if (!of_conduit) without_scratch();
+    constexpr std::array<std::size_t, 3> kLeft{5, Team::kMostBarriers, 2};
+    std::array<std::vector<ErrorCode>, 3> ended;  // [rank]
+    job_->run_each([&](Endpoint& ep) {
+      for (std::size_t i = 0; i < kLeft[ep.rank()]; ++i)
+        EXPECT_TRUE(ep.world().barrier_nb().then(
+            ep, [&, me = ep.rank()](Status how) { ended[me].push_back(how.code()); }));
+    });
+    EXPECT_TRUE(job_->finish());
+    for (Rank rank = 0; rank < 3; ++rank) {
+      std::vector<ErrorCode> expected(kLeft[rank], ErrorCode::mismatch);
+      expected[0] = expected[1] = ErrorCode::ok;
+      EXPECT_EQ(ended[rank], expected) << "of rank " << rank << ", by the conduit: " << of_conduit;
+    }
+  }
 }
 
 // A program that holds all of its operations can still use barriers, as the end of a job does.
