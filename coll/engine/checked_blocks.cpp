@@ -18,13 +18,14 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint64_t>::max();
 
-/// One buffer of a call, and where its blocks end.
+/// One buffer of a call, and where its blocks begin and end.
 struct Side {
   const char* name;
   const CollBuffer& given;
   const CollBlocks& blocks;
-  bool disjoint;          ///< its blocks must not overlap
-  std::uint64_t end = 0;  ///< of the last block, in bytes
+  bool disjoint;            ///< its blocks must not overlap
+  std::uint64_t first = 0;  ///< the beginning of the first block in memory, in bytes
+  std::uint64_t end = 0;    ///< the end of the last one; 0: all blocks are empty
 
   std::byte* memory() const noexcept { return static_cast<std::byte*>(given.memory); }
 };
@@ -160,7 +161,7 @@ class BlocksCheck {
       return refusal(why_, "{} has {} bytes, which is not a multiple of an element's {}", side.name, bytes,
                      call_.element);
     block = {0, bytes};
-    return take_memory(side, bytes);
+    return take_memory(side, 0, bytes);
   }
   /// A buffer with a block for each member.
   Status read_blocks(Side& side, std::vector<BlockAt>& blocks) {
@@ -176,6 +177,7 @@ class BlocksCheck {
           side.name, given.displacements.size(), ranks_);
     const std::uint64_t most = kMostBytes / call_.element;  // elements that can be counted in bytes
     std::uint64_t next = 0;
+    std::uint64_t begin = kMostBytes;
     std::uint64_t end = 0;
     bool rising = true;
     for (Rank i = 0; i < ranks_; ++i) {
@@ -190,6 +192,7 @@ class BlocksCheck {
       next = first + count;
       blocks[i] = {first * call_.element, count * call_.element};
       rising = rising && blocks[i].at >= end;
+      begin = std::min(begin, blocks[i].at);
       end = std::max(end, next * call_.element);
       if (end > side.given.bytes)
         return refusal(why_,
@@ -199,7 +202,7 @@ class BlocksCheck {
     if (side.disjoint && !rising) {
       if (const Status status = check_disjoint(side, blocks); !status) return status;
     }
-    return take_memory(side, end);
+    return take_memory(side, begin, end);
   }
   Status check_disjoint(const Side& side, const std::vector<BlockAt>& blocks) {
     std::vector<Rank> order;
@@ -217,7 +220,8 @@ class BlocksCheck {
     }
     return {};
   }
-  Status take_memory(Side& side, std::uint64_t end) {
+  Status take_memory(Side& side, std::uint64_t begin, std::uint64_t end) {
+    side.first = begin;
     side.end = end;
     const auto first = reinterpret_cast<std::uintptr_t>(side.given.memory);
     if (end != 0 && first == 0)
@@ -243,8 +247,9 @@ class BlocksCheck {
     const std::byte* const in = checked_.request.in.mine;
     const std::byte* const out = checked_.request.out.mine;
     if (in_place() || in_.end == 0 || out_.end == 0) return {};
+    // What lies before the first block of a buffer, or behind the last one, is no part of the call.
     const std::less_equal<const std::byte*> not_after;
-    if (not_after(in + in_.end, out) || not_after(out + out_.end, in)) return {};
+    if (not_after(in + in_.end, out + out_.first) || not_after(out + out_.end, in + in_.first)) return {};
     switch (call_.operation) {
       case Collective::scatter_v:
         if (out == in + checked_.sends[me_].at) return {};

@@ -130,6 +130,46 @@ TEST_F(CheckedBlocks, RefuseBuffersThatOverlap) {
   refuses(0, same, "in and out overlap: this operation has no form in place, so pass two buffers");
 }
 
+// What lies before the first block of a buffer is no part of the call, and may hold the other buffer.
+TEST_F(CheckedBlocks, MayLieBeforeTheFirstBlockOfTheOtherBuffer) {
+  std::array<std::uint32_t, 36> memory{};
+  const std::span<std::uint32_t> all = memory;
+  const List behind{12, 16, 20}, touching{20, 11, 16};
+  const auto one_array = [&](const CollBlocks& in_blocks, const CollBlocks& out_blocks) {
+    return aqueduct::detail::coll_blocks_call(Collective::all_to_all_v, all, in_blocks, all, out_blocks, 0,
+                                              {});
+  };
+  fits(0, one_array({fours_, behind}, {fours_}));
+  fits(0, one_array({fours_}, {fours_, behind}));
+  constexpr auto kNotInPlace = "in and out overlap: this operation has no form in place, so pass two buffers";
+  refuses(0, one_array({fours_, touching}, {fours_}), kNotInPlace);
+  refuses(0, one_array({fours_}, {fours_, touching}), kNotInPlace);
+  // An empty block has no place.
+  const List last_empty{4, 4, 0}, zero_last{12, 16, 0};
+  fits(0, one_array({last_empty, zero_last}, {last_empty}));
+  // A gap between two blocks belongs to the buffer.
+  const List around{0, 24, 28}, between{12, 16, 20};
+  refuses(0, one_array({fours_, around}, {fours_, between}), kNotInPlace);
+
+  fits(1, gather(all.first(4), all, {fours_, behind}, 1));
+  refuses(1, gather(all.subspan(9, 4), all, {fours_, behind}, 1),
+          "in and out overlap: in may be all of block 1 of out, or none of its bytes");
+  const auto scatter = [&](std::span<std::uint32_t> out) {
+    return aqueduct::detail::coll_blocks_call(Collective::scatter_v, all, {fours_, behind}, out, {}, 1, {});
+  };
+  fits(1, scatter(all.first(4)));
+  refuses(1, scatter(all.subspan(9, 4)),
+          "in and out overlap: out may be all of block 1 of in, or none of its bytes");
+  std::span<std::uint32_t> own = all.first(4);
+  const auto all_gather = [&] {
+    return aqueduct::detail::coll_blocks_call(Collective::all_gather_v, own, {}, all, {fours_, behind}, 0,
+                                              {});
+  };
+  fits(2, all_gather());
+  own = all.subspan(9, 4);
+  refuses(2, all_gather(), "in and out overlap: in may be all of block 2 of out, or none of its bytes");
+}
+
 TEST_F(CheckedBlocks, RefuseAnOwnBlockWithTwoLengths) {
   const List five{4, 3, 4};
   refuses(1, all_to_all({fours_}, {five}),
