@@ -78,14 +78,18 @@ Event run_and_learn(TeamState& team, TeamEngine& engine, const Request& request,
   }
   const std::size_t candidate = key->bandit.next();
   const auto before = team.endpoint.clock.now();
-  Event event = candidate == key->bandit.best()
-                    ? engine.begin(request, call, /*blocking=*/true)
-                    : engine.begin_as(request, call, key->which, key->field[candidate]);
+  using CarriedOutBy = TeamEngine::CarriedOutBy;
+  auto by = CarriedOutBy::nothing;
+  Event event = engine.begin_as(request, call, *key, candidate, by);
   const Status status = wait_for_call(team.endpoint, event, call.options.limit);
-  if (status) {
-    key->bandit.took(candidate, nanoseconds_since(team, before));
-  } else if (status.code() == ErrorCode::refused) {
+  if (status.code() == ErrorCode::refused) {
     key->bandit.take_back();  // nothing has happened: the program makes the call again
+  } else if (by == CarriedOutBy::another && status.code() != ErrorCode::no_memory) {
+    // Its time is not the candidate's. A call that the best one cannot do is none of the key's calls on any member. (If all
+    // members lack memory, perhaps in different places, the team goes on: then all of them count the call.)
+    if (candidate == key->bandit.best()) key->bandit.take_back();
+  } else if (status) {
+    key->bandit.took(candidate, nanoseconds_since(team, before));
   }
   return Event(status);
 } catch (const std::bad_alloc&) {

@@ -25,6 +25,7 @@ Result<TuningRun::Call> TuningRun::call_of(Collective operation, std::uint64_t b
   if (operation == Operation::barrier) {
     shape.ranks = team_.size();
     made.key = engine_.key_for(shape);
+    made.shape = judged_shape(made.key);
     return made;
   }
   shape.in = options_.calls.in;
@@ -33,7 +34,10 @@ Result<TuningRun::Call> TuningRun::call_of(Collective operation, std::uint64_t b
   shape.ranks = team_.size();
   shape.element = reduces(operation) ? bytes_of_element(options_.type) : 1;
   shape.bytes = shape.pitch = bytes;
+  // As TeamEngine::asked_of has it: a conduit does some operators on some types.
+  if (reduces(operation)) shape.type = options_.type;
   made.key = engine_.key_for(shape);
+  made.shape = shape;
   if (bytes > kMostMemory / team_.size() / 2) return ErrorCode::too_large;
   const auto prepare = [&](std::vector<std::byte>& memory, Rank blocks) {
     detail::CollBuffer buffer;
@@ -58,18 +62,25 @@ Result<TuningRun::Call> TuningRun::call_of(Collective operation, std::uint64_t b
 }
 
 Status TuningRun::bind_all(const Call& call, Field& field) {
-  for (const Timed& one : field.algorithms) {
+  for (std::size_t i = 0; i < field.algorithms.size();) {
     {
       const core::Entry entry(state_);
-      engine_.try_out(call.key, one);
+      engine_.try_out(call.key, field.algorithms[i]);
     }
     auto plan = detail::coll_bind(team_, call.call);
+    bool used = false;
     {
       const core::Entry entry(state_);
-      engine_.end_trial();
+      used = engine_.end_trial();
     }
     if (!plan) return plan.status();
-    field.plans.push_back(std::move(*plan));
+    if (used) {
+      field.plans.push_back(std::move(*plan));
+      ++i;
+      continue;
+    }
+    if (const Status status = plan->end(); !status) return status;
+    field.algorithms.erase(field.algorithms.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return {};
 }

@@ -85,21 +85,26 @@ Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t ke
   std::vector<Timed> candidates;
   if (call) {
     const core::Entry entry(state_);
-    candidates = engine_.worth_measuring(call->key, std::max<std::uint32_t>(options_.candidates, 1));
+    candidates =
+        engine_.worth_measuring(call->key, call->shape, std::max<std::uint32_t>(options_.candidates, 1));
   }
   if (candidates.empty()) {
     ++report.left_out;
     return {};
   }
   if (const Status status = agree({}); !status) return status;  // all have their memory
-  Field field{call->key, candidates, {}};
+  Field field{call->key, std::move(candidates), {}};
   if (operation != Collective::barrier) {
     if (const Status status = bind_all(*call, field); !status) return status;
+  }
+  if (field.algorithms.empty()) {
+    ++report.left_out;
+    return {};
   }
   const std::chrono::nanoseconds share(
       static_cast<std::int64_t>((all - std::min(all, elapsed_)) / keys_left));
   const auto found = search(
-      candidates.size(), share,
+      field.algorithms.size(), share,
       [&](std::span<const std::size_t> who, std::uint32_t times) { return measure(field, who, times); });
   if (!found) return found.status();
   for (CollPlan& plan : field.plans) {
@@ -107,14 +112,14 @@ Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t ke
   }
   Decision decision;
   decision.key = call->key;
-  decision.best = candidates[found->best];
+  decision.best = field.algorithms[found->best];
   decision.best.picoseconds = found->best_time * 1000;
   decision.samples = found->samples;
   Tuned tuned{operation, bytes, name_of(decision.best), {}, {}, {}, found->samples, 0, found->decided};
   tuned.median = std::chrono::nanoseconds(static_cast<std::int64_t>(found->best_time));
-  tuned.tried = static_cast<std::uint32_t>(candidates.size());
+  tuned.tried = static_cast<std::uint32_t>(field.algorithms.size());
   if (found->runner_up != found->best) {
-    decision.runner_up = candidates[found->runner_up];
+    decision.runner_up = field.algorithms[found->runner_up];
     decision.runner_up.picoseconds = found->runner_up_time * 1000;
     tuned.runner_up = name_of(decision.runner_up);
     tuned.runner_up_median = std::chrono::nanoseconds(static_cast<std::int64_t>(found->runner_up_time));

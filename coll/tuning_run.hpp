@@ -40,12 +40,13 @@ class TuningRun {
   /// A call that is measured: an operation with its buffers.
   struct Call {
     TuningKey key;
+    Shape shape;
     detail::CollCall call;
   };
   /// What takes part in a search.
   struct Field {
     const TuningKey& key;
-    std::span<const Timed> algorithms;
+    std::vector<Timed> algorithms;
     std::vector<CollPlan> plans;  ///< one for each, so that measured calls choose nothing; none of a barrier
   };
   struct Memory {
@@ -67,6 +68,7 @@ class TuningRun {
   Result<Call> call_of(Collective operation, std::uint64_t bytes);
   Result<std::vector<Samples>> measure(Field& field, std::span<const std::size_t> who, std::uint32_t times);
   Result<std::uint64_t> measure_once(Field& field, std::size_t which);
+  /// Leaves out what cannot do the call after all: its plan would be one of another algorithm.
   Status bind_all(const Call& call, Field& field);
   Status try_barrier(const Field& field, std::size_t which) noexcept;
   bool is_tuned(Collective operation) const noexcept;

@@ -33,6 +33,7 @@ Result<KnownCall*> TeamEngine::know(const Request& request) noexcept {
     const auto found = method_of(request);
     if (!found) return found.status();
     method = *found;
+    latest_algorithm_ = method->algorithm;
   }
   KnownCall* const call = layer_.known_calls().take();
   if (call == nullptr) return no_memory_here();

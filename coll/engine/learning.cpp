@@ -77,7 +77,7 @@ std::vector<Timed> TeamEngine::field_of(const TuningKey& key, const Shape& asked
   };
   if (now.algorithm != nullptr) add({now.algorithm, now.shape.parameters, 0});
   if (!field.empty()) {
-    for (const Timed& one : worth_measuring(key, kCandidates)) add(one);
+    for (const Timed& one : worth_measuring(key, asked, kCandidates)) add(one);
   }
   return field;
 }
@@ -94,14 +94,22 @@ Learning::Key* TeamEngine::key_to_learn(const Request& request) {
   return &learning_->add(key, field_of(key, asked));
 }
 
-Event TeamEngine::begin_as(const Request& request, const CollCall& given, const TuningKey& key,
-                           const Timed& what) noexcept {
-  chooser_.try_out(key, what);
-  trying_ = true;
+Event TeamEngine::begin_as(const Request& request, const CollCall& given, const Learning::Key& key,
+                           std::size_t candidate, CarriedOutBy& by) noexcept {
+  latest_algorithm_ = nullptr;
+  const bool trial = candidate != key.bandit.best();
+  if (trial) chooser_.try_out(key.which, key.field[candidate]);
+  trying_ = trial;
   Event event = begin(request, given, /*blocking=*/true);
   trying_ = false;
-  chooser_.end_trial();
-  ++layer_.choices().trials;
+  // Calls of a key may have operators that only some algorithms know, and sizes that only some can do.
+  const bool used = trial ? chooser_.end_trial()
+                          : !key.field.empty() && latest_algorithm_ == key.field[candidate].algorithm;
+  if (latest_algorithm_ == nullptr)
+    by = CarriedOutBy::nothing;
+  else
+    by = used ? CarriedOutBy::candidate : CarriedOutBy::another;
+  if (trial && by == CarriedOutBy::candidate) ++layer_.choices().trials;
   return event;
 }
 

@@ -150,9 +150,9 @@ class TeamEngine {
   const TuningTable& tuning() const noexcept { return chooser_.table(); }
   // For a search: coll/tuning_run.hpp.
 
-  /// Algorithms worth measuring for the key: so many of the model's first ones; those of the board and of the conduit; and the
-  /// one that would run now. The same on all members. May throw std::bad_alloc.
-  std::vector<Timed> worth_measuring(const TuningKey& key, std::size_t most) const;
+  /// Algorithms worth measuring for a shape of the key: so many of the model's first ones; those of the board and of the
+  /// conduit; and the one that would run now. All of them can do the shape. The same on all members. May throw std::bad_alloc.
+  std::vector<Timed> worth_measuring(const TuningKey& key, const Shape& shape, std::size_t most) const;
   NetworkModel usual_model() const;
   TeamKind kind() const noexcept { return kind_of(traits_); }
   TuningKey key_for(const Shape& shape) const noexcept { return key_of(shape, traits_); }
@@ -162,7 +162,8 @@ class TeamEngine {
   bool is_forced(Collective operation) const noexcept;
   /// The next calls and plans of the key are carried out so; `end_trial`: as before. By all members between the same two calls.
   void try_out(const TuningKey& key, const Timed& what) noexcept;
-  void end_trial() noexcept;
+  /// Returns whether a call or plan was chosen so since try_out: false if that could not do it, and something else did.
+  bool end_trial() noexcept;
   /// The members choose by another table from now on. By all of them between the same two calls. May throw std::bad_alloc.
   void have_tuning(std::shared_ptr<const TuningTable> table);
   /// This member cannot go on, for a reason that only it knows: all calls end so, and the other members learn of it.
@@ -175,9 +176,12 @@ class TeamEngine {
   /// The key of a blocking call, with the algorithms that are tried for it. Null: nothing is learned about such calls. A key's
   /// first call takes as long as the first choice by a model. May throw std::bad_alloc.
   Learning::Key* key_to_learn(const Request& request);
-  /// Begins a blocking call with that algorithm, or with the usual one, if that cannot do it.
-  Event begin_as(const Request& request, const CollCall& given, const TuningKey& key,
-                 const Timed& what) noexcept;
+  /// What carries out a call that was to be carried out by a candidate: another algorithm, if the candidate cannot do it;
+  /// nothing, if the call has not begun.
+  enum class CarriedOutBy : std::uint8_t { nothing, candidate, another };
+  /// Begins a blocking call of the key with that candidate.
+  Event begin_as(const Request& request, const CollCall& given, const Learning::Key& key,
+                 std::size_t candidate, CarriedOutBy& by) noexcept;
   /// Another algorithm is the best one of the key now. By all members between the same two calls. May throw std::bad_alloc.
   void have_learned(const Learning::Key& key);
   /// Adds what the team has learned, if this is the first member and the setting names a file of decisions.
@@ -546,6 +550,7 @@ class TeamEngine {
   TunedChooser chooser_;
   std::unique_ptr<Learning> learning_;
   bool trying_ = false;  ///< the call that begins is a trial: its method is for it alone
+  const Algorithm* latest_algorithm_ = nullptr;  ///< of the last call that was looked up by its shape
   TeamPlaces places_;
   std::byte* base_ = nullptr;             ///< this member's scratch
   std::optional<ScratchLayout> layout_;   ///< of the scratch; empty: the team has none

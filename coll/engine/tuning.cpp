@@ -50,24 +50,25 @@ NetworkModel TeamEngine::usual_model() const {
   return core::default_network_model(state_.conduit(other).properties().name, traits_.one_host);
 }
 
-std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, std::size_t most) const {
+std::vector<Timed> TeamEngine::worth_measuring(const TuningKey& key, const Shape& shape,
+                                               std::size_t most) const {
   if (!layout_) return {};
   const ScratchLayout& layout = *layout_;
   const bool barrier = key.operation == Operation::barrier;
-  const TeamTraits traits = barrier ? traits_of_barriers() : traits_for(judged_shape(key));
-  const std::vector<Timed> all = candidates_of(key, traits, layout, /*all=*/true);
+  const TeamTraits traits = barrier ? traits_of_barriers() : traits_for(shape);
+  const std::vector<Timed> all = candidates_of(key, shape, traits, layout, /*all=*/true);
   TuningTable::Models models = chooser_.table().models();
   std::optional<NetworkModel>& own = traits_.one_host ? models.host : models.network;
   if (!own) own = usual_model();
-  const std::vector<Ranked> ranked = rank_by_model(all, key, TuningTable(models, {}), traits, layout, {});
+  const std::vector<Ranked> ranked = rank_by_model(all, shape, TuningTable(models, {}), traits, layout, {});
   std::vector<Timed> out;
   for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i) out.push_back(ranked[i].timed);
   std::copy_if(all.begin(), all.end(), std::back_inserter(out),
                [&](const Timed& one) { return is_tried_unranked(one, key.ranks); });
-  const Choice now = barrier ? choice_of_barriers() : chooser_.choose(judged_shape(key), traits, layout);
+  const Choice now = barrier ? choice_of_barriers() : chooser_.choose(shape, traits, layout);
   if (now.algorithm == nullptr) return out;
   const auto is_now = [&](const Timed& one) {
-    const Fit how = fit_or_cut(*one.algorithm, one.wanted, judged_shape(key), traits, layout);
+    const Fit how = fit_or_cut(*one.algorithm, one.wanted, shape, traits, layout);
     return one.algorithm == now.algorithm && how.shape == now.shape;
   };
   if (std::none_of(out.begin(), out.end(), is_now)) out.push_back({now.algorithm, now.shape.parameters, 0});
@@ -94,10 +95,11 @@ void TeamEngine::try_out(const TuningKey& key, const Timed& what) noexcept {
   barrier_ = nullptr;
 }
 
-void TeamEngine::end_trial() noexcept {
-  chooser_.end_trial();
+bool TeamEngine::end_trial() noexcept {
+  const bool used = chooser_.end_trial();
   forget_calls();
   barrier_ = nullptr;
+  return used;
 }
 
 void TeamEngine::have_tuning(std::shared_ptr<const TuningTable> table) {

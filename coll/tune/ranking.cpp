@@ -60,9 +60,8 @@ bool is_worth_trying(const Algorithm& algorithm, const TuningKey& key) noexcept 
   return !(algorithm.direct && key.addresses == Addresses::local && key.kind == TeamKind::mapped);
 }
 
-void add_candidates(const Algorithm& algorithm, const TuningKey& key, const TeamTraits& team,
-                    const ScratchLayout& scratch, std::vector<Timed>& out) {
-  const Shape shape = judged_shape(key);
+void add_candidates(const Algorithm& algorithm, const TuningKey& key, const Shape& shape,
+                    const TeamTraits& team, const ScratchLayout& scratch, std::vector<Timed>& out) {
   if (algorithm.operation != shape.operation || !is_worth_trying(algorithm, key)) return;
   std::vector<Fit> before;
   for (const WantedParameters& wanted : grid_of(algorithm, key.ranks)) {
@@ -82,25 +81,29 @@ bool is_faster(const Ranked& a, const Ranked& b) noexcept {
 
 }  // namespace
 
-std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, const ScratchLayout& scratch,
-                                 bool all) {
+std::vector<Timed> candidates_of(const TuningKey& key, const Shape& shape, const TeamTraits& team,
+                                 const ScratchLayout& scratch, bool all) {
   std::vector<Timed> out;
   for (const Algorithm* const one : all_algorithms()) {
-    if (all || !is_outside_the_model(*one)) add_candidates(*one, key, team, scratch, out);
+    if (all || !is_outside_the_model(*one)) add_candidates(*one, key, shape, team, scratch, out);
   }
   if (!all) return out;
-  for (const Algorithm& one : board_algorithms()) add_candidates(one, key, team, scratch, out);
+  for (const Algorithm& one : board_algorithms()) add_candidates(one, key, shape, team, scratch, out);
   // Without bytes, only the library's messages show that members have made different calls.
   if (key.size == 0) return out;
   if (const Algorithm* const one = native_algorithm(key.operation))
-    add_candidates(*one, key, team, scratch, out);
+    add_candidates(*one, key, shape, team, scratch, out);
   return out;
 }
 
-std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const TuningKey& key,
+std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, const ScratchLayout& scratch,
+                                 bool all) {
+  return candidates_of(key, judged_shape(key), team, scratch, all);
+}
+
+std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Shape& shape,
                                   const TuningTable& table, const TeamTraits& team,
                                   const ScratchLayout& scratch, const RankingLimits& limits) {
-  const Shape shape = judged_shape(key);
   std::vector<Ranked> ranked;
   for (const Timed& one : candidates) {
     if (is_outside_the_model(*one.algorithm)) continue;
@@ -135,7 +138,7 @@ std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Tu
     std::stable_sort(ranked.begin(), ranked.end(), is_faster);
   }
   // Where a root sends everything, what is left unreplayed comes last: the formula finds it too fast.
-  if (has_root(key.operation)) {
+  if (has_root(shape.operation)) {
     std::stable_partition(ranked.begin(), ranked.end(),
                           [](const Ranked& one) { return one.known == Known::replayed; });
   }
@@ -157,7 +160,9 @@ Ranking rank(const TuningKey& key, const TuningTable& table, const TeamTraits& t
   const NetworkModel* const model = table.model(team.one_host);
   if (model == nullptr || model->origin == NetworkModel::Origin::defaults) return out;
   if (team.crowded && model->origin == NetworkModel::Origin::profile) return out;
-  out.all = rank_by_model(candidates_of(key, team, scratch, false), key, table, team, scratch, limits);
+  // By the key alone, as the ranking is kept for all shapes of the key.
+  out.all = rank_by_model(candidates_of(key, team, scratch, false), judged_shape(key), table, team, scratch,
+                          limits);
   if (out.all.size() > limits.most_kept) out.all.resize(limits.most_kept);
   return out;
 }

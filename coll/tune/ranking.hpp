@@ -38,8 +38,11 @@ struct RankingLimits {
   std::size_t most_kept = 8;
 };
 
-/// All algorithms of the key's operation that can do its shape, with the parameters of a grid: powers of two for radixes, a
-/// few numbers of segments. Those outside the model too, as those of the team's board and of its conduit, if `all` is set.
+/// All algorithms of the key's operation that can do a shape of the key, with the parameters of a grid: powers of two for
+/// radixes, a few numbers of segments. Those outside the model too, as those of the team's board and of its conduit, if `all` is set.
+std::vector<Timed> candidates_of(const TuningKey& key, const Shape& shape, const TeamTraits& team,
+                                 const ScratchLayout& scratch, bool all);
+/// The same for the shape by which the key is judged.
 std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, const ScratchLayout& scratch,
                                  bool all);
 
@@ -48,8 +51,8 @@ std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, c
 Ranking rank(const TuningKey& key, const TuningTable& table, const TeamTraits& team,
              const ScratchLayout& scratch, const RankingLimits& limits = {});
 
-/// The same candidates on that machine, without what was measured: for a search. Empty: no machine is known.
-std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const TuningKey& key,
+/// The candidates for a shape on that machine, without what was measured: for a search. Empty: no machine is known.
+std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Shape& shape,
                                   const TuningTable& table, const TeamTraits& team,
                                   const ScratchLayout& scratch, const RankingLimits& limits);
 

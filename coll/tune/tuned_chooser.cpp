@@ -65,7 +65,10 @@ TunedChooser::Answer TunedChooser::answer(const Question& question, const TeamTr
   if (trial_ && trial_->key == key) {
     const Timed& what = trial_->what;
     const Fit how = fit_or_cut(*what.algorithm, what.wanted, shape, team, scratch);
-    if (how.refusal == nullptr) return {choice_of(what, how), nullptr, 0, "it is being tried out", nullptr};
+    if (how.refusal == nullptr) {
+      trial_->used = true;
+      return {choice_of(what, how), nullptr, 0, "it is being tried out", nullptr};
+    }
   }
   if (const Timed* const found = learned(key)) {
     const Timed& what = *found;

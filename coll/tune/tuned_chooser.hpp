@@ -61,8 +61,13 @@ class TunedChooser final : public Chooser {
     if (kept_ != nullptr) kept_->rankings.clear();
   }
   /// All members try this for shapes of this key, until further notice. It must not be the only thing that can do them.
-  void try_out(const TuningKey& key, const Timed& what) noexcept { trial_ = {key, what}; }
-  void end_trial() noexcept { trial_.reset(); }
+  void try_out(const TuningKey& key, const Timed& what) noexcept { trial_ = {key, what, false}; }
+  /// Returns whether something was chosen so: false if it could not do what was asked, and something else was chosen.
+  bool end_trial() noexcept {
+    const bool used = trial_ && trial_->used;
+    trial_.reset();
+    return used;
+  }
   /// All members have found that this is the fastest for the key, and for no other. May throw std::bad_alloc.
   void learn(const TuningKey& key, const Timed& what) { kept().learned.insert_or_assign(key, what); }
 
@@ -73,6 +78,7 @@ class TunedChooser final : public Chooser {
   struct Trial {
     TuningKey key;
     Timed what;
+    mutable bool used = false;  ///< it was the answer
   };
   struct Kept {
     std::unordered_map<TuningKey, Timed, KeyHash> learned;

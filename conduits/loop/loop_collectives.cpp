@@ -36,6 +36,9 @@ const char* LoopTeam::refusal(const core::NativeShape& shape) const noexcept {
   if (shape.operation < Collective::broadcast || shape.operation > Collective::exscan)
     return "loop does not do this operation";
   if (shape.bytes > kMostCollectiveBytes / members_.size()) return "its buffers are too long for loop";
+  if (all_.known_types_only_ && shape.operation >= Collective::reduce &&
+      (shape.op == ReduceOp::user || shape.type == ElementType::bytes))
+    return "loop has been told to combine known types only";
   return nullptr;
 }
 

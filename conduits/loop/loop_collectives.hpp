@@ -67,6 +67,9 @@ class LoopNativeCollectives final : public core::NativeCollectives {
 
   /// For tests of failures: this rank's operations that are not over end with `why`, now and from now on.
   void break_down(Status why) noexcept { broken_down_ = why; }
+  /// For tests of networks that combine by themselves: no program's operators, and no elements of which only the size is known.
+  /// On all ranks, before their first call.
+  void combine_known_types_only() noexcept { known_types_only_ = true; }
 
   /// Carries out what all members have started. Returns the number of completions delivered.
   int carry_out(core::Inbox& inbox) noexcept;
@@ -79,6 +82,7 @@ class LoopNativeCollectives final : public core::NativeCollectives {
   std::vector<LoopTeam*> teams_;  ///< those that have posted something
   std::vector<LoopTeam::Ended> ended_;
   Status broken_down_;
+  bool known_types_only_ = false;
 };
 
 }  // namespace aqueduct::conduits::loop

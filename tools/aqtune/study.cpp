@@ -96,7 +96,7 @@ StudiedKey study_one(const sim::Network& network, const coll::TuningTable& table
   const auto all = coll::candidates_of(key, team, scratch, false);
   StudiedKey out{
       network.name, shape.ranks, std::string(coll::operation_word(shape.operation)), shape.bytes, {}};
-  const auto ranked = coll::rank_by_model(all, key, table, team, scratch, {});
+  const auto ranked = coll::rank_by_model(all, coll::judged_shape(key), table, team, scratch, {});
   for (const coll::Ranked& one : ranked) {
     const bool hopeless = one.timed.picoseconds / kHopelessFactor > ranked.front().timed.picoseconds;
     if (hopeless && shape.ranks > kAllUpTo) break;  // in the order of their times

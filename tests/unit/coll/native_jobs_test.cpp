@@ -2,8 +2,10 @@
 
 #include <aqueduct/aqueduct.hpp>
 #include <aqueduct/coll.hpp>
+#include <aqueduct/tune.hpp>
 
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/engine/checked_request.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "conduits/loop/loop_collectives.hpp"
@@ -12,7 +14,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -51,6 +55,11 @@ class NativeJobs : public testing::Test {
     auto made = Job::in_process(ranks, config);
     ASSERT_TRUE(made) << made.status().text();
     job_.emplace(*std::move(made));
+  }
+  void known_types_only(Rank rank) {
+    dynamic_cast<conduits::loop::LoopNativeCollectives&>(
+        *job_->endpoint(rank).state().conduit(rank == 0 ? 1 : 0).collectives())
+        .combine_known_types_only();
   }
   /// How often this rank has left an operation to its conduit.
   static std::uint64_t natives(Endpoint& ep, Collective operation) {
@@ -217,6 +226,106 @@ TEST_F(NativeJobs, ThatAreForcedRefuseWhatTheConduitDoesNotDo) {
     EXPECT_EQ(data.front(), 1u);
     ASSERT_TRUE(broadcast(ep.world(), std::span(data).first(0), 1));
     EXPECT_EQ(natives(ep, Collective::broadcast), 2u);
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
+/// The part of a member in a reduction of 64 bytes in place, as the library has checked it.
+Request request_to_reduce(Team& team, std::span<std::uint64_t> words, Reducer reducer) {
+  aqueduct::detail::CollCall call;
+  call.operation = Collective::all_reduce;
+  call.type = ElementType::u64;
+  call.element = sizeof(std::uint64_t);
+  call.out.where = aqueduct::detail::CollBuffer::Where::mine;
+  call.out.memory = words.data();
+  call.out.bytes = words.size_bytes();
+  call.reducer = reducer;
+  std::string why;
+  auto& operators = team.state().endpoint.layer<Collectives>()->user_operators();
+  const auto request = checked_request(team.state(), call, operators, why);
+  EXPECT_TRUE(request) << why;
+  return *request;
+}
+
+bool has_native(const std::vector<Timed>& candidates) {
+  return std::ranges::any_of(candidates, [](const Timed& one) { return one.algorithm->native; });
+}
+
+// The conduit combines what it knows by itself, and nothing of which only the size is known.
+TEST_F(NativeJobs, OfKnownTypesTakePartInSearches) {
+  start(3);
+  for (Rank rank = 0; rank < 3; ++rank) known_types_only(rank);
+  job_->run_each([](Endpoint& ep) {
+    TuneOptions options;
+    options.time = std::chrono::seconds(2);
+    options.candidates = 1;
+    // Members agree by all-reduces, and not by scans.
+    const auto report =
+        tune(ep.world(), std::array{Collective::scan}, std::array<std::uint64_t, 1>{64}, options);
+    ASSERT_TRUE(report) << report.status().text();
+    EXPECT_GE(natives(ep, Collective::scan), 2u) << "it was not tried";
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
+// A key is judged at its least size, which the conduit can do; what is measured is longer.
+TEST_F(NativeJobs, AreNoCandidatesForSizesThatTheConduitRefuses) {
+  start(3);
+  job_->run_each([](Endpoint& ep) {
+    TeamEngine& engine = *Collectives::engine_of(ep.world().state());
+    Shape shape;
+    shape.operation = Operation::scan;
+    shape.ranks = 3;
+    shape.element = 8;
+    shape.type = ElementType::f64;
+    shape.bytes = shape.pitch = 2048;
+    const TuningKey key = engine.key_for(shape);
+    EXPECT_TRUE(has_native(engine.worth_measuring(key, shape, 100)));
+    shape.bytes = shape.pitch = 2800;
+    ASSERT_EQ(engine.key_for(shape), key);
+    const auto candidates = engine.worth_measuring(key, shape, 100);
+    EXPECT_GE(candidates.size(), 2u);
+    EXPECT_FALSE(has_native(candidates));
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job_->finish());
+}
+
+// A sum and a program's own operator have one key. What the conduit refuses takes the time of another algorithm.
+TEST_F(NativeJobs, LearnNothingFromCallsThatTheConduitRefuses) {
+  start(2, {{"coll_learn", "on"}});
+  for (Rank rank = 0; rank < 2; ++rank) known_types_only(rank);
+  job_->run_each([](Endpoint& ep) {
+    UserOperator sum;
+    sum.combine = [](void* to, const void* left, const void* right, std::size_t count, void*) {
+      for (std::size_t i = 0; i < count; ++i)
+        static_cast<std::uint64_t*>(to)[i] =
+            static_cast<const std::uint64_t*>(left)[i] + static_cast<const std::uint64_t*>(right)[i];
+    };
+    sum.element = sizeof(std::uint64_t);
+    sum.commutative = true;
+    ASSERT_TRUE(add_operator(ep, 7, sum));
+    std::array<std::uint64_t, 8> words{};
+    TeamEngine& engine = *Collectives::engine_of(ep.world().state());
+    const Learning::Key* const key = engine.key_to_learn(request_to_reduce(ep.world(), words, ReduceOp::sum));
+    ASSERT_NE(key, nullptr);
+    ASSERT_TRUE(key->field.front().algorithm->native);
+    ASSERT_EQ(engine.key_to_learn(request_to_reduce(ep.world(), words, Reducer::user(7))), key);
+    const auto time_of_best = [&] {
+      Bandit copy = key->bandit;
+      return copy.words()[0];
+    };
+    for (int i = 0; i < 20; ++i) {
+      words.fill(ep.rank() + 1);
+      ASSERT_TRUE(all_reduce(ep.world(), std::span(words), Reducer::user(7)));
+      ASSERT_EQ(words[7], 3u);
+    }
+    EXPECT_EQ(natives(ep, Collective::all_reduce), 0u);
+    EXPECT_EQ(time_of_best(), Bandit::kUnknown) << "the time of another algorithm";
+    ASSERT_TRUE(all_reduce(ep.world(), std::span(words), ReduceOp::sum));
+    EXPECT_EQ(natives(ep, Collective::all_reduce), 1u);
+    EXPECT_NE(time_of_best(), Bandit::kUnknown);
     ASSERT_TRUE(ep.barrier());
   });
   EXPECT_TRUE(job_->finish());

@@ -259,7 +259,8 @@ TEST_F(TunedChoice, RanksNoWindowsOfAllToAlls) {
   const std::vector<Timed> all = candidates_of(key, over_network(24), layout_for(24), true);
   EXPECT_GT(windows_among(all), 2);
   EXPECT_EQ(windows_among(candidates_of(key, over_network(24), layout_for(24), false)), 0);
-  for (const Ranked& one : rank_by_model(all, key, *table_of(usual_), over_network(24), layout_for(24), {}))
+  for (const Ranked& one :
+       rank_by_model(all, judged_shape(key), *table_of(usual_), over_network(24), layout_for(24), {}))
     EXPECT_NE(one.timed.algorithm, &kAllToAllWindowed);
 }
 
