@@ -13,14 +13,16 @@ TeamKind kind_of(const TeamTraits& team) noexcept {
 
 TuningKey key_of(const Shape& shape, const TeamTraits& team) noexcept {
   const TeamKind kind = kind_of(team);
-  if (kind != TeamKind::network) return key_of(shape, kind);
+  const Crowding crowded = team.crowded ? Crowding::yes : Crowding::no;
+  if (kind != TeamKind::network) return key_of(shape, kind, 0, crowded);
   // Without groups each member has a host of its own.
-  return key_of(shape, kind, team.groups != nullptr ? team.groups->count() : team.ranks);
+  return key_of(shape, kind, team.groups != nullptr ? team.groups->count() : team.ranks, crowded);
 }
 
-TuningKey key_of(const Shape& shape, TeamKind kind, Rank hosts) noexcept {
+TuningKey key_of(const Shape& shape, TeamKind kind, Rank hosts, Crowding crowded) noexcept {
   TuningKey key;
   key.operation = shape.operation;
+  key.crowded = crowded;
   if (shape.operation == Operation::barrier) {
     key.in = key.out = Sync::mine;
     key.kind = kind;

@@ -17,6 +17,13 @@ enum class TeamKind : std::uint8_t {
   network,  ///< they are on several hosts
 };
 
+/// Whether a member's host has more of the job's ranks than processors. Measured times differ by factors then.
+enum class Crowding : std::uint8_t {
+  unknown,  ///< of a decision, as in older files
+  no,
+  yes,
+};
+
 /// What a choice is made for. It holds only what is the same on all members; the root is no part of it. Barriers of a team have
 /// the operation `barrier`, no size and Sync::mine, though they are carried out as all-reduces (barrier_shape.hpp).
 struct TuningKey {
@@ -27,6 +34,7 @@ struct TuningKey {
   Order order = Order::any;
   bool commutative = true;
   TeamKind kind = TeamKind::network;
+  Crowding crowded = Crowding::no;
   Rank ranks = 1;
   Rank hosts = 0;  ///< of a team over a network; 0: not known, as in older files, or of another team
   std::uint32_t element = 1;  ///< of an operation that combines; otherwise 1
@@ -36,7 +44,7 @@ struct TuningKey {
 };
 
 TeamKind kind_of(const TeamTraits& team) noexcept;
-TuningKey key_of(const Shape& shape, TeamKind kind, Rank hosts = 0) noexcept;
+TuningKey key_of(const Shape& shape, TeamKind kind, Rank hosts = 0, Crowding crowded = Crowding::no) noexcept;
 TuningKey key_of(const Shape& shape, const TeamTraits& team) noexcept;
 /// The shape by which a key is judged: of the least size of its class, with root 0.
 Shape judged_shape(const TuningKey& key) noexcept;

@@ -51,6 +51,7 @@ std::string TunedChooser::ranking_lines(const Answer& found, const Question& que
     TuningKey here = question.key;
     here.kind = at.kind;
     here.hosts = at.hosts;
+    here.crowded = at.crowded;
     if (at != here || ranking.other_hosts)
       text += fmt::format(", at the nearest measured size ({}{} members{})",
                           question.barrier() ? "" : fmt::format("{} bytes, ", least_bytes_of(at.size)),

@@ -23,7 +23,8 @@ Choice choice_of(const Timed& one, const Fit& how) noexcept {
 std::size_t TunedChooser::KeyHash::operator()(const TuningKey& key) const noexcept {
   const auto byte = [](auto value, int place) { return static_cast<std::uint64_t>(value) << (8 * place); };
   std::uint64_t hash = byte(key.operation, 0) | byte(key.in, 1) | byte(key.out, 2) | byte(key.addresses, 3) |
-                       byte(key.order, 4) | byte(key.commutative, 5) | byte(key.size, 6);
+                       byte(key.order, 4) | byte(key.commutative, 5) | byte(key.size, 6) |
+                       byte(key.crowded, 7);
   hash = (hash ^ (std::uint64_t{key.element} << 32 | key.ranks)) * 0x9e3779b97f4a7c15u;
   return static_cast<std::size_t>(hash ^ hash >> 29);
 }

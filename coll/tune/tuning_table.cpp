@@ -21,8 +21,14 @@ std::int64_t half_octaves_of_host(const TuningKey& key) noexcept {
   return half_octaves(key.ranks) - half_octaves(key.hosts);
 }
 
+/// What is known to differ is never near: with too many ranks a call waits for processors, and takes another algorithm.
+bool may_be_as_crowded(const TuningKey& a, const TuningKey& b) noexcept {
+  return a.crowded == b.crowded || a.crowded == Crowding::unknown || b.crowded == Crowding::unknown;
+}
+
 /// Everything but the size, the members, their hosts and the element.
 bool same_question(const TuningKey& a, const TuningKey& b) noexcept {
+  if (!may_be_as_crowded(a, b)) return false;
   return a.operation == b.operation && a.in == b.in && a.out == b.out && a.addresses == b.addresses &&
          a.order == b.order && a.commutative == b.commutative && a.kind == b.kind;
 }

@@ -38,7 +38,7 @@ class TuningTable {
   Models models() const noexcept { return {host_, network_}; }
   /// In the order of their keys.
   std::span<const Decision> decisions() const noexcept { return decisions_; }
-  /// That of the key itself, or of the nearest one: of the same operation, modes and kind of team, where two classes of size
+  /// That of the key itself, or of the nearest one: of the same operation, modes, kind of team and crowding (unless it is unknown), where two classes of size
   /// count as much as twice as many members, or as twice as many members on a host, and no further than four classes. Null: there is none.
   const Decision* find(const TuningKey& key) const noexcept;
 

@@ -48,6 +48,8 @@ std::string line_of(const Decision& one) {
       operation_word(key.operation), word_of(kKinds, key.kind), key.ranks, least_bytes_of(key.size),
       key.element, word_of(kSyncs, key.in), word_of(kSyncs, key.out), word_of(kAddresses, key.addresses),
       word_of(kOrders, key.order), key.commutative, name_of(one.best), one.best.picoseconds, one.samples);
+  if (key.crowded != Crowding::unknown)
+    line += fmt::format(R"(, "crowded": {})", key.crowded == Crowding::yes);
   if (key.hosts != 0) line += fmt::format(R"(, "hosts": {})", key.hosts);
   if (one.runner_up.algorithm != nullptr) {
     line += fmt::format(R"(, "runner_up": "{}", "runner_up_ps": {})", name_of(one.runner_up),
@@ -119,6 +121,8 @@ std::optional<Decision> read_entry(const Json& entry) {
   key.operation = in.operation();
   key.kind = in.word<TeamKind>("team", kKinds);
   key.ranks = static_cast<Rank>(in.number("ranks", 1, UINT32_MAX - 1));
+  key.crowded = Crowding::unknown;
+  if (in.has("crowded")) key.crowded = in.truth("crowded") ? Crowding::yes : Crowding::no;
   if (in.has("hosts")) key.hosts = static_cast<Rank>(in.number("hosts", 1, key.ranks));
   key.size = size_class(in.number("bytes", 0, std::uint64_t{1} << 53));
   key.element = static_cast<std::uint32_t>(in.number("element", 1, UINT32_MAX));

@@ -10,7 +10,7 @@ namespace aqueduct::coll {
 
 namespace {
 
-constexpr std::uint64_t kForm = 0x74756e65'00000002;  // "tune", and the version of what follows
+constexpr std::uint64_t kForm = 0x74756e65'00000003;  // "tune", and the version of what follows
 
 /// A number for the algorithm, the same in all builds that have it.
 std::uint64_t number_of(const Algorithm* algorithm) noexcept {
@@ -64,7 +64,7 @@ class WordWriter {
     const auto byte = [](auto value, int place) { return static_cast<std::uint64_t>(value) << (8 * place); };
     const TuningKey& key = one.key;
     word(byte(key.operation, 0) | byte(key.in, 1) | byte(key.out, 2) | byte(key.addresses, 3) |
-         byte(key.order, 4) | byte(key.commutative, 5) | byte(key.kind, 6));
+         byte(key.order, 4) | byte(key.commutative, 5) | byte(key.kind, 6) | byte(key.crowded, 7));
     pair(key.ranks, key.element);
     pair(key.size, one.samples);
     word(key.hosts);
@@ -147,6 +147,7 @@ class WordReader {
     key.order = static_cast<Order>(byte(4, 2));
     key.commutative = byte(5, 1) != 0;
     key.kind = static_cast<TeamKind>(byte(6, 2));
+    key.crowded = static_cast<Crowding>(byte(7, 2));
     const std::uint64_t team = word();
     key.ranks = static_cast<Rank>(team);
     key.element = static_cast<std::uint32_t>(team >> 32);

@@ -320,6 +320,21 @@ TEST_F(TunedChoice, TriesOutWhatItIsTold) {
   EXPECT_EQ(choose(chooser, shape).algorithm, usual.algorithm);
 }
 
+TEST_F(TunedChoice, OfACrowdedTeamIsNotWhatWasMeasuredWithRoom) {
+  TeamTraits team{.ranks = 8, .one_host = true, .mapped = false};
+  const Shape shape = shape_to_choose(Operation::broadcast, 8, 1024);
+  Decision one;
+  one.key = key_of(shape, team);
+  one.best = {&kBroadcastFlat, {4, 0, 0}, 1000};
+  one.samples = 5;
+  const TunedChooser chooser(rules_, table_of(usual_, {one}));
+  EXPECT_EQ(chooser.choose(shape, team, layout_for(8)).algorithm, &kBroadcastFlat);
+  team.crowded = true;
+  EXPECT_NE(key_of(shape, team), one.key);
+  EXPECT_EQ(chooser.choose(shape, team, layout_for(8)).algorithm,
+            rules_.choose(shape, team, layout_for(8)).algorithm);
+}
+
 TEST_F(TunedChoice, KnowsNoHostsWithTooManyRanks) {
   const TunedChooser chooser(rules_, table_of(usual_));
   TeamTraits crowded{.ranks = 8, .one_host = true, .mapped = false};

@@ -43,6 +43,7 @@ std::vector<Decision> some_decisions() {
   Decision two = one;
   two.key.operation = Operation::all_reduce;
   two.key.kind = TeamKind::mapped;
+  two.key.crowded = Crowding::yes;
   two.key.hosts = 0;
   two.key.in = Sync::none;
   two.key.out = Sync::mine;
@@ -67,6 +68,20 @@ TEST(TuningText, IsReadAsItWasWritten) {
   EXPECT_EQ(read.problem, "");
   EXPECT_EQ(read.unknown, 0u);
   EXPECT_EQ(read.decisions, written);
+}
+
+TEST(TuningText, OfAnOlderLibraryDoesNotKnowWhetherTheMachineWasCrowded) {
+  std::string older = tuning_text(kHere, some_decisions());
+  for (const std::string member : {", \"crowded\": false", ", \"crowded\": true"}) {
+    const std::size_t at = older.find(member);
+    ASSERT_NE(at, std::string::npos) << member;
+    older.erase(at, member.size());
+  }
+  const TuningRead read = read_tuning(older, kHere);
+  EXPECT_EQ(read.unknown, 0u);
+  ASSERT_EQ(read.decisions.size(), 2u);
+  for (const Decision& one : read.decisions) EXPECT_EQ(one.key.crowded, Crowding::unknown);
+  EXPECT_EQ(tuning_text(kHere, read.decisions), older) << "it stays unknown";
 }
 
 TEST(TuningText, OfAnotherMachineConduitOrVersionIsRefused) {
@@ -106,6 +121,7 @@ TEST(TuningText, WithWrongEntriesHasTheOthers) {
                                  {"\"bytes\": 1024", "\"bytes\": -1"},
                                  {"\"commutative\": true", "\"commutative\": 1"},
                                  {"\"samples\": 40", "\"samples\": 1e30"},
+                                 {"\"crowded\": false", "\"crowded\": 0"},
                                  {"\"order\"", "\"odour\""}}) {
     const TuningRead read = with(from, to);
     EXPECT_EQ(read.problem, "") << to;

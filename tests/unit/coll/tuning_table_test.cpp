@@ -72,6 +72,7 @@ TEST(TuningTable, TravelsAsWords) {
   two.key.kind = TeamKind::mapped;
   two.key.element = 16;
   two.key.hosts = 8;
+  two.key.crowded = Crowding::yes;
   two.runner_up = {&kAllReduceCirculant, {}, 2'000'000};
   const TuningTable table({network_of(100), network_of(2'000'000)},
                           std::vector{decision_of(8, 3, kBroadcastKNomial, {8, 1, 0}), two});
@@ -151,6 +152,31 @@ TEST(TuningTable, FindsTheNearestDecisionButNoFarOne) {
   other = decision_of(1024, 8, kAllReduceRing).key;
   other.kind = TeamKind::mapped;
   EXPECT_EQ(table.find(other), nullptr) << "another kind of team";
+}
+
+// What was measured with a processor for each rank says nothing about ranks that wait for one, and the other way about.
+TEST(TuningTable, TellsCrowdedTeamsFromOthers) {
+  const auto on = [](Crowding crowded, const Algorithm& algorithm, std::uint64_t bytes = 1024) {
+    Decision one = decision_of(bytes, 8, algorithm);
+    one.key.crowded = crowded;
+    return one;
+  };
+  const auto found = [&](const TuningTable& table, Crowding crowded) -> const Algorithm* {
+    const Decision* const one = table.find(on(crowded, kAllReduceRing).key);
+    return one != nullptr ? one->best.algorithm : nullptr;
+  };
+  const TuningTable both({},
+                         std::vector{on(Crowding::no, kAllReduceRing), on(Crowding::yes, kAllReduceTree)});
+  EXPECT_EQ(found(both, Crowding::no), &kAllReduceRing);
+  EXPECT_EQ(found(both, Crowding::yes), &kAllReduceTree);
+  const TuningTable with_room({}, std::vector{on(Crowding::no, kAllReduceRing)});
+  EXPECT_EQ(found(with_room, Crowding::yes), nullptr);
+  const TuningTable without({}, std::vector{on(Crowding::yes, kAllReduceRing, 2048)});
+  EXPECT_EQ(found(without, Crowding::no), nullptr) << "not as a near one either";
+  EXPECT_EQ(found(without, Crowding::yes), &kAllReduceRing);
+  const TuningTable older({}, std::vector{on(Crowding::unknown, kAllReduceHalving)});
+  EXPECT_EQ(found(older, Crowding::no), &kAllReduceHalving) << "an older file does not say: it serves both";
+  EXPECT_EQ(found(older, Crowding::yes), &kAllReduceHalving);
 }
 
 TEST(TuningTable, TellsTeamsByTheirHosts) {

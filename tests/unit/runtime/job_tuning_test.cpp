@@ -36,6 +36,7 @@ coll::Decision chain_for_broadcasts() {
   coll::Decision one;
   one.key.operation = Collective::broadcast;
   one.key.kind = coll::TeamKind::host;
+  one.key.crowded = coll::Crowding::unknown;  // whatever machine this is
   one.key.ranks = kRanks;
   one.key.size = coll::size_class(kBytes);
   one.best = {&coll::kBroadcastChain, {2, 0, 0}, 5'000'000};
