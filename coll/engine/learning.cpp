@@ -91,7 +91,13 @@ Learning::Key* TeamEngine::key_to_learn(const Request& request) {
   const TuningKey key = key_of(asked, traits_);
   if (Learning::Key* const found = learning_->find(key)) return found;
   if (learning_->is_full()) return nullptr;
-  return &learning_->add(key, field_of(key, asked));
+  Learning::Key& added = learning_->add(key, field_of(key, asked));
+  // An earlier job, or a search, has compared the candidates: all members have that table.
+  const Decision* const known = chooser_.table().find(key);
+  if (known != nullptr && known->key == key && !added.field.empty() &&
+      added.field.front().algorithm == known->best.algorithm)
+    added.bandit.settle();
+  return &added;
 }
 
 Event TeamEngine::begin_as(const Request& request, const CollCall& given, const Learning::Key& key,

@@ -61,6 +61,11 @@ Bandit::Bandit(std::size_t candidates)
   begin(kNone, 0, 2 * kApart);  // what the others are compared with
 }
 
+void Bandit::settle() noexcept {
+  settled_ = true;
+  spacing_ = kLongest;
+}
+
 Bandit::Due Bandit::due() const noexcept {
   if (times_.size() < 2) return Due::nothing;
   if (call_ == epoch_.calls) return Due::go_on;

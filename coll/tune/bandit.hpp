@@ -42,6 +42,9 @@ class Bandit {
 
   /// Candidate 0 is the one that would run without this; the others in the order in which they are tried.
   explicit Bandit(std::size_t candidates);
+  /// Candidate 0 was found to be the fastest before, so the others are tried as seldom as after all have been tried. Before the
+  /// first call, on all members.
+  void settle() noexcept;
 
   Due due() const noexcept;
   /// What this member has measured: of the best candidate, of the one that is tried, and of the best one's very last calls. `cost`

@@ -61,6 +61,10 @@ class BanditMembers {
   void take(Time time) { time_ = std::move(time); }
   /// What combining takes from now on.
   void combining_costs(std::uint64_t cost) { cost_ = cost; }
+  /// All members know from before that candidate 0 is the fastest.
+  void settle() {
+    for (Bandit& one : members_) one.settle();
+  }
 
   const Bandit& first() const { return members_[0]; }
   const std::vector<std::size_t>& used() const { return used_; }
@@ -107,6 +111,25 @@ TEST(Bandit, FindsTheFastestAndStaysWithIt) {
 }
 
 // One member's calls find no room now and then, and its program makes them again.
+// An earlier job has found the fastest one: what is known is not found out again at the cost of this one.
+TEST(Bandit, ThatIsSettledTriesTheOthersSeldomAndStillLeavesOneThatBecomesSlow) {
+  for (const bool settled : {false, true}) {
+    BanditMembers members(3, 8, [](std::size_t candidate, std::uint64_t) { return 1000 + 100 * candidate; });
+    if (settled) members.settle();
+    EXPECT_EQ(members.first().is_settled(), settled);
+    members.calls(1000);
+    EXPECT_EQ(members.first().best(), 0u);
+    if (settled) {
+      EXPECT_LE(members.first().trials(), 4u);
+    } else {
+      EXPECT_GE(members.first().trials(), 7u);
+    }
+    members.take([](std::size_t candidate, std::uint64_t) { return candidate == 0 ? 9000 : 1000; });
+    members.calls(200);
+    EXPECT_NE(members.first().best(), 0u);
+  }
+}
+
 TEST(Bandit, DoesNotCountACallThatIsTakenBack) {
   Bandit smooth(3), rough(3);
   for (int call = 0; call < 2000; ++call) {

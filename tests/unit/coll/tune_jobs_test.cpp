@@ -3,6 +3,8 @@
 #include <aqueduct/aqueduct.hpp>
 #include <aqueduct/tune.hpp>
 
+#include "coll/engine/checked_request.hpp"
+#include "coll/engine/collectives.hpp"
 #include "coll/tune/tuning_file.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -12,10 +14,12 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <fstream>
 #include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -65,6 +69,43 @@ TEST(TuneJobs, LeaveToTheNextJobWhatTheyHaveFound) {
         const std::string why = me.world().explain(Collective::broadcast, 1024);
         EXPECT_THAT(why, HasSubstr("measured: "));
         EXPECT_THAT(why, HasSubstr("  " + algorithm));
+      }
+    });
+    EXPECT_TRUE(job->finish());
+  }
+}
+
+// What the job before has found is not found out again: learning begins as after all candidates have been tried.
+TEST(TuneJobs, LeaveToTheNextJobThatLearnsWhatIsTheFastest) {
+  const support::ScratchFolder folder;
+  for (const bool first : {true, false}) {
+    Config config = loop_config();
+    EXPECT_TRUE(config.set("coll_learn", first ? "off" : "on"));
+    EXPECT_TRUE(config.set("coll_tuning", folder.path()));
+    auto job = Job::in_process(3, config);
+    ASSERT_TRUE(job) << job.status().text();
+    job->run_each([&](Endpoint& me) {
+      if (first) {
+        const auto report = tune(me.world(), kOneOperation, kOneSize, options_to_save(folder.path()));
+        ASSERT_TRUE(report) << report.status().text();
+        EXPECT_TRUE(report->saved);
+        return;
+      }
+      TeamEngine& engine = *Collectives::engine_of(me.world().state());
+      for (const std::size_t bytes : {1024u, 2048u}) {
+        std::vector<std::byte> block(bytes);
+        aqueduct::detail::CollCall call;
+        call.operation = Collective::broadcast;
+        call.out.where = aqueduct::detail::CollBuffer::Where::mine;
+        call.out.memory = block.data();
+        call.out.bytes = bytes;
+        std::string why;
+        const auto request =
+            checked_request(me.world().state(), call, me.state().layer<Collectives>()->user_operators(), why);
+        ASSERT_TRUE(request) << why;
+        const Learning::Key* const key = engine.key_to_learn(*request);
+        ASSERT_NE(key, nullptr);
+        EXPECT_EQ(key->bandit.is_settled(), bytes == 1024) << bytes;
       }
     });
     EXPECT_TRUE(job->finish());
