@@ -31,9 +31,11 @@ Sync sync_of(std::uint32_t value) noexcept {
 CollOptions coll_options_of(const aq_coll_options* from) noexcept {
   CollOptions options;
   if (from == nullptr) return options;
-  options.in = from->reserved == 0 ? sync_of(from->in) : number_of<Sync>(0xff);
+  constexpr std::uint32_t kKnown = AQ_COLL_NO_TRIALS;
+  options.in = (from->flags & ~kKnown) == 0 ? sync_of(from->in) : number_of<Sync>(0xff);
   options.out = sync_of(from->out);
   options.order = number_of<ReduceOrder>(from->order);
+  options.no_trials = (from->flags & AQ_COLL_NO_TRIALS) != 0;
   if (from->limit != 0) options.limit = limit_of(from->limit);
   return options;
 }

@@ -31,7 +31,8 @@ TuneOptions tune_options_of(const aq_tune_options& from) {
   if (from.time != 0) options.time = limit_of(from.time);
   if (from.candidates != 0) options.candidates = from.candidates;
   if (from.type != AQ_ELEMENT_BYTES) options.type = tuned_number<ElementType>(from.type);
-  options.calls.in = from.calls.reserved == 0 ? tuned_sync(from.calls.in) : tuned_sync(0xff);
+  options.calls.in = (from.calls.flags & ~std::uint32_t{AQ_COLL_NO_TRIALS}) == 0 ? tuned_sync(from.calls.in)
+                                                                                 : tuned_sync(0xff);
   options.calls.out = tuned_sync(from.calls.out);
   options.calls.order = tuned_number<ReduceOrder>(from.calls.order);
   if (from.work != nullptr) options.work = [work = from.work, context = from.context] { work(context); };

@@ -97,7 +97,8 @@ void end_doubt(TeamState& team, coll::TeamEngine& engine, bool blocking,
     end_doubt(team, engine, blocking, call.options.limit);
   const auto request = request_of(team, call);
   if (!request) return Event(request.status());
-  if (blocking && engine.learning() != nullptr) return coll::run_and_learn(team, engine, *request, call);
+  if (blocking && engine.learning() != nullptr && !call.options.no_trials)
+    return coll::run_and_learn(team, engine, *request, call);
   return engine.begin(*request, call, blocking);
 }
 

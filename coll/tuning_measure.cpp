@@ -52,6 +52,7 @@ Result<TuningRun::Call> TuningRun::call_of(Collective operation, std::uint64_t b
   made.call.element = shape.element;
   made.call.options = options_.calls;
   made.call.options.limit = std::chrono::nanoseconds::max();
+  made.call.options.no_trials = false;  // a plan tries nothing, and members may differ here
   try {
     made.call.in = prepare(memory_->in, blocks_in(shape, team_.index()));
     made.call.out = prepare(memory_->out, blocks_out(shape, team_.index()));

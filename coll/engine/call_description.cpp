@@ -80,6 +80,7 @@ void add_call(CallText& text, const CallDescription& call) noexcept {
     details.add("in {}, out {}", call_word(kCallSyncs, call.in), call_word(kCallSyncs, call.out));
   if ((call.facts & CallDescription::kKnownPlaces) != 0) details.add("places on all members");
   if ((call.facts & CallDescription::kSourcesKnown) != 0) details.add("sources known");
+  if ((call.facts & CallDescription::kNoTrial) != 0) details.add("no trials");
   details.end();
 }
 

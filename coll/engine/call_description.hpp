@@ -18,7 +18,7 @@ struct CallDescription {
   Sync in = Sync::all;
   Sync out = Sync::all;
   ReduceOrder order = ReduceOrder::any;
-  std::uint8_t facts = 0;  ///< bits: kKnownPlaces, kOrdered, kBinds, kEnds, kSourcesKnown, kRelayed
+  std::uint8_t facts = 0;  ///< bits: kKnownPlaces, kOrdered, kBinds, kEnds, kSourcesKnown, kRelayed, kNoTrial
   /// 0, or the ErrorCode with which this member has refused its own call: then the other fields are as they were given.
   std::uint8_t refused = 0;
   std::uint32_t number = 0;   ///< of a user's operator
@@ -33,6 +33,8 @@ struct CallDescription {
   static constexpr std::uint8_t kEnds = 8;         ///< likewise: such a plan is ended
   static constexpr std::uint8_t kSourcesKnown = 16;  ///< of a permute: members say from whom they receive
   static constexpr std::uint8_t kRelayed = 32;       ///< another member's refusal: see relayed_no_memory
+  static constexpr std::uint8_t kNoTrial =
+      64;  ///< CollOptions::no_trials, of an operation that can be learned
 
   friend bool operator==(const CallDescription&, const CallDescription&) = default;
 };

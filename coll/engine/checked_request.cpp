@@ -141,6 +141,8 @@ CallDescription description_of(const CollCall& call, Rank ranks) noexcept {
   description.bytes = block_of_call(call, ranks);
   if (has_root(call.operation)) description.root = call.root;
   if (is_known(call.in) || is_known(call.out)) description.facts = CallDescription::kKnownPlaces;
+  if (call.options.no_trials && call.operation <= Collective::exscan)
+    description.facts |= CallDescription::kNoTrial;
   if (!reduces(call.operation)) return description;
   description.op = call.reducer.op;
   description.order = call.options.order;

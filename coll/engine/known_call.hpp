@@ -69,11 +69,20 @@ inline bool same_but_for_addresses(const aqueduct::detail::CollCall& known,
     std::memcpy(&second, &b, sizeof second);
     return first == second;
   };
+  // The modes, the order and no_trials: everything but the limit.
+  using aqueduct::CollOptions;
+  static_assert(offsetof(CollOptions, in) == 0 && offsetof(CollOptions, out) == 1 &&
+                offsetof(CollOptions, order) == 2 && offsetof(CollOptions, no_trials) == 3);
+  const auto same_half_word = [](const auto& a, const auto& b) {
+    std::uint32_t first, second;
+    std::memcpy(&first, &a, sizeof first);
+    std::memcpy(&second, &b, sizeof second);
+    return first == second;
+  };
   return same_word(known, call) && known.root == call.root && same_word(known.in, call.in) &&
          known.in.bytes == call.in.bytes && same_word(known.out, call.out) &&
          known.out.bytes == call.out.bytes && same_word(known.reducer, call.reducer) &&
-         known.options.in == call.options.in && known.options.out == call.options.out &&
-         known.options.order == call.options.order;
+         same_half_word(known.options, call.options);
 }
 
 /// Keeps what the program has called, for find_addresses.

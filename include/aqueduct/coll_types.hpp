@@ -145,6 +145,9 @@ struct CollOptions {
   Sync in = Sync::all;                   ///< when buffers may first be touched
   Sync out = Sync::all;                  ///< when a call may end
   ReduceOrder order = ReduceOrder::any;  ///< of reductions
+  /// With AQUEDUCT_COLL_LEARN=on a blocking call is no trial of another algorithm: it uses the best one known, and its time is
+  /// not counted.
+  bool no_trials = false;
   /// A blocking call returns `timed_out` after this time. The operation goes on, so the buffers stay in use until the
   /// team has ended another operation with Sync::all (a barrier is none), or has ended. After that end the input may
   /// still be read, as long as a member does not answer to what is sent to it. With AQUEDUCT_COLL_LEARN=on a call may

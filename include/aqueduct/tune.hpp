@@ -24,7 +24,7 @@ struct TuneOptions {
   /// How many algorithms of the model's order are measured for a size: 1, the first one alone; many, all. Those of shared
   /// memory and of the conduit, which no model knows, come in addition, and the one that would run now. Chosen.
   std::uint32_t candidates = 8;
-  /// The modes and the order of the calls. `limit` means nothing here.
+  /// The modes and the order of the calls. `limit` and `no_trials` mean nothing here.
   CollOptions calls;
   /// The elements of reductions: i32, i64, u32, u64, f32 or f64, which are added up.
   ElementType type = ElementType::f64;

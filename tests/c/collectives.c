@@ -295,7 +295,7 @@ static void check_operators(const member* m, unsigned* combined) {
 
 // The sync modes, with what the program must do itself for them.
 static void check_modes(const member* m) {
-  aq_coll_options options = {AQ_SYNC_MINE, AQ_SYNC_MINE, AQ_ORDER_ANY, 0, AQ_FOREVER};
+  aq_coll_options options = {AQ_SYNC_MINE, AQ_SYNC_MINE, AQ_ORDER_ANY, AQ_COLL_NO_TRIALS, AQ_FOREVER};
   for (int kind = 0; kind < kKinds; ++kind) {
     check_moves(m, kind, 0, 5, 0, &options);
     // A peer may still write to this member's places for the operation before it.
@@ -453,7 +453,7 @@ static void check_refusals(aq_endpoint* ep) {
   const aq_buffer from = aq_mine(in), to = aq_mine(out), strange = {99, 0, 0, in, NULL};
   const aq_block one = aq_block_of(AQ_ELEMENT_I64, 1), huge = aq_block_of(AQ_ELEMENT_I64, UINT64_MAX / 2);
   const aq_reducer sum = aq_by(AQ_REDUCE_SUM);
-  const aq_coll_options unknown = {3, 0, 0, 0, 0}, reserved = {0, 0, 0, 1, 0};
+  const aq_coll_options unknown = {3, 0, 0, 0, 0}, reserved = {0, 0, 0, 2, 0};
   for (int i = 0; i < 11; ++i) {
     OK(aq_team_split(aq_world(ep), 0, 0, &team));
     aq_event event = aq_finished_event();

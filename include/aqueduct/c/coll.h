@@ -183,12 +183,14 @@ static inline aq_blocks aq_no_blocks(void) {
 enum aq_sync { AQ_SYNC_ALL, AQ_SYNC_MINE, AQ_SYNC_NONE };
 /// The values of aqueduct::ReduceOrder.
 enum aq_reduce_order { AQ_ORDER_ANY, AQ_ORDER_SAME_EVERYWHERE, AQ_ORDER_EXACT };
+/// Bits of aq_coll_options::flags. AQ_COLL_NO_TRIALS: aqueduct::CollOptions::no_trials.
+enum aq_coll_flag { AQ_COLL_NO_TRIALS = 1 };
 /// How a collective call goes. A null pointer to it stands for all zero. The same on all members, except for `limit`.
 typedef struct aq_coll_options {
-  uint32_t in;        ///< enum aq_sync
-  uint32_t out;       ///< enum aq_sync
-  uint32_t order;     ///< enum aq_reduce_order
-  uint32_t reserved;  ///< 0
+  uint32_t in;     ///< enum aq_sync
+  uint32_t out;    ///< enum aq_sync
+  uint32_t order;  ///< enum aq_reduce_order
+  uint32_t flags;  ///< enum aq_coll_flag
   int64_t
       limit;  ///< of a blocking call, in nanoseconds: AQ_TIMED_OUT then, and the operation goes on; 0: none
 } aq_coll_options;

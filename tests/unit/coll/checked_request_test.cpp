@@ -33,7 +33,8 @@ TEST_F(CheckedRequest, ConvertsElementsThatAreTooNarrow) {
 
 TEST_F(CheckedRequest, DescribesTheCall) {
   CollCall call = call_of(Collective::reduce, memory(in_.data(), 8), memory(out_.data(), 8), 1);
-  call.options = {Sync::mine, Sync::none, ReduceOrder::exact, std::chrono::seconds(1)};
+  call.options = {
+      .in = Sync::mine, .out = Sync::none, .order = ReduceOrder::exact, .limit = std::chrono::seconds(1)};
   call.reducer = ReduceOp::bit_xor;
   for (Rank member = 0; member < 3; ++member) {
     const Request request = fits(member, call);

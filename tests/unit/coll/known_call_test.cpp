@@ -128,6 +128,7 @@ TEST_F(KnownCalls, AreOthersIfAnythingElseDiffers) {
   EXPECT_TRUE(differs([](CollCall& call) { call.options.in = Sync::none; }));
   EXPECT_TRUE(differs([](CollCall& call) { call.options.out = Sync::none; }));
   EXPECT_TRUE(differs([](CollCall& call) { call.options.order = ReduceOrder::exact; }));
+  EXPECT_TRUE(differs([](CollCall& call) { call.options.no_trials = true; }));
 }
 
 // An empty buffer may have any address, and a place on all members has to be looked up.

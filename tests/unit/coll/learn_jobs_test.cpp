@@ -45,11 +45,11 @@ std::uint64_t counted(Endpoint& me, std::string_view name) {
   return ~std::uint64_t{0};
 }
 
-void sum_up(Team& team, int calls) {
+void sum_up(Team& team, int calls, const CollOptions& options = {}) {
   std::vector<std::uint64_t> words(128);
   for (int call = 0; call < calls; ++call) {
     std::fill(words.begin(), words.end(), std::uint64_t{1});
-    const Status status = all_reduce(team, words, ReduceOp::sum);
+    const Status status = all_reduce(team, words, ReduceOp::sum, options);
     ASSERT_TRUE(status) << status.text() << " in call " << call;
     ASSERT_EQ(words.back(), team.size()) << call;
   }
@@ -130,6 +130,41 @@ TEST(LearnJobs, OfAForcedOperationTryNothing) {
     EXPECT_EQ(counted(me, "learning_trials"), 0u);
   });
   EXPECT_TRUE(job->finish());
+}
+
+// Calls that must not be trials are none of the key's calls: it stands where it stood before them.
+TEST(LearnJobs, TryNothingInCallsThatForbidIt) {
+  auto job = Job::in_process(2, learning_config());
+  ASSERT_TRUE(job) << job.status().text();
+  job->run_each([](Endpoint& me) {
+    sum_up(me.world(), 300, {.no_trials = true});
+    EXPECT_EQ(counted(me, "learning_trials"), 0u);
+    // A key's first trial is its call 35: 34 calls are there to compare with.
+    sum_up(me.world(), 34);
+    sum_up(me.world(), 100, {.no_trials = true});
+    EXPECT_EQ(counted(me, "learning_trials"), 0u);
+    sum_up(me.world(), 40);
+    EXPECT_GE(counted(me, "learning_trials"), 1u);
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+// Members would count differently.
+TEST(LearnJobs, TellMembersThatDoNotForbidItAlike) {
+  auto job = Job::in_process(2, learning_config());
+  ASSERT_TRUE(job) << job.status().text();
+  testing::internal::CaptureStderr();
+  job->run_each([](Endpoint& me) {
+    auto team = me.world().dup();
+    ASSERT_TRUE(team);
+    std::uint64_t word = 1;
+    CollOptions options;
+    options.no_trials = me.rank() == 1;
+    EXPECT_EQ(all_reduce(*team, std::span(&word, 1), ReduceOp::sum, options).code(), ErrorCode::mismatch);
+    ASSERT_TRUE(me.barrier());
+  });
+  EXPECT_TRUE(job->finish());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("no trials"));
 }
 
 // The members combine what they have measured by an all-reduce, which the setting makes one that cannot.
