@@ -144,6 +144,12 @@ class Barriers final : public core::Layer {
   /// Errors: refused, no_memory (nothing has happened). With `op` also why the barrier cannot end well: then `op` has not
   ///         ended. Without, `wait` returns that.
   Status ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
+  /// Whether the next barrier, a blocking one, can be carried out at once on the team's board. Requires: may_wait_at_once, and no
+  /// barrier of the conduit.
+  static bool may_call_at_once(const BarrierState& barrier) noexcept;
+  /// Carries it out. True: it has ended, with `split_outcome`. False: it goes on as the barrier of `notify`, and Team::wait waits
+  /// for it.
+  bool call_at_once(BarrierState& barrier, core::BarrierVote vote) noexcept;
   /// Begins a barrier of Job::finish. It goes by messages of its own: what the program has left in flight does not matter to it,
   /// though members may have left different calls and different numbers of barriers. Nothing is allocated or refused.
   void ask_to_finish(TeamState& world) noexcept;
@@ -188,6 +194,8 @@ class Barriers final : public core::Layer {
   void arrived(Rank from, const Arrival& arrival) noexcept;
   BarrierState* heard_of(Rank from, std::uint64_t team) noexcept;
   Status fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
+  void take_off(BarrierState& barrier, core::Op& op) noexcept;
+  bool follow(TeamEngine& engine, BarrierState& barrier, core::Op& op) noexcept;
   static void land(BarrierState& barrier, const core::Op& op) noexcept;
   void let_go(BarrierState& barrier) noexcept;
   static bool flight_ended(core::Layer& layer, core::Op& op) noexcept;

@@ -2,6 +2,7 @@
 
 #include "coll/barriers.hpp"
 #include "coll/engine/pending_offer.hpp"
+#include "coll/may_call.hpp"
 #include "coll/wait_for_call.hpp"
 #include "core/entry.hpp"
 #include "core/wait.hpp"
@@ -30,10 +31,18 @@ Status announce(TeamState& team, core::BarrierVote vote) noexcept {
 
 /// Both halves of a barrier.
 Status barrier_with(Team& team, TeamState& state, core::BarrierVote vote) noexcept {
-  if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;  // its endpoint may be gone
+  coll::BarrierState* const barrier = coll::barrier_of(state);
+  if (barrier == nullptr) return ErrorCode::closed;  // its endpoint may be gone
+  // Like an earlier one, on the team's board.
+  if (barrier->native == nullptr && coll::may_wait_at_once(state.endpoint) &&
+      coll::Barriers::may_call_at_once(*barrier)) {
+    if (state.endpoint.barriers->call_at_once(*barrier, vote)) [[likely]]
+      return barrier->split_outcome;
+    return team.wait();
+  }
   const core::Entry entry(state.endpoint);
   if (state.endpoint.in_continuation) return ErrorCode::in_handler;  // before anything is announced
-  if (coll::barrier_of(state)->native == nullptr && !state.endpoint.must_not_wait())
+  if (barrier->native == nullptr && !state.endpoint.must_not_wait())
     coll::wait_while_in_doubt(state, std::chrono::nanoseconds::max());
   if (const Status status = announce(state, vote); !status) return status;
   return team.wait();

@@ -120,13 +120,25 @@ void TeamEngine::set_board_op(BoardOp& op, const KnownCall& call, CallMemory mem
 /// goes on as others do. Requires: the call is on the board, and nothing of the team is in flight.
 Event TeamEngine::call_on_board(KnownCall& call, CallMemory memory) noexcept {
   if (const Status status = note(call.request.description); !status) return Event(status);
+  layer_.count(call.method->index);
   return work_on_board(call, memory) ? Event() : follow_board_call(call, memory);
 }
 
 bool TeamEngine::call_on_board_at_once(KnownCall& call, CallMemory memory) noexcept {
   agreement_.calls_quietly(call.request.description);
   call.noted_here = true;
+  layer_.count(call.method->index);
   return work_on_board(call, memory);
+}
+
+/// Barriers count in no algorithm's row.
+bool TeamEngine::call_barrier_at_once(std::uint64_t& vote) noexcept {
+  KnownCall& call = barrier_->call;
+  agreement_.calls_quietly(call.request.description);
+  call.noted_here = true;
+  ++layer_.counts().operations;
+  auto* const votes = reinterpret_cast<std::byte*>(&vote);
+  return work_on_board(call, {votes, votes});
 }
 
 /// Whether a call that has its number has ended after a short time.
@@ -134,7 +146,6 @@ inline bool TeamEngine::work_on_board(KnownCall& call, CallMemory memory) noexce
   BoardOp& op = layer_.board_op();
   set_board_op(op, call, memory);
   say_call(op.mark);
-  layer_.count(call.method->index);
   board_->begin(op);
   for (std::uint32_t looks = std::min(state_.pacing.spins, kMostLooks); looks != 0; --looks) {
     if (board_->step(op)) [[likely]]
@@ -144,23 +155,40 @@ inline bool TeamEngine::work_on_board(KnownCall& call, CallMemory memory) noexce
 }
 
 Event TeamEngine::follow_board_call(KnownCall& call, CallMemory memory) noexcept {
-  const BoardOp& begun = layer_.board_op();
   core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
   if (op == nullptr) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
+  if (op != nullptr && follow_on_board(*op, call, memory)) return Event(op);
+  if (op != nullptr) state_.ops.take_back(*op);
+  ++call.uses;  // a continuation that runs meanwhile may take its place among the team's latest calls
+  Event outcome = wait_on_board(layer_.board_op());
+  give_up(call);
+  return outcome;
+}
+
+bool TeamEngine::follow_barrier(core::Op& op, std::uint64_t& vote, Status& outcome) noexcept {
+  KnownCall& call = barrier_->call;
+  auto* const votes = reinterpret_cast<std::byte*>(&vote);
+  if (follow_on_board(op, call, {votes, votes})) return true;
+  ++call.uses;
+  outcome = wait_on_board(layer_.board_op()).status();
+  give_up(call);
+  return false;
+}
+
+/// Makes records of a blocking call that has begun on the board: it goes on in progress then, and its end ends `op`. False: there
+/// is no memory for them.
+bool TeamEngine::follow_on_board(core::Op& op, KnownCall& call, CallMemory memory) noexcept {
+  const BoardOp& begun = layer_.board_op();
   CallRecord* const record = layer_.operations().take();
   Run* const run = layer_.runs().take();
-  if (op == nullptr || record == nullptr || run == nullptr) {
-    if (op != nullptr) state_.ops.take_back(*op);
+  if (record == nullptr || run == nullptr) {
     if (record != nullptr) layer_.operations().give_back(*record);
     if (run != nullptr) layer_.runs().give_back(*run);
-    ++call.uses;  // a continuation that runs meanwhile may take its place among the team's latest calls
-    Event outcome = wait_on_board(begun);
-    give_up(call);
-    return outcome;
+    return false;
   }
   CallRecord& operation = *record;
   operation.kind = CallRecord::Kind::call;
-  operation.op = op;
+  operation.op = &op;
   operation.plan = nullptr;
   operation.call = &call;
   operation.memory = memory;
@@ -178,7 +206,7 @@ Event TeamEngine::follow_board_call(KnownCall& call, CallMemory memory) noexcept
   run->board = begun;
   activate(*run);
   layer_.look_busy(*this);
-  return Event(op);
+  return true;
 }
 
 /// There is no memory to go on later, and the others count on this member's part: waits here, whatever the call's limit.

@@ -210,6 +210,13 @@ class TeamEngine {
   /// Errors:   refused (no memory; the team's order does not count the call), mismatch, peer_lost, closed. `op` has not
   ///           ended then.
   Status begin_barrier(core::Op& op, std::uint64_t& vote) noexcept;
+  /// Whether a blocking barrier can be carried out on the board now, by call_barrier_at_once.
+  inline bool may_call_barrier() const noexcept;
+  /// Begins it, as begin_barrier, but ends no operation. False: it has not ended after a short time, and follow_barrier must follow,
+  /// with nothing in between.
+  bool call_barrier_at_once(std::uint64_t& vote) noexcept;
+  /// Its end ends `op` from here on. False: there is no memory for that, and it has been waited for. Then `outcome` is its outcome.
+  bool follow_barrier(core::Op& op, std::uint64_t& vote, Status& outcome) noexcept;
 
   /// Goes on with all that can go on. Returns whether something found no room, and should be tried again soon.
   bool advance() noexcept;
@@ -394,6 +401,7 @@ class TeamEngine {
   // board_calls.cpp
   Event call_on_board(KnownCall& call, CallMemory memory) noexcept;
   bool work_on_board(KnownCall& call, CallMemory memory) noexcept;
+  bool follow_on_board(core::Op& op, KnownCall& call, CallMemory memory) noexcept;
   bool may_copy(const BoardPlan& plan) const noexcept;
   void set_board_op(BoardOp& op, const KnownCall& call, CallMemory memory) const noexcept;
   bool plan_for_board(KnownCall& call) const noexcept;
@@ -603,5 +611,9 @@ struct TeamEngine::BarrierCall {
   KnownCall call;
   Method method;
 };
+
+inline bool TeamEngine::may_call_barrier() const noexcept {
+  return barrier_ != nullptr && may_call_on_board(barrier_->call);
+}
 
 }  // namespace aqueduct::coll
