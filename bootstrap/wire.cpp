@@ -24,7 +24,7 @@ class Writer {
     number(blob.size(), 4);
     bytes_.insert(bytes_.end(), blob.begin(), blob.end());
   }
-  void text(std::string_view text) { blob(std::as_bytes(std::span{text.substr(0, kMostText)})); }
+  void text(std::string_view text) { blob(std::as_bytes(std::span{whole_characters(text, kMostText)})); }
   Blob finish() && {
     const std::size_t length = bytes_.size() - kLengthBytes;
     for (std::size_t i = 0; i < kLengthBytes; ++i) bytes_[i] = static_cast<std::byte>(length >> (8 * i));
@@ -169,6 +169,16 @@ Result<Message> decode_kind(std::size_t kind, Reader in, std::index_sequence<Kin
 }
 
 }  // namespace
+
+std::string_view whole_characters(std::string_view text, std::size_t most) noexcept {
+  if (text.size() <= most) return text;
+  const auto within_character = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+  };
+  std::size_t end = most;
+  while (end > 0 && most - end < 3 && within_character(end)) --end;  // none is longer than four bytes
+  return text.substr(0, within_character(end) ? most : end);
+}
 
 std::size_t frame_bytes(std::span<const Blob> blobs) noexcept {
   std::size_t bytes = kLengthBytes + 1 + 8;

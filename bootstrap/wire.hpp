@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -22,8 +23,10 @@ namespace aqueduct::bootstrap::wire {
 inline constexpr std::uint32_t kProtocol = 2;
 /// The longest frame, in bytes; chosen: 256 processes may give 256 KiB each.
 inline constexpr std::size_t kMostFrame = std::size_t{64} << 20;
-/// Longer texts are cut, in bytes; chosen.
+/// Longer texts are cut between characters, in bytes; chosen.
 inline constexpr std::size_t kMostText = 4096;
+/// The text, or if it is longer than `most` bytes, the characters of UTF-8 that fit wholly. Bytes that are none may be cut anywhere.
+std::string_view whole_characters(std::string_view text, std::size_t most) noexcept;
 
 using Blob = std::vector<std::byte>;
 

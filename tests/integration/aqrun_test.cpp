@@ -152,6 +152,18 @@ TEST(Aqrun, FailsWhenItsOutputIsLost) {
   EXPECT_TRUE(has(help.err(), "aqrun: standard output: No space left")) << help.err();
 }
 
+// Such as a list of files in place of an option's value, or of the program.
+TEST(Aqrun, CutsWhatIsTooLongToReadInItsErrors) {
+  const std::string word = "$(head -c 100000 /dev/zero | tr '\\0' x)";
+  for (const std::string call :
+       {"-n 1 --bind " + word + " true", "-n 1 --hosts " + word + " true", "-n 1 /" + word}) {
+    Job job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/aqrun " + call));
+    EXPECT_NE(job.status(), 0) << call;
+    EXPECT_TRUE(has(job.err(), "xxx… (10000")) << call << ": " << job.err().substr(0, 200);
+    EXPECT_LT(job.err().size(), 6000u) << call;
+  }
+}
+
 TEST(Aqrun, FailsWhenItsReaderIsGoneThoughTheRanksDoNotMind) {
   Job job(shell(
       {"-n", "1"},

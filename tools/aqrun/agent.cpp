@@ -1,5 +1,6 @@
 #include "tools/aqrun/agent.hpp"
 
+#include "bootstrap/wire.hpp"
 #include "tools/aqrun/leftovers.hpp"
 #include "tools/aqrun/options.hpp"
 
@@ -51,7 +52,8 @@ bool collect(Channel& channel, AgentSetup& setup, std::vector<Frame>& behind) {
 
 /// Tells aqrun why no rank can run here, and waits until aqrun has received the reason.
 int refuse(Channel& channel, int status, const std::string& why) {
-  channel.send({Kind::refused, 0, static_cast<std::uint32_t>(status), why.substr(0, kMostFrameBytes)});
+  channel.send({Kind::refused, 0, static_cast<std::uint32_t>(status),
+                std::string(aqueduct::bootstrap::wire::whole_characters(why, kMostFrameBytes))});
   while (channel.backlog() > 0 && channel.state() == Channel::State::open) {
     std::vector<pollfd> events;
     channel.wait_for(events);

@@ -2,6 +2,7 @@
 
 #include <aqueduct/version.hpp>
 
+#include "core/readable.hpp"
 #include "tools/aqrun/remote_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -146,7 +147,7 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return Ended{app.exit(error)};  // --help, --version
-    fmt::print(stderr, "aqrun: {} (aqrun --help)\n", error.what());
+    fmt::print(stderr, "aqrun: {} (aqrun --help)\n", aqueduct::core::readable(error.what()));
     return Ended{kUsageStatus};
   }
   options.program = app.remaining();
@@ -160,7 +161,7 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
     why = read_hosts_into(options, raw);
   }
   if (!why.empty()) {
-    fmt::print(stderr, "aqrun: {}\n", why);
+    fmt::print(stderr, "aqrun: {}\n", aqueduct::core::readable(why));
     return Ended{kUsageStatus};
   }
   if (!raw.conduit.empty()) options.environment.push_back("AQUEDUCT_CONDUIT=" + raw.conduit);

@@ -1,5 +1,7 @@
 #include "tools/aqrun/supervisor.hpp"
 
+#include "core/readable.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +41,7 @@ Supervisor::Supervisor(const Options& options, Leader& leader)
   if (!options.shares.empty()) remote_.emplace(remote_job_);
 }
 
-void Supervisor::say(const std::string& line) { errors_.say("aqrun: " + line); }
+void Supervisor::say(const std::string& line) { errors_.say("aqrun: " + aqueduct::core::readable(line)); }
 void Supervisor::say_verbose(const std::string& line) {
   if (options_.verbose) say(line);
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
+#include <string_view>
 
 namespace aqueduct::bootstrap::wire {
 namespace {
@@ -97,6 +99,23 @@ TEST(Wire, LongTextsAreCut) {
   const auto back = decode(without_length(encode(Abort{1, std::string(kMostText + 1, 'x')})));
   ASSERT_TRUE(back);
   EXPECT_EQ(std::get<Abort>(*back).why.size(), kMostText);
+}
+
+TEST(Wire, LongTextsAreCutBetweenCharacters) {
+  for (const std::string_view character : {"\u00e9", "\u20ac", "\U0001f41f"}) {
+    for (std::size_t fits = 0; fits <= character.size(); ++fits) {
+      const std::string before(kMostText - fits, 'x');
+      const auto back = decode(without_length(encode(Abort{1, before + std::string(character) + "y"})));
+      ASSERT_TRUE(back);
+      EXPECT_EQ(std::get<Abort>(*back).why,
+                fits == character.size() ? before + std::string(character) : before)
+          << fits << " of " << character.size() << " bytes fit";
+    }
+  }
+  EXPECT_EQ(whole_characters(std::string(9, '\x80'), 5).size(), 5u) << "this is not UTF-8";
+  EXPECT_EQ(whole_characters("\x80\x80\x80", 2).size(), 2u);
+  EXPECT_EQ(whole_characters("\u20ac", 2), "");
+  EXPECT_EQ(whole_characters("\u20ac", 3), "\u20ac");
 }
 
 TEST(Wire, GarbageNeverDecodesToMoreThanItHas) {
