@@ -62,10 +62,13 @@ inline constexpr const char* kTooMuch =
 ///    processor posts a signal (o, and a message of 0 bytes) that raises the peer's counter.
 ///    A get of several runs is a get for each run in Strided::pieces; it is over when the last one is.
 ///
-/// 12. Shared processors. If a machine says so (Machine::cores), the ranks of a host share its C processors. Work (1) that a rank
-///    is ready for at t begins on the processor on which the rank has worked last, if that is free at t; else on the one that is
-///    free first, of several the first; at t or when it is free. If the processor has worked for another rank before, the work takes
-///    `turn` longer. Of ranks that are ready at one time the lower one goes first. A rank that waits leaves its processor to others.
+/// 12. Shared processors. If a machine says so (Machine::cores), the ranks of a host share its C processors. A rank needs one for
+///    its looks and its work (1). It asks for one as soon as a look would execute a step, learn of a completion or end a call, and
+///    keeps it until a look has executed nothing; then the processor is free. When all else of a time has happened, free
+///    processors are given out, and the looks begin at once. First, a rank that has asked gets the one that it had last, unless
+///    another has had that since. Then other ranks that have asked, the first one first, of one time the lower rank, get what
+///    nobody has had yet or what has been free for `turn`: the one that has been free longest, of several the first. So a rank
+///    that has something to do goes on, and one that waits looks on for a while before it leaves its processor to others.
 ///
 /// A message between ranks of different *levels* (Machine) takes o, L, g and G from the level of its two ends; and from the
 /// row of its n, if a level has several.
@@ -123,7 +126,7 @@ struct Machine {
   Strided strided = Strided::whole;
   Rank host = 1;            ///< how many consecutive slots share a host and its processors
   std::uint32_t cores = 0;  ///< processors of a host; 0: one for each rank
-  Picoseconds turn = 0;     ///< what it takes a processor to go over to another rank
+  Picoseconds turn = 0;     ///< what it takes a processor to go over from a rank that begins to wait to another one
   /// [rank] the slot it has on the machine, if hosts have different numbers of ranks, or neighbouring ranks are on different
   /// hosts. Empty: rank r has slot r. All differ.
   std::vector<Rank> slots = {};

@@ -26,6 +26,7 @@ struct ReplayEvent {
     // Processors.
     wake,
     go_on,
+    give_out,  ///< of the rank's host, if ranks share processors: when all else of the time has happened
   };
   Picoseconds time = 0;
   std::uint64_t bytes = 0;
@@ -36,8 +37,10 @@ struct ReplayEvent {
   Kind kind = Kind::put;
   std::uint8_t call = 0;
 
-  /// The order of convention 9.
-  int order() const noexcept { return kind <= Kind::piece ? 0 : kind <= Kind::known ? 1 : 2; }
+  /// The order of conventions 9 and 12.
+  int order() const noexcept {
+    return kind <= Kind::piece ? 0 : kind <= Kind::known ? 1 : kind <= Kind::go_on ? 2 : 3;
+  }
   bool before(const ReplayEvent& other) const noexcept {
     if (time != other.time) return time < other.time;
     if (order() != other.order()) return order() < other.order();

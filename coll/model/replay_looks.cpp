@@ -28,7 +28,32 @@ void ReplayStepped::go_on(Rank rank, Picoseconds now) {
     if (!end_calls(rank, looking, now)) return;
     if (!looking.moved && looking.due.empty()) break;
   }
+  rest(rank, looking, now);
+}
+
+/// The member waits.
+void ReplayStepped::rest(Rank rank, Looking& looking, Picoseconds now) {
   looking.looking = false;
+  if (!processors_.are_shared()) return;
+  processors_.give_back(rank, now);
+  push({.time = now + state_.machine.turn, .rank = rank, .kind = Kind::give_out});
+}
+
+/// Whether a look that begins now is not in vain, so that the member asks for a processor that others could have.
+bool ReplayStepped::would_do_something(Rank rank, const Looking& looking, Picoseconds now) noexcept {
+  if (!looking.due.empty()) return true;
+  for (std::uint32_t i = 0; i < state_.lanes_of; ++i) {
+    const std::uint32_t number = state_.call_of(i);
+    const OfCall& call = calls_of(rank)[number];
+    if (!call.begun) continue;
+    if (!call.ended && call.untold == 0 && call.own == 0) return true;
+    const Lane& lane = state_.lane(rank, i);
+    if (lane.ended || lane.blocked) continue;
+    if (!lane.loaded || lane.step.wait_for == kNoCounter) return true;
+    const ReplayState::CounterState& waited = state_.counter(rank, number, lane.step.wait_for);
+    if (waited.value >= lane.step.wait_until && waited.ready <= now) return true;
+  }
+  return false;
 }
 
 /// Learns of completions.

@@ -1,5 +1,7 @@
 #include "coll/model/replay_state.hpp"
 
+#include "coll/model/processors.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -35,7 +37,6 @@ ReplayState::ReplayState(std::span<const ReplayedCall> calls_to_do, const Machin
     counters_of_ += Schedule::needs(*call.algorithm, call.shape).counters;
   }
   counters_.resize(std::size_t{ranks} * counters_of_);
-  if (on.shares_cores()) cores_.resize(std::size_t{on.hosts(ranks)} * on.cores);
   out.members.resize(ranks, {.ended = kNever});
   lanes_.resize(std::size_t{ranks} * lanes_of);
   for (Rank rank = 0; rank < ranks; ++rank) {
@@ -53,7 +54,7 @@ ReplayState::ReplayState(std::span<const ReplayedCall> calls_to_do, const Machin
 
 std::uint64_t ReplayState::bytes_of_member(std::span<const ReplayedCall> calls) {
   const std::uint64_t lanes = lanes_of_call(calls);
-  std::uint64_t bytes = sizeof(ReplayedMember) + Ports::kBytesOfMember + sizeof(Core);
+  std::uint64_t bytes = sizeof(ReplayedMember) + Ports::kBytesOfMember + Processors::kBytesOfMember;
   for (const ReplayedCall& call : calls) {
     bytes += lanes * sizeof(Lane) +
              Schedule::needs(*call.algorithm, call.shape).counters * sizeof(CounterState) +
@@ -67,21 +68,6 @@ Picoseconds ReplayState::local_time(const Brief& step) const noexcept {
                              : step.kind == Step::Kind::reduce ? machine.reduce_femtoseconds_per_byte
                                                                : 0;
   return each == 0 ? 0 : LogGP{.femtoseconds_per_byte = each}.bytes_time(step.bytes * step.runs);
-}
-
-/// When the work begins. With another rank's processor it takes longer.
-Picoseconds ReplayState::wait_for_core(Rank rank, Picoseconds ready, Picoseconds& length) noexcept {
-  Core* const first = &cores_[std::size_t{machine.host_of(rank)} * machine.cores];
-  Core* const end = first + machine.cores;
-  Core* best =
-      std::find_if(first, end, [&](const Core& core) { return core.last == rank && core.free <= ready; });
-  if (best == end)
-    best = std::min_element(first, end, [](const Core& a, const Core& b) { return a.free < b.free; });
-  if (best->last != rank && best->last != kNoRank) length += machine.turn;
-  best->last = rank;
-  const Picoseconds begin = std::max(ready, best->free);
-  best->free = begin + length;
-  return begin;
 }
 
 bool ReplayState::goes_on() {

@@ -93,10 +93,9 @@ class ReplayState {
     ++lane.next;
   }
 
-  /// Keeps a processor busy from `begin` on, or from when there is one, which adds to `busy`; returns the end.
+  /// Keeps a rank's processor busy from `begin` on, which adds to `busy`; returns the end.
   Picoseconds work(Rank rank, Picoseconds& busy, Picoseconds begin, Picoseconds length, Watcher::What what,
                    Rank peer, std::uint64_t bytes) {
-    if (!cores_.empty() && length != 0) begin = wait_for_core(rank, begin, length);
     const Picoseconds end =
         options.detours.period == 0 ? begin + length : options.detours.end_of(rank, begin, length);
     busy += end - begin;
@@ -134,13 +133,6 @@ class ReplayState {
     return schedule.brief(rank, number, lane.next, lane.lengths);
   }
 
-  /// A processor that several ranks share (convention 12).
-  struct Core {
-    Picoseconds free = 0;
-    Rank last = kNoRank;  ///< who has worked on it
-  };
-  Picoseconds wait_for_core(Rank rank, Picoseconds ready, Picoseconds& length) noexcept;
-
   const unsigned lanes_shift_;                   ///< log2 of lanes_each
   bool too_much_ = false;                        ///< work has come near the limit of 64 bits (kMostTime)
   std::vector<TeamSchedule> schedules_;          // [call]
@@ -149,7 +141,6 @@ class ReplayState {
   std::uint32_t counters_of_ = 0;                ///< of each member, of all calls
   LargeVector<Lane> lanes_;                      // [rank][call][lane]
   LargeVector<CounterState> counters_;  // [call][counter][rank], as members are mostly at the same one
-  std::vector<Core> cores_;             // [host][core]; none: each rank has its own
 };
 
 }  // namespace aqueduct::coll

@@ -131,10 +131,14 @@ void ReplayStepped::happen(const ReplayEvent& event) {
       [[fallthrough]];
     case Kind::over: looking_[rank].due.add({event.counter, event.call, -1}); return wake(rank, event.time);
     case Kind::wake:
+      if (processors_.are_shared()) return wake_with_processor(rank, event.time);
       // Whatever else is of this time here comes before, so the look need not be an event of its own.
       if (wakes(looking_[rank])) go_on(rank, event.time);
       return;
     case Kind::go_on: return go_on(rank, event.time);
+    case Kind::give_out:
+      return processors_.give_out(
+          rank, event.time, [&](Rank one) { push({.time = event.time, .rank = one, .kind = Kind::go_on}); });
   }
 }
 
@@ -187,7 +191,16 @@ bool ReplayStepped::wakes(Looking& looking) noexcept {
 
 /// A look, if the processor is idle, when all that is known at that time has happened.
 void ReplayStepped::wake(Rank rank, Picoseconds now) {
+  if (processors_.are_shared()) return wake_with_processor(rank, now);
   if (wakes(looking_[rank])) push({.time = now, .rank = rank, .kind = Kind::go_on});
+}
+
+/// Likewise if ranks share processors: asks for one.
+void ReplayStepped::wake_with_processor(Rank rank, Picoseconds now) {
+  Looking& looking = looking_[rank];
+  if (!would_do_something(rank, looking, now) || !wakes(looking)) return;
+  processors_.ask(rank, now);
+  push({.time = now, .rank = rank, .kind = Kind::give_out});
 }
 
 }  // namespace aqueduct::coll

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/model/processors.hpp"
 #include "coll/model/replay_state.hpp"
 
 #include <array>
@@ -13,7 +14,10 @@ namespace aqueduct::coll {
 class ReplayStepped {
  public:
   explicit ReplayStepped(ReplayState& state)
-      : state_(state), looking_(state.ranks), calls_(state.ranks * state.calls.size()) {}
+      : state_(state),
+        looking_(state.ranks),
+        calls_(state.ranks * state.calls.size()),
+        processors_(state.machine, state.ranks) {}
 
   /// Whether members run ahead in passes although others may get from them meanwhile (replay_passes.cpp).
   enum class Ahead : std::uint8_t { hopes, knows };
@@ -110,6 +114,7 @@ class ReplayStepped {
   void piece_over(const ReplayEvent& event);
   static bool wakes(Looking& looking) noexcept;
   void wake(Rank rank, Picoseconds now);
+  void wake_with_processor(Rank rank, Picoseconds now);
   template <class Each>
   void add(Rank rank, std::uint32_t call, Counter number, std::uint32_t amount, Picoseconds at,
            const Each& each);
@@ -117,6 +122,8 @@ class ReplayStepped {
 
   // Looks: replay_looks.cpp. They return false if the processor is busy from then on.
   void go_on(Rank rank, Picoseconds now);
+  void rest(Rank rank, Looking& looking, Picoseconds now);
+  bool would_do_something(Rank rank, const Looking& looking, Picoseconds now) noexcept;
   bool begin_look(Rank rank, Looking& looking, Picoseconds now);
   bool look(Rank rank, Looking& looking, Picoseconds now);
   bool execute(Rank rank, Looking& looking, Lane& lane, Picoseconds now);
@@ -145,6 +152,7 @@ class ReplayStepped {
   ReplayState& state_;
   LargeVector<Looking> looking_;  // [rank]
   std::vector<OfCall> calls_;     // [rank][call]
+  Processors processors_;
   std::uint64_t window_ = 0;
   bool in_window_ = false;
   std::vector<Local> local_;  ///< a heap

@@ -18,6 +18,8 @@
 #include <fstream>
 #include <optional>
 #include <random>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -164,7 +166,13 @@ TEST_F(UdpNetwork, WhoseCableIsPulledForTwoSecondsGoesOn) {
   std::this_thread::sleep_for(2s);
   ASSERT_TRUE(net_->set_link(0, true)) << net_->problem();
   ASSERT_TRUE(exchange_.goes_on(job)) << job.out() << job.err();
-  exchange_.expect_right_end(job, kRanks);
+  exchange_.expect_right_results(job, kRanks);
+  // The system of that host has no route meanwhile.
+  std::istringstream said(job.err());
+  std::size_t lines = 0;
+  for (std::string line; std::getline(said, line); ++lines)
+    EXPECT_NE(line.find("this system refuses to send to"), std::string::npos) << line;
+  EXPECT_GT(lines, 0u);
 }
 
 TEST_F(UdpNetwork, WhoseCableIsPulledForGoodLosesThePeersOnBothSides) {
@@ -177,6 +185,7 @@ TEST_F(UdpNetwork, WhoseCableIsPulledForGoodLosesThePeersOnBothSides) {
   exchange_.end();
   EXPECT_EQ(job.status(), 0) << job.out() << job.err();
   EXPECT_EQ(job.lines("finish peer_lost").size(), kRanks) << job.out();
+  EXPECT_NE(job.err().find("datagrams refused by this system, last: "), std::string::npos) << job.err();
 }
 
 // Two hosts lose each other, and a third one reaches both. One of the two goes on with it, and the other one alone.

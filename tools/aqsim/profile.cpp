@@ -30,11 +30,12 @@ std::string conduit_in(std::string_view text) {
   return root.at("conduit").get<std::string>();
 }
 
-/// What it costs a processor to go over to another rank: what a message to a rank on the same processor takes longer.
+/// What it takes a processor to go over to another rank (convention 12): the way of a message between two ranks on one processor,
+/// but for o. The flight of the message takes no time of its own there, unless it is longer.
 coll::Picoseconds turn_of(const core::NetworkProfile& profile, const NetworkModel& usual) {
   const NetworkModel* const shared = profile.find("core");
   if (shared == nullptr || shared->at(0).latency <= usual.at(0).latency) return 0;
-  return static_cast<coll::Picoseconds>((shared->at(0).latency - usual.at(0).latency).count());
+  return static_cast<coll::Picoseconds>(shared->at(0).latency.count());
 }
 
 coll::Machine::Level level_of(const NetworkModel& model, Rank group) {

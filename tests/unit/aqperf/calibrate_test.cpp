@@ -12,9 +12,12 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <sched.h>
 
 namespace aqueduct::perf {
 namespace {
@@ -118,7 +121,29 @@ TEST(CalibrationFit, FindsPeakAndRendezvous) {
   EXPECT_EQ(rendezvous_limit(sizes), 0u);
 }
 
-Calibration calibrate_sim(const std::vector<std::pair<const char*, const char*>>& settings) {
+/// Binds the calling thread to the first processor that it may use, for as long as the object exists.
+class OnTheFirstProcessor {
+ public:
+  OnTheFirstProcessor() {
+    CPU_ZERO(&before_);
+    EXPECT_EQ(::sched_getaffinity(0, sizeof before_, &before_), 0);
+    int first = 0;
+    while (first < CPU_SETSIZE && !CPU_ISSET(first, &before_)) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    EXPECT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  }
+  ~OnTheFirstProcessor() { static_cast<void>(::sched_setaffinity(0, sizeof before_, &before_)); }
+  OnTheFirstProcessor(const OnTheFirstProcessor&) = delete;
+  OnTheFirstProcessor& operator=(const OnTheFirstProcessor&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
+Calibration calibrate_sim(const std::vector<std::pair<const char*, const char*>>& settings,
+                          bool on_one_processor = false) {
   Config config;
   EXPECT_TRUE(config.set("conduit", "sim"));
   for (const auto& [name, value] : settings) EXPECT_TRUE(config.set(name, value)) << name;
@@ -130,6 +155,8 @@ Calibration calibrate_sim(const std::vector<std::pair<const char*, const char*>>
   EXPECT_TRUE(job) << job.status().text();
   std::vector<Calibration> found(2);
   job->run_each([&](Endpoint& ep) {
+    std::optional<OnTheFirstProcessor> bound;
+    if (on_one_processor) bound.emplace();
     sessions[ep.rank()] = std::make_unique<Session>(ep, options);
     found[ep.rank()] = calibrate(*sessions[ep.rank()]);
   });
@@ -170,6 +197,13 @@ TEST(CalibrationOfSim, RecoversWhatWasInjected) {
     EXPECT_EQ(found.model.rendezvous_limit, 0u);
     EXPECT_GT(found.model.copy_femtoseconds_per_byte, 0u);
   }
+}
+
+TEST(CalibrationOfSim, RecoversTheLatencyOfRanksOnOneProcessorFromRoundTrips) {
+  const Calibration found = calibrate_sim({{"sim_latency", "3us"}, {"sim_overhead", "250ns"}}, true);
+  EXPECT_EQ(found.level, "core");
+  for (const NetworkCost& cost : found.model.costs())
+    expect_near(static_cast<double>(cost.latency.count()), 3e6, "L");
 }
 
 TEST(CalibrationProfile, IsMergedAndNotOverwrittenIfForeign) {

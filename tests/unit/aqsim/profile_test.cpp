@@ -49,8 +49,8 @@ TEST(AqsimProfile, IsAMachineWithARowForEachSize) {
   EXPECT_EQ(network.machine.copy_femtoseconds_per_byte, 71000u);
   EXPECT_EQ(network.machine.reduce_femtoseconds_per_byte, 120000u);
   EXPECT_EQ(network.machine.strided, coll::Strided::pieces);
-  // Between ranks of one core a message takes 1500 ps longer.
-  EXPECT_EQ(network.machine.turn, 1500u);
+  // A message to a rank on the same processor is seen when that has gone over.
+  EXPECT_EQ(network.machine.turn, 7500u);
   EXPECT_FALSE(network.machine.shares_cores()) << "unless --cores says so";
 }
 

@@ -165,14 +165,70 @@ TEST(Replay, RanksOfAHostShareItsProcessors) {
     machine.turn = turn;
     const Replayed out = replay(kBarrierDissemination, shape_of(kBarrierDissemination, 2, 0), machine);
     EXPECT_EQ(out.problem, "");
-    EXPECT_EQ(out.members[0].busy + out.members[1].busy, 20 + (cores == 1 ? turn : 0));
+    EXPECT_EQ(out.members[0].busy + out.members[1].busy, 20u);
     return std::pair(out.members[0].ended, out.members[1].ended);
   };
   EXPECT_EQ(times(0, 7), std::pair(1010ul, 1010ul));
   EXPECT_EQ(times(2, 7), std::pair(1010ul, 1010ul));
-  // The second one posts from 10 to 20, or to 27.
+  // The second one posts from 10 to 20, or from 17 to 27.
   EXPECT_EQ(times(1, 0), std::pair(1020ul, 1010ul));
   EXPECT_EQ(times(1, 7), std::pair(1027ul, 1010ul));
+  // Or from 1210 to 1220. The message of the second one is in place at 2220, before that leaves the processor.
+  EXPECT_EQ(times(1, 1200), std::pair(1220ul + 1200, 1220ul));
+}
+
+/// Members 0 and 1 on one host, 2 and 3 on another, with a processor for each host.
+Machine two_for_a_processor() {
+  Machine machine = kHand;
+  machine.host = 2;
+  machine.cores = 1;
+  machine.turn = 7;
+  return machine;
+}
+
+TEST(Replay, ARankKeepsItsProcessorUntilItWaits) {
+  // Member 0 posts three signals before member 1 gets the processor, from 30 to 37; then that posts until 47.
+  const Steps three{signal_to(2, 0), signal_to(2, 0), signal_to(2, 0)};
+  const std::vector<Steps> last{{wait_only(0, 3), wait_only(1, 1)}};
+  const Replayed out = replay_listed({{three}, {{signal_to(2, 1)}}, last, {{}}}, two_for_a_processor());
+  EXPECT_EQ(out.problem, "");
+  EXPECT_EQ(out.members[0].ended, 30u);
+  EXPECT_EQ(out.members[1].ended, 47u);
+}
+
+TEST(Replay, ARankThatWaitsShortlyGoesOnBeforeOthers) {
+  // The source of member 0 is free at 60. With a turn of 60 it still has the processor then, and posts until 70.
+  const auto ends = [](Picoseconds turn) {
+    Machine machine = two_for_a_processor();
+    machine.turn = turn;
+    Step put = put_bytes(2, 50, 0);
+    put.done = 0;
+    const Replayed out = replay_listed({{{put, after(signal_to(2, 0), 0, 1)}},
+                                        {{signal_to(2, 1)}},
+                                        {{wait_only(0, 2), wait_only(1, 1)}},
+                                        {{}}},
+                                       machine);
+    EXPECT_EQ(out.problem, "");
+    return std::pair(out.members[0].ended, out.members[1].ended);
+  };
+  EXPECT_EQ(ends(60), std::pair(70ul, 70ul + 60 + 10));
+  // With a turn of 7 the other one posts from 17 to 27, and nobody has had the processor since when the source is free.
+  EXPECT_EQ(ends(7), std::pair(70ul, 27ul));
+}
+
+TEST(Replay, WhoWaitsLeavesTheProcessorToOthersUntilItCanGoOn) {
+  // Member 0 waits for two messages: the first one alone, at 1010, is nothing to look for.
+  const std::vector<Picoseconds> calls{0, 1005, 0, 500};
+  ReplayOptions options;
+  options.calls = calls;
+  const Steps busy(60, signal_to(2, 0));  // from 1005 to 1605, as the processor has been free for long
+  const Replayed out =
+      replay_listed({{{wait_only(0, 2)}}, {busy}, {{signal_to(0, 0), wait_only(0, 60)}}, {{signal_to(0, 0)}}},
+                    two_for_a_processor(), options);
+  EXPECT_EQ(out.problem, "");
+  EXPECT_EQ(out.members[1].ended, 1605u);
+  // The second message is in place at 500 + 10 + 1000.
+  EXPECT_EQ(out.members[0].ended, 1605u + 7);
 }
 
 TEST(Replay, LongerMessagesMayCostMore) {

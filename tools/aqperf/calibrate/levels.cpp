@@ -44,6 +44,11 @@ bool same_domain(int a, int b) {
 
 }  // namespace
 
+bool share_processor(Session& session, Rank a, Rank b) {
+  const std::vector<int> bound = session.exchange(bound_processor());
+  return session.ep().host_of(a) == session.ep().host_of(b) && bound[a] >= 0 && bound[a] == bound[b];
+}
+
 std::string level_between(Session& session, Rank a, Rank b) {
   const std::vector<int> bound = session.exchange(bound_processor());
   Endpoint& ep = session.ep();

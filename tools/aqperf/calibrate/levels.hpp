@@ -10,4 +10,7 @@ namespace aqueduct::perf {
 /// (of memory), "host" (also if a rank is not bound to one processor) or "network". The same on all ranks. Collective.
 std::string level_between(Session& session, Rank a, Rank b);
 
+/// Whether two ranks are bound to one processor, so that only one of them can run. The same on all ranks. Collective.
+bool share_processor(Session& session, Rank a, Rank b);
+
 }  // namespace aqueduct::perf
