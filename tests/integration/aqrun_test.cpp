@@ -155,7 +155,7 @@ TEST(Aqrun, FailsWhenItsOutputIsLost) {
 // Such as a list of files in place of an option's value, or of the program.
 TEST(Aqrun, CutsWhatIsTooLongToReadInItsErrors) {
   const std::string word = "$(head -c 100000 /dev/zero | tr '\\0' x)";
-  for (const std::string call :
+  for (const std::string& call :
        {"-n 1 --bind " + word + " true", "-n 1 --hosts " + word + " true", "-n 1 /" + word}) {
     Job job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/aqrun " + call));
     EXPECT_NE(job.status(), 0) << call;
