@@ -179,8 +179,10 @@ void Barriers::join_phases() noexcept {
   // The engine ends its barriers itself: it is told of this rank's calls.
   if (engine != nullptr && engine->has_barriers()) return;
   settle(of_program);
-  if (!of_program.under_way && finish_.team->lost_member() == kNoRank)
-    ask_for_phase(of_program, agrees_with_none(), nullptr);
+  if (of_program.under_way || finish_.team->lost_member() != kNoRank) return;
+  ask_for_phase(of_program, agrees_with_none(), nullptr);
+  if (!of_program.under_way)
+    ++state_.moves;  // others may be in the next one already: no sleep before that is joined
 }
 
 bool Barriers::left_over() noexcept {

@@ -158,8 +158,15 @@ Result<TuneReport> TuningRun::run(std::span<const Collective> operations,
   {
     const core::Entry entry(state_);
     std::vector<Decision> all(engine_.tuning().decisions().begin(), engine_.tuning().decisions().end());
+    // What was found now stays.
+    std::erase_if(all, [&](const Decision& old) {
+      return std::ranges::any_of(decisions_, [&](const Decision& one) { return one.key == old.key; });
+    });
+    const std::size_t room =
+        TuningTable::kMostDecisions - std::min(decisions_.size(), TuningTable::kMostDecisions);
+    const std::size_t dropped = leave_out_unlike(team_.size(), all, room);
     all.insert(all.end(), decisions_.begin(), decisions_.end());
-    if (const std::size_t dropped = leave_out_unlike(team_.size(), all); dropped != 0 && team_.index() == 0)
+    if (dropped != 0 && team_.index() == 0)
       state_.log.warn(
           "tune: {} decisions of the team's table are left out, of the numbers of ranks least like its {}. A "
           "table has {}",

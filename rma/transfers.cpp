@@ -323,7 +323,8 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion
   return finish(op, status, completion, !status || operation.all_begun());
 }
 
-Transfers::Begun Transfers::signal_beside(GlobalPtr<std::byte> beside, Signal signal, Op& group) noexcept {
+Transfers::Begun Transfers::signal_beside(GlobalPtr<std::byte> beside, Signal signal, Op& group,
+                                          bool received) noexcept {
   const Rank to = beside.rank();
   core::Conduit& conduit = state_.conduit(to);
   const bool carried = conduit.signal() != nullptr && signal.add <= conduit.properties().max_signal_add &&
@@ -339,7 +340,7 @@ Transfers::Begun Transfers::signal_beside(GlobalPtr<std::byte> beside, Signal si
   Operation& operation = Operation::unset(op);
   operation.signal = signal;
   operation.follows = Operation::Follows::signal;
-  operation.unwaited = true;
+  operation.unwaited = received;
   follow_after_bytes(op);
   const Status status = put_native(op, *access.part, beside, {}, /*inject=*/false, /*immediate=*/true);
   return finish(op, status, completion, true);

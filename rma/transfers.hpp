@@ -102,9 +102,10 @@ class Transfers final : public core::Layer {
   /// `part_of`: as PartOf::group.
   Begun signal(Rank to, Signal signal, Completion completion, bool immediate = false, Group* group = nullptr,
                Op* part_of = nullptr) noexcept;
-  /// A signal of an operation `group` of a layer above, whose completion nobody waits for. Goes as a put of no bytes if
-  /// the conduit has puts with signals; `beside` is a place in memory of the same rank that it can put to.
-  Begun signal_beside(GlobalPtr<std::byte> beside, Signal signal, Op& group) noexcept;
+  /// A signal of an operation `group` of a layer above. Goes as a put of no bytes if the conduit has puts with signals; `beside`
+  /// is a place in memory of the same rank that it can put to. `received`: the receiver waits for it, so its completion need not
+  /// mean that it has arrived.
+  Begun signal_beside(GlobalPtr<std::byte> beside, Signal signal, Op& group, bool received = true) noexcept;
   /// A put that a signal to a word of the same rank follows. Checks the word before anything is begun.
   Begun put_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
                  const PutOptions& options, const SignalWord& word) noexcept;

@@ -140,8 +140,11 @@ void AbortMessages::take_kept(std::uint64_t team) noexcept {
 void AbortMessages::forget(std::uint64_t team) noexcept {
   std::erase_if(kept_, [team](const Kept& one) { return one.news.team == team; });
   for (Queued& one : queue_) {
-    if (one.rest == nullptr || one.news.team != team || list_rest(one)) continue;
-    drop(one.news);
+    if (one.rest == nullptr || one.news.team != team) continue;
+    if (!state_.in_child()) {  // a child of fork sends nothing
+      if (list_rest(one)) continue;
+      drop(one.news);
+    }
     one.rest = nullptr;
   }
   erase_told();

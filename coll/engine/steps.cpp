@@ -320,7 +320,9 @@ bool TeamEngine::send_raises() noexcept {
     const Signal what{static_cast<SignalSlot>(places_[raise->peer].first_counter + raise->counter),
                       raise->add};
     if (!may_be_mapped(rank) || !transfers_.raise_mapped(rank, what)) {
-      const Status status = transfers_.signal_beside(scratch_of(raise->peer), what, all_).status;
+      // No step waits for it: only its completion tells that it has arrived, on which the end of the team relies.
+      const Status status =
+          transfers_.signal_beside(scratch_of(raise->peer), what, all_, /*received=*/false).status;
       if (status.code() == ErrorCode::peer_lost && layer_.learns_of_loss(status.peer())) return false;
       if (!status && status.code() != ErrorCode::refused) fail_and_tell(status);
       if (!status) return false;

@@ -61,7 +61,15 @@ bool write_all(int descriptor, std::string_view text) noexcept {
 
 /// The lock of a file. One that another user has made may not be written here, and need not be.
 Descriptor open_lock(const std::string& name) {
-  const int made = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  int made = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (made >= 0) {  // whoever may make files beside it may lock it: NFS wants a descriptor for writing
+    const std::filesystem::path parent = std::filesystem::path(name).parent_path();
+    struct stat folder {};
+    if (::stat(parent.empty() ? "." : parent.c_str(), &folder) == 0)
+      static_cast<void>(::fchmod(made, 0644 | (folder.st_mode & 0022)));
+    return Descriptor(made);
+  }
+  if (errno == EEXIST) made = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (made >= 0 || (errno != EACCES && errno != EPERM && errno != EROFS)) return Descriptor(made);
   const int problem = errno;
   const int present = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
@@ -175,8 +183,17 @@ std::string why_not_saved(const std::string& file, const TuningPlace& place,
   HeldFile held = hold(file, place, patience);
   if (!held.problem.empty()) return std::move(held.problem);
   NewFile fresh = make_beside(file);
-  if (fresh.problem.empty()) ::unlink(fresh.name.c_str());
-  return std::move(fresh.problem);
+  if (!fresh.problem.empty()) return std::move(fresh.problem);
+  ::unlink(fresh.name.c_str());
+  // There only the owner of a file, or of the folder, replaces it.
+  const std::filesystem::path parent = std::filesystem::path(file).parent_path();
+  struct stat folder {};
+  struct stat old {};
+  if (::geteuid() != 0 && ::stat(parent.empty() ? "." : parent.c_str(), &folder) == 0 &&
+      (folder.st_mode & S_ISVTX) != 0 && folder.st_uid != ::geteuid() && ::lstat(file.c_str(), &old) == 0 &&
+      old.st_uid != ::geteuid())
+    return fmt::format("{} cannot be replaced: it is another user's, in a folder with the sticky bit", file);
+  return {};
 }
 
 }  // namespace aqueduct::coll

@@ -67,16 +67,16 @@ std::vector<Decision> latest_of(std::span<const Decision> decisions) {
   return out;
 }
 
-std::size_t leave_out_unlike(Rank ranks, std::vector<Decision>& decisions) {
+std::size_t leave_out_unlike(Rank ranks, std::vector<Decision>& decisions, std::size_t most) {
   decisions = latest_of(decisions);
-  if (decisions.size() <= TuningTable::kMostDecisions) return 0;
+  if (decisions.size() <= most) return 0;
   const auto unlike = [&](const Decision& one) -> std::int64_t {
     return one.key.ranks == ranks ? 0 : 1 + std::llabs(half_octaves(one.key.ranks) - half_octaves(ranks));
   };
   std::stable_sort(decisions.begin(), decisions.end(),
                    [&](const Decision& a, const Decision& b) { return unlike(a) < unlike(b); });
-  const std::size_t left_out = decisions.size() - TuningTable::kMostDecisions;
-  decisions.resize(TuningTable::kMostDecisions);
+  const std::size_t left_out = decisions.size() - most;
+  decisions.resize(most);
   return left_out;
 }
 
@@ -87,7 +87,10 @@ const Decision* TuningTable::find(const TuningKey& key) const noexcept {
     if (one.key == key) return &one;
     if (!same_question(one.key, key)) continue;
     const std::uint64_t far = distance(one.key, key);
-    if (far > kMostDistance || far >= least) continue;
+    // Of equally near ones that which knows whether ranks shared processors.
+    const bool knows_more = nearest != nullptr && far == least && nearest->key.crowded == Crowding::unknown &&
+                            one.key.crowded != Crowding::unknown;
+    if (far > kMostDistance || (far >= least && !knows_more)) continue;
     nearest = &one;
     least = far;
   }

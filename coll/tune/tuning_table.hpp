@@ -61,6 +61,7 @@ class TuningTable {
 std::vector<Decision> latest_of(std::span<const Decision> decisions);
 /// If there are too many for a table, leaves those that a team of so many ranks needs most: of that number of members first, then
 /// of the nearest ones. Of several of a key the latest stays. Returns how many keys are left out.
-std::size_t leave_out_unlike(Rank ranks, std::vector<Decision>& decisions);
+std::size_t leave_out_unlike(Rank ranks, std::vector<Decision>& decisions,
+                             std::size_t most = TuningTable::kMostDecisions);
 
 }  // namespace aqueduct::coll

@@ -5,7 +5,9 @@
 #include <gasnet.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <utility>
 
 struct aqg_value_in_flight {
   gex_RMA_Value_t value = 0;
@@ -28,6 +30,18 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
     return error(GASNET_ERR_BAD_ARG, call, "the size is not a multiple of GASNET_PAGESIZE");
   if (segsize > state().most_segment)
     return error(GASNET_ERR_BAD_ARG, call, "the size is above gasnet_getMaxLocalSegmentSize()");
+  bool named[256] = {};
+  std::ptrdiff_t unnamed = 0;
+  for (int i = 0; i < numentries; ++i) {
+    const unsigned index = table[i].index;
+    if (index == 0) {
+      ++unnamed;
+    } else if (index < GEX_AM_INDEX_BASE || ep.known[index] || std::exchange(named[index], true)) {
+      return error(GASNET_ERR_BAD_ARG, call, "an index is taken or illegal");
+    }
+  }
+  for (unsigned index = GEX_AM_INDEX_BASE; index < 256; ++index) unnamed -= !ep.known[index] && !named[index];
+  if (unnamed > 0) return error(GASNET_ERR_BAD_ARG, call, "there are too few free indices");
   for (const bool free_numbers : {false, true}) {
     for (int i = 0; i < numentries; ++i) {
       if ((table[i].index == 0) != free_numbers) continue;

@@ -47,6 +47,8 @@ class Operations {
     return pool_.find(index, generation);
   }
   std::size_t in_use() const noexcept { return pool_.in_use(); }
+  /// Whether so few are in use that some may wait for late answers.
+  bool has_plenty() const noexcept { return pool_.in_use() * 4 < pool_.available(); }
   /// Ends the puts by message that only an answer of this lost peer could end.
   void end_unanswered(Rank peer, Status status) noexcept;
   /// Reports all operations on a lost peer as over although UCX has not completed them. UCX may still complete them, so

@@ -11,7 +11,7 @@ namespace {
 
 /// Starts an address blob; the worker's address follows. `version` rises when the conduit's own wire format changes.
 struct AddressHead {
-  std::uint32_t version = 2;
+  std::uint32_t version = 3;
   std::uint16_t ucx_major = 0;
   std::uint16_t ucx_minor = 0;
 };

@@ -102,12 +102,13 @@ core::Post Rma::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, c
   Peer& peer = peers_[rank];
   if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
+  const bool late = unwaited && operations_.has_plenty();
   Operation* const operation = operations_.begin(peer, token);
   if (operation == nullptr) [[unlikely]]
     return core::Post::retry();
   const PutHead head{{}, 0, 0, offset, signal.add, place.segment, signal.slot};
-  return unwaited ? put_messages_.put_unwaited(peer, *operation, from, head)
-                  : put_messages_.put(peer, *operation, {&from, 1}, from.size(), head);
+  return late ? put_messages_.put_unwaited(peer, *operation, from, head)
+              : put_messages_.put(peer, *operation, {&from, 1}, from.size(), head);
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -76,6 +76,8 @@ std::string title_of(const coll::TuningKey& key) {
     title += fmt::format(", order {}", kOrders[static_cast<std::size_t>(key.order)]);
   if (!key.commutative) title += ", operators that do not commute";
   if (key.addresses != coll::Addresses::local) title += ", members know each other's buffers";
+  if (key.crowded == coll::Crowding::yes) title += ", more ranks than processors";
+  if (key.crowded == coll::Crowding::no) title += ", a processor for each rank";
   return title;
 }
 

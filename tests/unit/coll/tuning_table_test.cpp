@@ -177,6 +177,11 @@ TEST(TuningTable, TellsCrowdedTeamsFromOthers) {
   const TuningTable older({}, std::vector{on(Crowding::unknown, kAllReduceHalving)});
   EXPECT_EQ(found(older, Crowding::no), &kAllReduceHalving) << "an older file does not say: it serves both";
   EXPECT_EQ(found(older, Crowding::yes), &kAllReduceHalving);
+  // Both are as near.
+  const TuningTable again({}, std::vector{on(Crowding::unknown, kAllReduceHalving, 2048),
+                                          on(Crowding::no, kAllReduceRing, 2048)});
+  EXPECT_EQ(found(again, Crowding::no), &kAllReduceRing) << "measured since, and near";
+  EXPECT_EQ(found(again, Crowding::yes), &kAllReduceHalving);
 }
 
 TEST(TuningTable, TellsTeamsByTheirHosts) {
