@@ -77,7 +77,7 @@ std::string title_of(const coll::TuningKey& key) {
   if (!key.commutative) title += ", operators that do not commute";
   if (key.addresses != coll::Addresses::local) title += ", members know each other's buffers";
   if (key.crowded == coll::Crowding::yes) title += ", more ranks than processors";
-  if (key.crowded == coll::Crowding::no) title += ", a processor for each rank";
+  if (key.crowded == coll::Crowding::unknown) title += ", of an older file";
   return title;
 }
 

@@ -93,6 +93,8 @@ TEST(TuningReport, HasACellForEachDecisionAndATitleForEachMap) {
   add([](coll::TuningKey& key) { key.out = coll::Sync::mine; });
   add([](coll::TuningKey& key) { key.kind = coll::TeamKind::host; });
   add([](coll::TuningKey& key) { key.operation = coll::Operation::reduce; });
+  add([](coll::TuningKey& key) { key.crowded = coll::Crowding::yes; });
+  add([](coll::TuningKey& key) { key.crowded = coll::Crowding::unknown; });
   const std::size_t maps = all.size();
   add([](coll::TuningKey& key) { key.ranks = 8; });
   add([](coll::TuningKey& key) { key.hosts = 4; });
