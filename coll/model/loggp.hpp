@@ -126,7 +126,8 @@ struct Machine {
   Strided strided = Strided::whole;
   Rank host = 1;            ///< how many consecutive slots share a host and its processors
   std::uint32_t cores = 0;  ///< processors of a host; 0: one for each rank
-  Picoseconds turn = 0;     ///< what it takes a processor to go over from a rank that begins to wait to another one
+  Picoseconds turn =
+      0;  ///< what it takes a processor to go over from a rank that begins to wait to another one
   /// [rank] the slot it has on the machine, if hosts have different numbers of ranks, or neighbouring ranks are on different
   /// hosts. Empty: rank r has slot r. All differ.
   std::vector<Rank> slots = {};
