@@ -186,18 +186,7 @@ TEST_F(TeamLives, WithABarrierLeftInFlightLetTheirJobFinish) {
 // The endpoints of a process leave together, so none of them learns from another one's leaving that it waits in vain.
 TEST_F(TeamLives, WithBarriersThatOneEndpointHasLeftInFlightLetTheirJobFinish) {
   for (const bool of_conduit : {false, true}) {
-    if (of_conduit) {
-      Config config;
-      ASSERT_TRUE(config.set("segment_bytes", "4K"));
-      ASSERT_TRUE(config.set("log", "off"));
-      auto made = Job::in_process(3, config);  // smp has a barrier of its own
-      ASSERT_TRUE(made);
-      job_.emplace(std::move(*made));
-    } else {
-      start(3);
-      without_scratch();
-    }
-    EXPECT_EQ(Barriers::has_native(job_->endpoint(0).world().state()), of_conduit);
+    ASSERT_NO_FATAL_FAILURE(start_with_barriers(3, of_conduit));
     job_->run_each([](Endpoint& ep) {
       ASSERT_TRUE(ep.barrier());
       for (Rank i = 0; i < (ep.rank() == 1 ? 3u : ep.rank()); ++i)
@@ -227,16 +216,7 @@ TEST_F(TeamLives, WithAllBarriersThatFitLeftInFlightLetTheirJobFinish) {
 // Of barriers that go one after the other the second one is announced when the first one has ended here.
 TEST_F(TeamLives, WithAsManyBarriersLeftInFlightByAllEndThemWell) {
   for (const bool of_conduit : {false, true}) {
-    Config config;
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    if (!of_conduit) {
-      ASSERT_TRUE(config.set("conduit", "loop") && config.set("near", "off"));
-    }
-    auto made = Job::in_process(3, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
-    if (!of_conduit) without_scratch();
+    ASSERT_NO_FATAL_FAILURE(start_with_barriers(3, of_conduit));
     std::atomic<std::size_t> ended_well{0};
     job_->run_each([&](Endpoint& ep) {
       for (std::size_t i = 0; i < Team::kMostBarriers; ++i)
@@ -250,16 +230,7 @@ TEST_F(TeamLives, WithAsManyBarriersLeftInFlightByAllEndThemWell) {
 // Rank 2 has begun two of them, the others more: two end well, and the rest nobody reaches who has not begun it.
 TEST_F(TeamLives, WithUnequalBarriersLeftInFlightEndThoseThatNotAllHaveBegunWithMismatch) {
   for (const bool of_conduit : {false, true}) {
-    Config config;
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    if (!of_conduit) {
-      ASSERT_TRUE(config.set("conduit", "loop") && config.set("near", "off"));
-    }
-    auto made = Job::in_process(3, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
-    if (!of_conduit) without_scratch();
+    ASSERT_NO_FATAL_FAILURE(start_with_barriers(3, of_conduit));
     constexpr std::array<std::size_t, 3> kLeft{5, Team::kMostBarriers, 2};
     std::array<std::vector<ErrorCode>, 3> ended;  // [rank]
     job_->run_each([&](Endpoint& ep) {

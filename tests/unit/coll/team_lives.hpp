@@ -34,6 +34,20 @@ class TeamLives : public testing::Test {
     ASSERT_TRUE(made);
     job_.emplace(std::move(*made));
   }
+  /// A job whose barriers of all ranks are those of smp, or go by messages.
+  void start_with_barriers(Rank ranks, bool of_conduit) {
+    if (!of_conduit) {
+      start(ranks);
+      return without_scratch();
+    }
+    Config config;
+    ASSERT_TRUE(config.set("segment_bytes", "4K"));
+    ASSERT_TRUE(config.set("log", "off"));
+    auto made = Job::in_process(ranks, config);
+    ASSERT_TRUE(made);
+    job_.emplace(std::move(*made));
+    ASSERT_TRUE(Barriers::has_native(job_->endpoint(0).world().state()));
+  }
   /// Takes the scratch of the team of all ranks away, as if it had none: its barriers then go by messages.
   void without_scratch() {
     for (std::size_t rank = 0; rank < job_->endpoints(); ++rank) {
