@@ -27,9 +27,9 @@ class NativeSignal {
   /// call. It may be empty: a signal alone. The completion says that the bytes are in place; the target may not have polled yet.
   virtual Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, Signal signal,
                           Token token) noexcept = 0;
-  /// As put_signal, of a put whose completion nobody waits for: it may come late, or before the bytes have arrived, of which the
-  /// target's caller knows by the signal. So the conduit need not ask the target to acknowledge it at once, and an
-  /// acknowledgement can travel with what the target sends next. Requires: at most Properties::max_inject_signal bytes.
+  /// As put_signal, of a put whose completion nobody waits for: it may come late. So the conduit need not ask the target
+  /// to acknowledge it at once, and the acknowledgement can travel with what the target sends next. The signal must arrive
+  /// although this rank makes no further progress. Requires: at most Properties::max_inject_signal bytes.
   virtual Post put_signal_unwaited(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from,
                                    Signal signal, Token token) noexcept {
     return put_signal(peer, key, offset, from, signal, token);

@@ -51,7 +51,7 @@ void Messages::send_signal(Request& request) noexcept {
   message.iov_count = 1;
   message.addr = peers_[request.peer].at;
   message.context = &request.context;
-  const auto answer = ::fi_sendmsg(ep_, &message, request.unwaited ? FI_COMPLETION : delivered_);
+  const auto answer = ::fi_sendmsg(ep_, &message, delivered_);
   if (answer == 0) {
     request.kind = Request::Kind::transfer;
     return;

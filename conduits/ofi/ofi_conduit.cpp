@@ -75,8 +75,6 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
   properties_.max_packet = options.packet;
   properties_.max_transfer = max_transfer_of(provider);
   properties_.max_inject = std::min(requests_.slot_bytes(), properties_.max_transfer);
-  // A signal that follows its bytes in a packet of its own leaves when this rank makes progress, so callers must wait for it.
-  if (provider.signals) properties_.max_inject_signal = properties_.max_inject;
   properties_.max_signal_add = 0xffff;  // the completion data has 16 bits for it (wire.hpp)
   // Providers are not asked for an order (fi_tx_attr::msg_order): many would become slower or refuse.
   properties_.put_before_send = properties_.put_before_put = properties_.send_before_send = false;

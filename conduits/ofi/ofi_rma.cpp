@@ -50,7 +50,8 @@ core::Post Rma::write(Request& request, std::uint64_t key, std::uint64_t offset,
   message.rma_iov_count = 1;
   message.context = &request.context;
   message.data = data;
-  answer = ::fi_writemsg(ep_, &message, flags);
+  // `delivered_`: the put completes when its bytes are in the target's memory, not when they have left.
+  answer = ::fi_writemsg(ep_, &message, flags | delivered_);
   return operations_.posted(request, answer, "a put");
 }
 
@@ -69,12 +70,11 @@ core::Post Rma::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::By
   Request* const request = operations_.begin(peer, Request::Kind::transfer, token);
   if (request == nullptr) [[unlikely]]
     return operations_.no_request(peer);
-  // `delivered_`: the put completes when its bytes are in the target's memory, not when they have left.
-  return write(*request, key, offset, from, inject, 0, delivered_);
+  return write(*request, key, offset, from, inject, 0, 0);
 }
 
 core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                           Signal signal, core::Token token, bool unwaited) noexcept {
+                           Signal signal, core::Token token) noexcept {
   if (peer == me_) {
     if (!to_self_.has_room_for_signal())
       return core::Post::retry();  // checked before the copy: `retry` means that nothing happened
@@ -87,13 +87,9 @@ core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, c
       operations_.begin(peer, data ? Request::Kind::transfer : Request::Kind::put_then_signal, token);
   if (request == nullptr) [[unlikely]]
     return operations_.no_request(peer);
-  const bool inject = from.size() <= slot_bytes_;  // Properties::max_inject_signal
-  if (data && !from.empty())
-    return write(*request, key, offset, from, inject, *data,
-                 FI_REMOTE_CQ_DATA | (unwaited ? FI_COMPLETION : delivered_));
+  if (data && !from.empty()) return write(*request, key, offset, from, false, *data, FI_REMOTE_CQ_DATA);
   request->signal = signal;
-  request->unwaited = unwaited;
-  if (!from.empty()) return write(*request, key, offset, from, inject, 0, delivered_);
+  if (!from.empty()) return write(*request, key, offset, from, false, 0, 0);
   const core::Post post = operations_.posted(*request, 0, "a signal");
   messages_.send_signal(*request);
   return post;

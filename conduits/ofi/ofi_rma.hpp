@@ -40,19 +40,9 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
   core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
-                        core::Token token) noexcept override {
-    return put_signal(peer, key, offset, from, signal, token, /*unwaited=*/false);
-  }
-  /// The target need not say that the signal has arrived: that costs a message over sockets.
-  core::Post put_signal_unwaited(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                                 Signal signal, core::Token token) noexcept override {
-    return put_signal(peer, key, offset, from, signal, token, /*unwaited=*/true);
-  }
+                        core::Token token) noexcept override;
 
  private:
-  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
-                        core::Token token, bool unwaited) noexcept;
-  /// `flags` say what its completion means.
   core::Post write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                    std::uint64_t data, std::uint64_t flags) noexcept;
   core::Post put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept;

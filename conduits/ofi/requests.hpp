@@ -40,8 +40,7 @@ struct Request {
   std::uint32_t result_bytes = 0;
   /// Registrations of the caller's buffers, given back at the end; the first null one ends the list.
   std::array<Registration*, kMostPieces> borrowed{};
-  Signal signal;          ///< of a put_then_signal
-  bool unwaited = false;  ///< likewise: its completion need not mean that the signal has arrived
+  Signal signal;  ///< of a put_then_signal
 };
 static_assert(offsetof(Request, context) == 0);
 

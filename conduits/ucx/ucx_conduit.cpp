@@ -57,7 +57,9 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
   properties_.max_packet = max_packet_of(process);
   properties_.max_transfer = kMostTransfer;
   properties_.max_inject = kMostInject;
-  properties_.max_inject_signal = kMostInject;
+  // Nobody waits for the completion of signals that collective operations send. UCX may keep one until the connection is made, and
+  // then somebody must make progress: without the thread its sender, so that waits.
+  if (process.config->nanoseconds("ucx_progress") != 0) properties_.max_inject_signal = kMostInject;
   properties_.through_sockets = !context.has_hardware();
   // Puts of words are messages of this conduit, which stores the word at its owner (Rma::put). UCX promises nothing for
   // its gets, which it does by its own messages over some networks.
