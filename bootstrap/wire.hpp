@@ -25,7 +25,7 @@ inline constexpr std::uint32_t kProtocol = 2;
 inline constexpr std::size_t kMostFrame = std::size_t{64} << 20;
 /// Longer texts are cut between characters, in bytes; chosen.
 inline constexpr std::size_t kMostText = 4096;
-/// The text, or if it is longer than `most` bytes, the characters of UTF-8 that fit wholly. Bytes that are none may be cut anywhere.
+/// The beginning of the text, at most `most` bytes. No character of UTF-8 is cut in two; text that is not UTF-8 may be cut anywhere.
 std::string_view whole_characters(std::string_view text, std::size_t most) noexcept;
 
 using Blob = std::vector<std::byte>;

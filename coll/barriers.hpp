@@ -164,7 +164,7 @@ class Barriers final : public core::Layer {
   /// Whether the conduit's barriers, or those of messages, that the program has left in flight have ended: well, as far as all
   /// ranks have begun them. Requires: finish_over().
   bool left_over() noexcept;
-  /// The ranks for which it waits, for the stall report.
+  /// The ranks that have not reached the barrier of Job::finish, for the stall report.
   std::string missing_to_finish() const { return missing(finish_); }
   /// Whether the barrier of the last `notify` has ended: all members have arrived, or one is lost.
   bool split_over(BarrierState& barrier) noexcept;

@@ -85,7 +85,7 @@ Event run_and_learn(TeamState& team, TeamEngine& engine, const Request& request,
   if (status.code() == ErrorCode::refused) {
     key->bandit.take_back();  // nothing has happened: the program makes the call again
   } else if (by == CarriedOutBy::another && status.code() != ErrorCode::no_memory) {
-    // Its time is not the candidate's. A call that the best one cannot do is none of the key's calls on any member. (If all
+    // Another algorithm has carried it out, so its time is not counted. If the best candidate cannot do a call, no member counts it. (If all
     // members lack memory, perhaps in different places, the team goes on: then all of them count the call.)
     if (candidate == key->bandit.best()) key->bandit.take_back();
   } else if (status) {

@@ -10,7 +10,7 @@
 
 namespace aqueduct::coll {
 
-/// Who has the processors that the ranks of a host share: convention 12 of loggp.hpp. If ranks share none there are none here.
+/// Which rank has which processor on hosts whose ranks share them: convention 12 of loggp.hpp. Empty if each rank has its own.
 ///
 /// Requires: for each host, calls in the order of time.
 class Processors {

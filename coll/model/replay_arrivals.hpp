@@ -19,7 +19,7 @@ struct ReplayedProcessor {
   Picoseconds ended = kNever;
   Picoseconds busy = 0;
 
-  /// Posts a put or a signal of so many bytes in one message. Returns when they have left.
+  /// Posts a put or a signal of `bytes` bytes in one message. Returns the time at which they have left.
   [[gnu::always_inline]] Picoseconds post(ReplayState& state, Rank rank, const Brief& step,
                                           std::uint64_t bytes) {
     const Picoseconds overhead = state.ports.between(rank, step.peer, bytes).overhead;

@@ -8,7 +8,7 @@ namespace {
 
 /// HR-05: what the source has found on one machine, and nearly so on the other.
 constexpr std::uint64_t kUsualLeastOfTiles = 16384 / 64;
-/// As in BoardPlan: in a movement without a payload, each of up to so many members looks at all the others.
+/// As in BoardPlan: if there is no payload, and no more members than this, each looks at all the others.
 constexpr Rank kMostThatExchange = 4;
 /// Of the passes of `flags-domains`.
 constexpr std::uint32_t kRadixOfEnds = 4;

@@ -59,8 +59,8 @@ class TuningTable {
 
 /// The latest decision of each key, in the order of their keys.
 std::vector<Decision> latest_of(std::span<const Decision> decisions);
-/// If there are too many for a table, leaves those that a team of so many ranks needs most: of that number of members first, then
-/// of the nearest ones. Of several of a key the latest stays. Returns how many keys are left out.
+/// Keeps at most `most` decisions: those for teams of `ranks` members first, then those for the nearest numbers. Of several for one
+/// key the latest stays. Returns how many keys are left out.
 std::size_t leave_out_unlike(Rank ranks, std::vector<Decision>& decisions,
                              std::size_t most = TuningTable::kMostDecisions);
 

@@ -58,6 +58,7 @@ document.title = `cells ${coloured.length}, maps ${shown('table.map').length}, t
 
 TEST(AqtunePage, ShowsItselfInABrowser) {
   const std::string browser = browser_here();
+  // No package of the project brings one, and it is large: CI has none, so tests/allowed-skips.txt names this test.
   if (browser.empty()) GTEST_SKIP() << "no browser";
   const support::ScratchFolder folder;
   const std::string decisions = (folder / "tuning.json").string();
