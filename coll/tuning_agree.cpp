@@ -103,12 +103,15 @@ Status TuningRun::agree_on_arguments(std::span<const Collective> operations,
           fmt::format("{} bytes are no whole number of elements of {} bytes (options.type)", one, element));
   }
   const CollOptions& calls = options_.calls;
-  for (const auto word :
-       {static_cast<std::uint64_t>(options_.time.count()),
-        static_cast<std::uint64_t>(options_.work_limit.count()), std::uint64_t{options_.candidates},
-        static_cast<std::uint64_t>(calls.in), static_cast<std::uint64_t>(calls.out),
-        static_cast<std::uint64_t>(calls.order), static_cast<std::uint64_t>(options_.type)})
+  for (const auto word : {static_cast<std::uint64_t>(options_.time.count()),
+                          static_cast<std::uint64_t>(options_.work_limit.count()),
+                          std::uint64_t{options_.candidates}, static_cast<std::uint64_t>(calls.in),
+                          static_cast<std::uint64_t>(calls.out), static_cast<std::uint64_t>(calls.order),
+                          static_cast<std::uint64_t>(options_.type), std::uint64_t{options_.exhaustive}})
     hash = mixed_words(hash, word);
+  if (options_.exhaustive == 1 || options_.exhaustive > TuneOptions::kMostExhaustive)
+    refuse(fmt::format("options.exhaustive is {}, and may be 0, or 2 to {} times", options_.exhaustive,
+                       TuneOptions::kMostExhaustive));
   if (calls.in > Sync::all || calls.out > Sync::all || calls.order > ReduceOrder::exact)
     refuse("options.calls has a mode that does not exist");
   if (const Status status = agree(std::array{hash, ~hash}); !status) return status;

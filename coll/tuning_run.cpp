@@ -115,7 +115,12 @@ Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t ke
   decision.best = field.algorithms[found->best];
   decision.best.picoseconds = found->best_time * 1000;
   decision.samples = found->samples;
-  Tuned tuned{operation, bytes, name_of(decision.best), {}, {}, {}, found->samples, 0, found->decided};
+  Tuned tuned;
+  tuned.operation = operation;
+  tuned.bytes = bytes;
+  tuned.algorithm = name_of(decision.best);
+  tuned.samples = found->samples;
+  tuned.decided = found->decided;
   tuned.median = std::chrono::nanoseconds(static_cast<std::int64_t>(found->best_time));
   tuned.tried = static_cast<std::uint32_t>(field.algorithms.size());
   if (found->runner_up != found->best) {
@@ -123,6 +128,9 @@ Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t ke
     decision.runner_up.picoseconds = found->runner_up_time * 1000;
     tuned.runner_up = name_of(decision.runner_up);
     tuned.runner_up_median = std::chrono::nanoseconds(static_cast<std::int64_t>(found->runner_up_time));
+  }
+  if (options_.exhaustive != 0) {
+    if (const Status status = compare_with_all(*call, decision.best, tuned); !status) return status;
   }
   decisions_.push_back(decision);
   report.found.push_back(std::move(tuned));

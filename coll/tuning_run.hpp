@@ -65,6 +65,9 @@ class TuningRun {
   /// What the members have agreed on: the problem of one of them, or ok.
   Status agreed() noexcept;
   Status find(Collective operation, std::uint64_t bytes, std::size_t keys_left, TuneReport& report);
+  /// Measures the choice beside all candidates, in the same turns.
+  Status compare_with_all(const Call& call, const Timed& chosen, Tuned& tuned);
+  Status compare_in_one_heat(const Call& call, const Timed& chosen, Field& field, Tuned& tuned);
   Result<Call> call_of(Collective operation, std::uint64_t bytes);
   Result<std::vector<Samples>> measure(Field& field, std::span<const std::size_t> who, std::uint32_t times);
   Result<std::uint64_t> measure_once(Field& field, std::size_t which);
@@ -99,7 +102,7 @@ class TuningRun {
   const TuneOptions options_;
   detail::EndpointState& state_;
   TeamEngine& engine_;
-  const core::Clock::time_point begin_;
+  core::Clock::time_point begin_;  ///< later by what was no search
   std::shared_ptr<Memory> memory_;
   std::uint64_t problem_ =
       0;  ///< of this member: its code, and the rank turned over: of several the least is told

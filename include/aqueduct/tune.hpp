@@ -35,6 +35,10 @@ struct TuneOptions {
   std::chrono::nanoseconds work_limit = std::chrono::seconds(1);
   /// A file, or a folder of them (AQUEDUCT_COLL_TUNING), to which the first member adds what was found. Empty: none.
   std::string save;
+  /// Not 0: afterwards all algorithms that can do it, the choice twice, are measured so many times for each size (2 to
+  /// kMostExhaustive), to see what the choice costs. That takes long, and is not part of `time`.
+  std::uint32_t exhaustive = 0;
+  static constexpr std::uint32_t kMostExhaustive = 1000;
 };
 
 /// What was found for an operation and a size.
@@ -50,6 +54,13 @@ struct Tuned {
   std::uint32_t tried = 0;  ///< algorithms, with their parameters
   /// No other one that was tried is likely to be 5 % faster, or it won so many repetitions that chance is no good explanation.
   bool decided = false;
+  // With TuneOptions::exhaustive.
+  std::uint32_t compared = 0;  ///< algorithms, with their parameters, beside the choice
+  /// How much longer the choice takes than the fastest of all (0.05: 5 %); how much longer than itself, measured twice in the
+  /// same turns. What is less than that is chance.
+  double regret = 0;
+  double noise = 0;
+  std::string fastest;  ///< empty: the choice
 };
 
 struct TuneReport {

@@ -42,6 +42,21 @@ TEST(Aqtune, WritesDecisionsAndAPage) {
   EXPECT_EQ(next.err(), "");
 }
 
+TEST(Aqtune, ExhaustiveSaysWhatTheChoicesCost) {
+  const support::ScratchFolder folder;
+  const std::string command = "exec " + std::string(kAqtune) + "--exhaustive 4 --out " + folder.path() + "/";
+  AqrunJob job(shell({"-n", "3"}, command));
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_THAT(job.out(), AllOf(HasSubstr("\n2 keys; "), HasSubstr("within 5 % of the fastest in "),
+                               HasSubstr("(noise "), HasSubstr("written: ")));
+  AqrunJob json(shell({"-n", "3"}, command + " --json"));
+  EXPECT_EQ(json.status(), 0) << json.err();
+  EXPECT_THAT(json.out(), AllOf(HasSubstr(R"(, "element": 1, "compared": )"), HasSubstr(R"(, "regret": )"),
+                                Not(HasSubstr("keys;"))));
+  AqrunJob wrong(shell({"-n", "1"}, "exec " + std::string(kAqtune) + "--exhaustive 1"));
+  EXPECT_EQ(wrong.status(), 2);
+}
+
 // Each process has settings and files of its own. Rank 0's count; the other's wrong file is not even read.
 TEST(Aqtune, OnHostsThatDifferInFilesAndSettingsChoosesAlike) {
   const support::ScratchFolder folder;

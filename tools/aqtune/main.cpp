@@ -8,6 +8,7 @@
 #include "core/json_reader.hpp"
 #include "tools/aqtune/found_line.hpp"
 #include "tools/aqtune/options.hpp"
+#include "tools/aqtune/regret_here.hpp"
 #include "tools/aqtune/report.hpp"
 #include "tools/given_value.hpp"
 #include "tools/standard_output.hpp"
@@ -66,22 +67,29 @@ std::string_view word_of(Sync sync) noexcept {
   return kWords[static_cast<std::size_t>(sync)];
 }
 
-void print(const Tuned& one, const Way& way, Rank ranks, bool json) {
+/// Members of an object of JSON.
+std::string regret_json(const Tuned& one) {
+  return fmt::format(R"(, "compared": {}, "fastest": "{}", "regret": {:.4f}, "noise": {:.4f})", one.compared,
+                     one.fastest, one.regret, one.noise);
+}
+
+void print(const Tuned& one, const Way& way, Rank ranks, const Options& options) {
   const std::uint64_t element = combines(one.operation) ? bytes_of(way.type) : 1;
   const auto us = [](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1000; };
-  if (json) {
+  if (options.json) {
     fmt::print(
         R"({{"operation": "{}", "ranks": {}, "bytes": {}, "algorithm": "{}", "median_us": {:.3f}, "runner_up": )"
-        R"("{}", "runner_up_us": {:.3f}, "samples": {}, "tried": {}, "decided": {}, "in": "{}", "out": "{}", "element": {}}})"
+        R"("{}", "runner_up_us": {:.3f}, "samples": {}, "tried": {}, "decided": {}, "in": "{}", "out": "{}", "element": {}{}}})"
         "\n",
         coll::operation_word(one.operation), ranks, one.bytes, one.algorithm, us(one.median), one.runner_up,
         us(one.runner_up_median), one.samples, one.tried, one.decided, word_of(way.sync.first),
-        word_of(way.sync.second), element);
+        word_of(way.sync.second), element, options.exhaustive == 0 ? "" : regret_json(one));
   } else {
     if (way.sync != std::pair{Sync::all, Sync::all} && one.operation != Collective::barrier)
       fmt::print("sync {} to {}  ", word_of(way.sync.first), word_of(way.sync.second));
     if (element == 4) fmt::print("elements of 4 bytes  ");
     fmt::print("{}\n", found_line(one));
+    if (options.exhaustive != 0) fmt::print("    {}\n", regret_words(one));
   }
 }
 
@@ -189,6 +197,7 @@ int tune_here(Job& job, const Options& options) {
   TuneOptions wanted;
   wanted.candidates = options.candidates;
   wanted.save = options.out;
+  wanted.exhaustive = options.exhaustive;
   Options chosen = options;
   // Nothing to choose, and no time would help.
   if (coll::Barriers::has_native(me.world().state())) std::erase(chosen.operations, Collective::barrier);
@@ -199,6 +208,7 @@ int tune_here(Job& job, const Options& options) {
   if (me.rank() == 0) check_out(job, file, place);
   const auto ways = ways_of(chosen);
   LeftOut left_out;
+  RegretHere regret;
   bool found = false;
   bool unsaved = false;
   for (const auto& [way, operations] : ways) {
@@ -214,7 +224,10 @@ int tune_here(Job& job, const Options& options) {
       return report.status().exit_code();
     }
     if (me.rank() != 0) continue;
-    for (const Tuned& one : report->found) print(one, way, me.ranks(), options.json);
+    for (const Tuned& one : report->found) {
+      print(one, way, me.ranks(), options);
+      regret.add(one);
+    }
     left_out.add(*report);
     if (report->found.empty()) continue;
     found = true;
@@ -222,6 +235,7 @@ int tune_here(Job& job, const Options& options) {
   }
   if (me.rank() != 0) return 0;
   left_out.print();
+  if (options.exhaustive != 0 && !options.json) fmt::print("{}", regret.summary());
   if (!found && !options.report.empty())
     fmt::print(stderr, "aqtune: nothing was tuned, so {} is not written; --from makes a page of a file\n",
                options.report);
@@ -326,6 +340,11 @@ static int run_tool(int argc, char** argv) {
   app.add_option("--candidates", options.candidates, "how many of the model's first algorithms are measured")
       ->check(CLI::Range(1U, 10000U))
       ->capture_default_str();
+  app.add_option("--exhaustive", options.exhaustive,
+                 "after each search, measures all algorithms so many times, and says what the choice costs; "
+                 "not part of --seconds")
+      ->type_name("TIMES")
+      ->check(CLI::Range(2U, aqueduct::TuneOptions::kMostExhaustive));
   app.add_flag("--json", options.json, "an object on a line for each decision");
   app.add_flag("--regret", options.studies,
                "no job: how good the choices are on random simulated networks, beside an exhaustive search");

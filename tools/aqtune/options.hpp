@@ -29,6 +29,7 @@ struct Options {
   std::string from;         ///< a file of decisions to report on, without a job
   double seconds = 60;
   std::uint32_t candidates = 8;
+  std::uint32_t exhaustive = 0;  ///< 0: not
   bool json = false;
   bool studies = false;  ///< no job: a study on simulated networks
   StudyOptions study;

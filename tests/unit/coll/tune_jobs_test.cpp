@@ -75,6 +75,47 @@ TEST(TuneJobs, LeaveToTheNextJobWhatTheyHaveFound) {
   }
 }
 
+TEST(TuneJobs, CompareTheirChoiceWithAllOthersIfAsked) {
+  auto job = Job::in_process(3, loop_config());
+  ASSERT_TRUE(job) << job.status().text();
+  job->run_each([&](Endpoint& me) {
+    TuneOptions options;
+    options.candidates = 1;
+    options.exhaustive = 4;
+    constexpr std::array kTwo{Collective::broadcast, Collective::all_reduce};
+    const auto report = tune(me.world(), kTwo, kOneSize, options);
+    ASSERT_TRUE(report) << report.status().text();
+    ASSERT_EQ(report->found.size(), 2u);
+    for (const Tuned& one : report->found) {
+      EXPECT_GT(one.compared, one.tried)
+          << "the search tried one of the model, and those that it does not know";
+      EXPECT_GE(one.regret, 0);
+      EXPECT_GE(one.noise, 0);
+      EXPECT_EQ(one.fastest.empty(), one.regret == 0);
+      EXPECT_NE(one.fastest, one.algorithm);
+    }
+    // The team goes on, with its choice.
+    std::uint64_t sum = me.rank();
+    EXPECT_TRUE(all_reduce(me.world(), std::span(&sum, 1), ReduceOp::sum));
+    EXPECT_EQ(sum, 3u);
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+TEST(TuneJobs, RefuseToCompareTooOften) {
+  auto job = Job::in_process(2, loop_config());
+  ASSERT_TRUE(job) << job.status().text();
+  job->run_each([&](Endpoint& me) {
+    for (const std::uint32_t times : {1u, TuneOptions::kMostExhaustive + 1}) {
+      TuneOptions options;
+      options.exhaustive = times;
+      const auto report = tune(me.world(), kOneOperation, kOneSize, options);
+      EXPECT_EQ(report.status().code(), ErrorCode::invalid_argument);
+    }
+  });
+  EXPECT_TRUE(job->finish());
+}
+
 // What the job before has found is not found out again: learning begins as after all candidates have been tried.
 TEST(TuneJobs, LeaveToTheNextJobThatLearnsWhatIsTheFastest) {
   const support::ScratchFolder folder;

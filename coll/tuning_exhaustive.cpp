@@ -1,0 +1,66 @@
+// What a search has chosen, beside all that it could have chosen.
+
+#include "coll/tune/regret.hpp"
+#include "coll/tuning_run.hpp"
+#include "core/entry.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// Candidates that take turns with the choice: each is a plan with memory of its own. Chosen.
+constexpr std::size_t kInOneHeat = 8;
+
+}  // namespace
+
+// All heats have the choice, so what disturbs the machine for a while disturbs what it is compared with.
+Status TuningRun::compare_with_all(const Call& call, const Timed& chosen, Tuned& tuned) {
+  const auto before = elapsed();
+  std::vector<Timed> all;
+  {
+    const core::Entry entry(state_);
+    all = engine_.worth_measuring(call.key, call.shape, std::numeric_limits<std::size_t>::max());
+  }
+  std::erase_if(all, [&](const Timed& one) {
+    return one.algorithm == chosen.algorithm && one.wanted == chosen.wanted;
+  });
+  for (std::size_t first = 0; first == 0 || first < all.size(); first += kInOneHeat) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(first + kInOneHeat, all.size()));
+    Field field{call.key, {chosen, chosen}, {}};
+    field.algorithms.insert(field.algorithms.end(), begin, end);
+    if (const Status status = compare_in_one_heat(call, chosen, field, tuned); !status) return status;
+  }
+  begin_ += elapsed() - before;  // the search keeps its time
+  return {};
+}
+
+Status TuningRun::compare_in_one_heat(const Call& call, const Timed& chosen, Field& field, Tuned& tuned) {
+  if (call.key.operation != Operation::barrier) {
+    if (const Status status = bind_all(call, field); !status) return status;
+  }
+  const auto is_choice = [&](std::size_t i) {
+    return i < field.algorithms.size() && field.algorithms[i] == chosen;
+  };
+  if (!is_choice(0) || !is_choice(1)) return {};  // it cannot do the call any more
+  std::vector<std::size_t> who(field.algorithms.size());
+  for (std::size_t i = 0; i < who.size(); ++i) who[i] = i;
+  const auto samples = measure(field, who, options_.exhaustive);
+  if (!samples) return samples.status();
+  for (CollPlan& plan : field.plans) {
+    if (const Status status = plan.end(); !status) return status;
+  }
+  const Regret found = regret_of(*samples);
+  tuned.compared += static_cast<std::uint32_t>(who.size() - 2);
+  tuned.noise = std::max(tuned.noise, found.noise);
+  if (found.best < who.size() - 2 && found.regret > tuned.regret) {
+    tuned.regret = found.regret;
+    tuned.fastest = name_of(field.algorithms[2 + found.best]);
+  }
+  return {};
+}
+
+}  // namespace aqueduct::coll
