@@ -79,7 +79,7 @@ bool Barriers::call_at_once(BarrierState& barrier, core::BarrierVote vote) noexc
   core::Op& op = *barrier.flights->split_op;
   BarrierFlight& flight = op.payload<BarrierFlight>();
   flight = {&barrier, vote.bits()};
-  if (!engine.call_barrier_at_once(flight.vote)) {
+  if (!engine.call_barrier_at_once(flight.vote) && !engine.take_turns()) {
     if (follow(engine, barrier, op)) return false;
     if (!barrier.split_outcome) return true;
   }

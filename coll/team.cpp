@@ -4,6 +4,7 @@
 #include "coll/engine/pending_offer.hpp"
 #include "coll/may_call.hpp"
 #include "coll/wait_for_call.hpp"
+#include "core/backoff.hpp"
 #include "core/entry.hpp"
 #include "core/wait.hpp"
 
@@ -29,6 +30,22 @@ Status announce(TeamState& team, core::BarrierVote vote) noexcept {
   return status;
 }
 
+// Chosen: more than a barrier needs while all ranks call it. Messages are not answered meanwhile.
+constexpr int kMostTurns = 8;
+// Chosen: so many barriers that end in this way make a round of progress. A longer wait makes several.
+constexpr std::uint64_t kBarriersOfAProgress = 8;
+
+/// Of a barrier that the conduit carries out, where ranks share processors: the others must run before it can end, so this rank
+/// lets them, a few times. Rounds of progress between would take time that the others need.
+[[gnu::noinline]] void let_others_run(detail::EndpointState& state, coll::BarrierState& barrier) noexcept {
+  core::Backoff backoff(state.pacing, state.clock);
+  for (int turns = 0; !state.barriers->split_over(barrier); ++turns) {
+    if (turns == kMostTurns) return;
+    if (backoff.next(state.pacing.spins, true) == core::Backoff::Step::sleep) return;
+  }
+  if (barrier.phase % kBarriersOfAProgress == 0) core::progress(state);
+}
+
 /// Both halves of a barrier.
 Status barrier_with(Team& team, TeamState& state, core::BarrierVote vote) noexcept {
   coll::BarrierState* const barrier = coll::barrier_of(state);
@@ -45,6 +62,9 @@ Status barrier_with(Team& team, TeamState& state, core::BarrierVote vote) noexce
   if (barrier->native == nullptr && !state.endpoint.must_not_wait())
     coll::wait_while_in_doubt(state, std::chrono::nanoseconds::max());
   if (const Status status = announce(state, vote); !status) return status;
+  const bool crowded = state.endpoint.pacing.fewest < core::Pacing::kFewestWithCores;
+  if (crowded && barrier->native != nullptr && state.endpoint.is_plain()) [[unlikely]]
+    let_others_run(state.endpoint, *barrier);
   return team.wait();
 }
 

@@ -17,6 +17,8 @@ namespace {
 
 /// Chosen: some 2 us of looks before a blocking call becomes one that goes on in progress. Others get their progress then.
 constexpr std::uint32_t kMostLooks = 400;
+/// Chosen: what others on other processors may just be about to write.
+constexpr std::uint32_t kMostLooksOfCrowded = 2;
 
 // When the system copies between processes: measured, see decision 105.
 /// Bytes of a block that are worth the fixed cost; of a reduction, those that are copied at once.
@@ -147,7 +149,9 @@ inline bool TeamEngine::work_on_board(KnownCall& call, CallMemory memory) noexce
   set_board_op(op, call, memory);
   say_call(op.mark);
   board_->begin(op);
-  for (std::uint32_t looks = std::min(state_.pacing.spins, kMostLooks); looks != 0; --looks) {
+  // Where ranks share processors take_turns looks on.
+  const std::uint32_t most = traits_.crowded ? kMostLooksOfCrowded : kMostLooks;
+  for (std::uint32_t looks = std::min(state_.pacing.spins, most); looks != 0; --looks) {
     if (board_->step(op)) [[likely]]
       return true;
   }

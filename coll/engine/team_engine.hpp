@@ -131,6 +131,9 @@ class TeamEngine {
   /// Begins it. False: it has not ended after a short time, and follow_board_call must follow, with nothing in between.
   bool call_on_board_at_once(KnownCall& call, CallMemory memory) noexcept;
   Event follow_board_call(KnownCall& call, CallMemory memory) noexcept;
+  /// Where ranks share processors, of a call or barrier that has begun on the board: lets the others run, a few times. Returns
+  /// whether it has ended; if not, it must be followed all the same. Requires: EndpointState::is_plain().
+  bool take_turns() noexcept { return traits_.crowded && take_turns_on_board(); }
   /// The long way. `blocking`: the caller waits for the end, and holds no Event afterwards.
   Event begin(KnownCall& call, CallMemory memory, bool blocking) noexcept;
   /// Begins one that was checked.
@@ -401,6 +404,8 @@ class TeamEngine {
   // board_calls.cpp
   Event call_on_board(KnownCall& call, CallMemory memory) noexcept;
   bool work_on_board(KnownCall& call, CallMemory memory) noexcept;
+  bool take_turns_on_board() noexcept;
+  bool look_while_others_run(BoardOp& op) noexcept;
   bool follow_on_board(core::Op& op, KnownCall& call, CallMemory memory) noexcept;
   bool may_copy(const BoardPlan& plan) const noexcept;
   void set_board_op(BoardOp& op, const KnownCall& call, CallMemory memory) const noexcept;
@@ -416,6 +421,7 @@ class TeamEngine {
   void say_call(std::uint32_t mark) noexcept {
     if (board_ == nullptr) return;
     said_->say(static_cast<std::uint32_t>(calls()), mark);
+    if (traits_.crowded) board_->runs_on(MappedBoards::processor());
     board_->say(calls(), mark);
   }
   std::optional<std::uint32_t> mark_of(std::uint64_t number) const noexcept;

@@ -9,6 +9,8 @@
 #include <new>
 #include <utility>
 
+#include <sched.h>
+
 namespace aqueduct::coll {
 
 namespace {
@@ -43,6 +45,11 @@ MappedBoards::MappedBoards(aqueduct::detail::EndpointState& state, std::span<con
     one_process_ = one_process_ && map != nullptr && map->in_this_process(ranks[i]);
     fenced_ = fenced_ && sleeper.fenced;
   }
+}
+
+std::uint64_t MappedBoards::processor() noexcept {
+  const int number = ::sched_getcpu();
+  return number < 0 ? 0 : static_cast<std::uint64_t>(number) + 1;
 }
 
 std::byte* MappedBoards::map(Rank member) noexcept {

@@ -85,6 +85,8 @@ class MappedBoards {
   /// Counts the bytes that a copy or a reduction of a large operation reads, its own memory's too, and those that it writes.
   void have_touched(std::uint64_t bytes) noexcept { touched_ += bytes; }
   static void moves(std::uint64_t) noexcept {}
+  /// As BoardHead::processor.
+  static std::uint64_t processor() noexcept;
   std::uint64_t read_from(Rank member) const noexcept { return members_[member].read; }
   std::uint64_t written_to(Rank member) const noexcept { return members_[member].written; }
   std::uint64_t staged() const noexcept { return staged_; }

@@ -33,6 +33,9 @@ struct alignas(kBoardLine) BoardSlot {
   alignas(16) std::byte payload[kInlinePayload];
 };
 static_assert(sizeof(BoardSlot) == kBoardLine);
+/// Bytes of a payload in the same 64 bytes as its number.
+inline constexpr std::uint64_t kPayloadOfFirstLine = 48;
+static_assert(offsetof(BoardSlot, payload) + kPayloadOfFirstLine == kBoardLine / 2);
 
 /// What a member says of itself. Written by it alone; others look when they must.
 struct alignas(kBoardLine) BoardHead {
@@ -41,6 +44,9 @@ struct alignas(kBoardLine) BoardHead {
       said;  ///< its latest call of the team: the number's lower half, and the fingerprint
   /// Not 0: the number of the first movement of the operation that it has given up, whose buffers are the program's again.
   std::atomic<std::uint64_t> left;
+  /// Where it ran when it began its latest call: the number of the processor, and 1; 0: nobody knows. Where members share
+  /// processors.
+  std::atomic<std::uint64_t> processor;
   /// How far its preparations for copies between processes have come (ProcessCopies), and how others reach its memory then.
   std::atomic<std::uint64_t> copies;
   std::uint64_t key_bytes;
