@@ -114,8 +114,10 @@ Status TuningRun::agree_on_arguments(std::span<const Collective> operations,
                        TuneOptions::kMostExhaustive));
   if (calls.in > Sync::all || calls.out > Sync::all || calls.order > ReduceOrder::exact)
     refuse("options.calls has a mode that does not exist");
-  if (const Status status = agree(std::array{hash, ~hash}); !status) return status;
+  if (const Status status = agree(std::array{hash, ~hash, std::uint64_t{options_.work != nullptr}}); !status)
+    return status;
   const std::vector<std::uint64_t>& words = memory_->words;
+  overlaps_ = words[kOwnWords + 2] != 0;
   return words[kOwnWords] == ~words[kOwnWords + 1] ? Status() : Status(ErrorCode::mismatch);
 }
 

@@ -17,12 +17,13 @@ constexpr std::size_t kInOneHeat = 8;
 }  // namespace
 
 // All heats have the choice, so what disturbs the machine for a while disturbs what it is compared with.
-Status TuningRun::compare_with_all(const Call& call, const Timed& chosen, Tuned& tuned) {
+Status TuningRun::compare_with_all(const Field& searched, const Timed& chosen, Tuned& tuned) {
   const auto before = elapsed();
   std::vector<Timed> all;
   {
     const core::Entry entry(state_);
-    all = engine_.worth_measuring(call.key, call.shape, std::numeric_limits<std::size_t>::max());
+    all = engine_.worth_measuring(searched.call.key, searched.call.shape,
+                                  std::numeric_limits<std::size_t>::max());
   }
   std::erase_if(all, [&](const Timed& one) {
     return one.algorithm == chosen.algorithm && one.wanted == chosen.wanted;
@@ -30,17 +31,17 @@ Status TuningRun::compare_with_all(const Call& call, const Timed& chosen, Tuned&
   for (std::size_t first = 0; first == 0 || first < all.size(); first += kInOneHeat) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(first + kInOneHeat, all.size()));
-    Field field{call.key, {chosen, chosen}, {}};
+    Field field{searched.call, {chosen, chosen}, {}, searched.in_a_row};
     field.algorithms.insert(field.algorithms.end(), begin, end);
-    if (const Status status = compare_in_one_heat(call, chosen, field, tuned); !status) return status;
+    if (const Status status = compare_in_one_heat(chosen, field, tuned); !status) return status;
   }
   begin_ += elapsed() - before;  // the search keeps its time
   return {};
 }
 
-Status TuningRun::compare_in_one_heat(const Call& call, const Timed& chosen, Field& field, Tuned& tuned) {
-  if (call.key.operation != Operation::barrier) {
-    if (const Status status = bind_all(call, field); !status) return status;
+Status TuningRun::compare_in_one_heat(const Timed& chosen, Field& field, Tuned& tuned) {
+  if (field.call.key.operation != Operation::barrier) {
+    if (const Status status = bind_all(field); !status) return status;
   }
   const auto is_choice = [&](std::size_t i) {
     return i < field.algorithms.size() && field.algorithms[i] == chosen;

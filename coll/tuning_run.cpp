@@ -93,14 +93,15 @@ Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t ke
     return {};
   }
   if (const Status status = agree({}); !status) return status;  // all have their memory
-  Field field{call->key, std::move(candidates), {}};
+  Field field{*call, std::move(candidates), {}};
   if (operation != Collective::barrier) {
-    if (const Status status = bind_all(*call, field); !status) return status;
+    if (const Status status = bind_all(field); !status) return status;
   }
   if (field.algorithms.empty()) {
     ++report.left_out;
     return {};
   }
+  if (const Status status = set_row(field); !status) return status;
   const std::chrono::nanoseconds share(
       static_cast<std::int64_t>((all - std::min(all, elapsed_)) / keys_left));
   const auto found = search(
@@ -130,7 +131,7 @@ Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t ke
     tuned.runner_up_median = std::chrono::nanoseconds(static_cast<std::int64_t>(found->runner_up_time));
   }
   if (options_.exhaustive != 0) {
-    if (const Status status = compare_with_all(*call, decision.best, tuned); !status) return status;
+    if (const Status status = compare_with_all(field, decision.best, tuned); !status) return status;
   }
   decisions_.push_back(decision);
   report.found.push_back(std::move(tuned));

@@ -45,9 +45,11 @@ class TuningRun {
   };
   /// What takes part in a search.
   struct Field {
-    const TuningKey& key;
+    const Call& call;
     std::vector<Timed> algorithms;
     std::vector<CollPlan> plans;  ///< one for each, so that measured calls choose nothing; none of a barrier
+    /// More than 1: blocking calls that follow one another without a barrier, as programs make short ones. Their time is the mean.
+    std::uint32_t in_a_row = 1;
   };
   struct Memory {
     std::vector<std::byte> in;
@@ -66,13 +68,16 @@ class TuningRun {
   Status agreed() noexcept;
   Status find(Collective operation, std::uint64_t bytes, std::size_t keys_left, TuneReport& report);
   /// Measures the choice beside all candidates, in the same turns.
-  Status compare_with_all(const Call& call, const Timed& chosen, Tuned& tuned);
-  Status compare_in_one_heat(const Call& call, const Timed& chosen, Field& field, Tuned& tuned);
+  Status compare_with_all(const Field& searched, const Timed& chosen, Tuned& tuned);
+  Status compare_in_one_heat(const Timed& chosen, Field& field, Tuned& tuned);
   Result<Call> call_of(Collective operation, std::uint64_t bytes);
   Result<std::vector<Samples>> measure(Field& field, std::span<const std::size_t> who, std::uint32_t times);
   Result<std::uint64_t> measure_once(Field& field, std::size_t which);
+  Result<std::uint64_t> measure_in_a_row(const Field& field, std::size_t which);
+  /// Finds how many calls are measured in a row.
+  Status set_row(Field& field);
   /// Leaves out what cannot do the call after all: its plan would be one of another algorithm.
-  Status bind_all(const Call& call, Field& field);
+  Status bind_all(Field& field);
   Status try_barrier(const Field& field, std::size_t which) noexcept;
   bool is_tuned(Collective operation) const noexcept;
   Status wait(Event& event) noexcept;
@@ -106,6 +111,8 @@ class TuningRun {
   std::shared_ptr<Memory> memory_;
   std::uint64_t problem_ =
       0;  ///< of this member: its code, and the rank turned over: of several the least is told
+  bool overlaps_ =
+      false;  ///< one of the members has work between the begin of an operation and the wait for it
   std::uint64_t elapsed_ = 0;            ///< of all members, as agreed
   std::chrono::nanoseconds longest_{0};  ///< that a call has taken here
   std::vector<Decision> decisions_;

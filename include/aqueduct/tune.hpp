@@ -47,7 +47,8 @@ struct Tuned {
   std::uint64_t bytes = 0;
   std::string algorithm;  ///< with its parameters, as a setting has it
   std::string runner_up;  ///< empty: nothing else can do it, or nothing else was tried
-  /// The median, over the repetitions, of the time that the slowest member took.
+  /// The median, over the repetitions, of the time that the slowest member took. Of calls of less than 20 us it is the mean of
+  /// several in a row (TuneOptions::work: of one), of longer ones the time behind a barrier.
   std::chrono::nanoseconds median{0};
   std::chrono::nanoseconds runner_up_median{0};
   std::uint32_t samples = 0;
@@ -88,8 +89,9 @@ struct TuneReport {
 ///             come back from `work` at all: then the other members' collective calls on the team fail with timed_out
 ///             from then on. invalid_argument, with the rank, also if `work` has thrown there (the log has its words).
 ///             After an error the team keeps its old table, unless it can make no calls any more.
-/// Cost:       for each size some 25 calls of the operation for eight algorithms, if times do not vary, and four all-reduces. If they do,
-///             what they leave open is repeated: at most 40 calls of each algorithm, and ten all-reduces.
+/// Cost:       for each size some 35 calls of the operation for eight algorithms, if times do not vary, and five all-reduces. If they do,
+///             what they leave open is repeated: at most 41 calls of each algorithm, and eleven all-reduces. Of calls of less than 20 us
+///             each is a row of 17 at the most.
 Result<TuneReport> tune(Team& team, std::span<const Collective> operations,
                         std::span<const std::uint64_t> bytes, const TuneOptions& options = {});
 
