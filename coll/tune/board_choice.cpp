@@ -52,6 +52,10 @@ BoardMethod method_for(const Shape& shape, const TeamTraits& team) noexcept {
   const bool one_way = (shape.operation == Operation::scan || shape.operation == Operation::exscan) &&
                        shape.in != Sync::all && shape.out != Sync::all;
   if (one_way && (team.crowded || shape.ranks == 2)) return BoardMethod::chain;
+  // Of two each reads one line, and combines at once what it has and what it reads: 0.75 of the time of `flags-flat`, measured on
+  // Zen 5, near and far cores, 8 B to 4 KiB.
+  if (shape.ranks == 2 && shape.operation == Operation::all_reduce && !team.crowded)
+    return BoardMethod::dissemination;
   if (shape.ranks == 2 || has_root(shape.operation)) {
     const bool tree = shape.ranks > kMostFlat && !team.crowded;
     return tree && board_algorithm(shape.operation, BoardMethod::tree) != nullptr ? BoardMethod::tree
