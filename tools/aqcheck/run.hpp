@@ -75,20 +75,31 @@ class Run {
   CounterState& counter(Rank position, coll::Counter number) noexcept {
     return counters_[position * needs_.counters + number];
   }
+
+  // run_prepare.cpp
+  /// Lists all steps.
   bool prepare(const Change& change);
   void find_unit();
   void lay_out();
+  /// Sums up what is ever added to each counter, and holds every wait to that sum.
   bool count_raises();
+
+  // run.cpp
   bool run_lanes();
   bool begin(Lane& lane);
+  void raise(Rank position, coll::Counter number, std::uint64_t add, Orders::Row before, std::uint32_t depth);
+
+  // run_addresses.cpp
   bool resolve(Lane& lane, coll::Step& step, const Event& announces, const Event& sends);
   bool announce(Lane& lane, coll::Step& step, const Event& event);
   bool find_told(Lane& lane, coll::Step& step, const Event& event);
+
+  // run_memory.cpp
+  Area area(Rank position, coll::Space space) noexcept;
+  bool out_is_in_input() const noexcept;
   bool move(Lane& lane, const coll::Step& step, Rank from_position, const Event& reads, Rank to_position,
             const Event& writes);
   bool reduce(Lane& lane, const coll::Step& step, const Event& event);
-  Area area(Rank position, coll::Space space) noexcept;
-  bool out_is_in_input() const noexcept;
   bool read(Lane& lane, Rank position, const coll::Place& place, const coll::Step& step, const Event& event,
             std::vector<Value>& values);
   bool write(Lane& lane, Rank position, const coll::Place& place, const coll::Step& step, const Event& event,
@@ -96,7 +107,8 @@ class Run {
   void add_reader(Cell& cell, Orders::Row before, const Event& event);
   /// Notes that an event touches a member's own buffers; checks that the sync mode lets it.
   bool touch(Lane& lane, Rank position, coll::Space space, const Event& event);
-  void raise(Rank position, coll::Counter number, std::uint64_t add, Orders::Row before, std::uint32_t depth);
+
+  // run_results.cpp
   void check_leaving();
   void check_lent();
   void check_results();
@@ -104,6 +116,7 @@ class Run {
   bool check_piece(Rank position, Rank block, std::uint64_t offset, Value value);
   bool is_result(Value value, Rank count, std::uint64_t offset);
   void check_costs();
+
   bool fail(std::string text);
   std::string name(const Lane& lane, std::size_t index) const;
 
