@@ -33,7 +33,7 @@ std::byte* map_and_find(EndpointState& state, GlobalPtr<std::byte> place, std::u
   part.map_key.clear();  // one attempt: a part that cannot be mapped is reached over the wire from now on
   if (!base) return nullptr;
   part.mapped_at = *base;
-  // The window serves atomics too: if a conduit maps memory, processors do all atomics (runtime/open.cpp, atomics_of).
+  // The window serves atomics too: if a conduit maps memory, processors do all atomics (atomics_of in runtime/describe.cpp).
   state.segments.set_window(place.segment(), rank, *base, part.bytes);
   if (state.order.veiled(rank)) state.segments.veil(rank, true);
   return *base + place.offset();

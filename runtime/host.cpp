@@ -1,5 +1,6 @@
 #include "runtime/host.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include <sys/stat.h>
@@ -17,6 +18,10 @@ std::string host_identity(const Config& config, const std::string& launchers_nam
   const bool known = ::stat("/proc/self/ns/pid", &pids) == 0;
   return std::string(name) + "/" + boot + "/" + (known ? std::to_string(pids.st_ino) : "") + "/" +
          launchers_name;
+}
+
+std::size_t processors_of_host() noexcept {
+  return static_cast<std::size_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
 }
 
 }  // namespace aqueduct::runtime

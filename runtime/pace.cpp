@@ -1,0 +1,47 @@
+#include "runtime/pace.hpp"
+
+#include "runtime/host.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+
+namespace aqueduct::runtime {
+
+using aqueduct::detail::EndpointState;
+
+namespace {
+
+/// Whether an arrival ends a sleep of this endpoint, from whichever conduit it comes.
+bool arrivals_wake(const EndpointState& state) {
+  return std::ranges::all_of(std::array{state.near.get(), state.far.get()}, [](core::Conduit* conduit) {
+    return conduit == nullptr || conduit->waitable() != nullptr;
+  });
+}
+
+}  // namespace
+
+void set_pace(EndpointState& state) {
+  if (state.own_time) {
+    // Spins and yields take no time of a clock that is not the system's. So waits sleep at once, which takes its time.
+    state.pacing.spins = state.pacing.fewest = 0;
+    state.pacing.yield_at_most = std::chrono::nanoseconds(0);
+    return;
+  }
+  state.pacing.arrivals_wake = arrivals_wake(state);
+  const auto cores = static_cast<std::size_t>(core::available_cores());
+  if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
+  // A rank that is bound to a core sees only that core, though the host has more.
+  const std::size_t of_host = processors_of_host();
+  state.pacing.share_core((state.neighbours.size() + of_host - 1) / of_host);
+  if (state.neighbours.size() <= of_host) {
+    state.pacing.fewest = core::Pacing::kFewestWithCores;
+    state.pacing.spins = std::max(state.pacing.spins, state.pacing.fewest);
+  } else if (state.far != nullptr) {
+    // A rank with a processor of its own keeps it for as long as an answer takes.
+    state.pacing.look = core::Pacing::kNetworkLook;
+  }
+}
+
+}  // namespace aqueduct::runtime
