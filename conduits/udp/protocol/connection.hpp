@@ -248,7 +248,7 @@ class Connection {
   bool queue_bulk(const BulkTransfer& what) noexcept;
   bool grow_gets() noexcept;
 
-  // send
+  // send: which packet, and when
   bool may_send(Time now, std::size_t bytes) noexcept;
   /// Whether one more packet can be remembered until it is acknowledged.
   bool may_remember() noexcept {
@@ -260,7 +260,13 @@ class Connection {
   }
   void advance_pacing(Time now, std::size_t bytes) noexcept;
   SentPacket new_packet(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept;
+  /// Appends a packet: the header is written at `front`, `frames` bytes of frames follow it there, then comes `data`.
+  /// Authenticates or encrypts it.
+  void append_packet(Time now, GsoBatch& batch, PacketHeader header, std::byte* front, std::size_t frames,
+                     const std::byte* data, std::size_t data_bytes) noexcept;
   bool fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
+
+  // send data (connection_send_data.cpp)
   bool fill_bundle(Time now, GsoBatch& batch) noexcept;
   bool fill_long_message(Time now, GsoBatch& batch) noexcept;
   bool fill_bulk(Time now, GsoBatch& batch) noexcept;
@@ -269,8 +275,6 @@ class Connection {
   /// Whether a packet that takes one of `most` send places asks for an immediate acknowledgement. One packet in each
   /// half of the places does.
   static bool requests_ack(std::size_t& since_request, std::size_t most) noexcept;
-  bool fill_control(Time now, GsoBatch& batch, PacketKind kind) noexcept;
-  bool fill_probe(Time now, GsoBatch& batch) noexcept;
   void append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::uint64_t number,
                      std::uint16_t attempt) noexcept;
   void append_long_message(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
@@ -281,10 +285,10 @@ class Connection {
                    const SentPacket& piece) noexcept;
   std::size_t long_message_bytes(const LongMessage& long_message) const noexcept;
   std::size_t bulk_head(const BulkTransfer& bulk) const noexcept;
-  /// Appends a packet: the header is written at `front`, `frames` bytes of frames follow it there, then comes `data`.
-  /// Authenticates or encrypts it.
-  void append_packet(Time now, GsoBatch& batch, PacketHeader header, std::byte* front, std::size_t frames,
-                     const std::byte* data, std::size_t data_bytes) noexcept;
+
+  // send control packets (connection_send_control.cpp)
+  bool fill_control(Time now, GsoBatch& batch, PacketKind kind) noexcept;
+  bool fill_probe(Time now, GsoBatch& batch) noexcept;
   /// Writes an acknowledgement at `to`; returns its bytes.
   std::size_t write_ack(Time now, std::byte* to, std::size_t most_ranges) noexcept;
 
