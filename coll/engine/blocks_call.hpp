@@ -50,6 +50,9 @@ struct BlocksCall {
   BlockLengths all;
 };
 
+/// Copies the block that this member has for itself.
+void copy_own_block(const BlocksCall& call) noexcept;
+
 /// Stands for a block in BlockLengths::difference. Different blocks have different marks with high probability.
 constexpr std::uint64_t mark_of_block(Rank from, Rank to, std::uint64_t bytes) noexcept {
   const auto mixed = [](std::uint64_t x) {

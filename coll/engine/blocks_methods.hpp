@@ -4,6 +4,7 @@
 #include "coll/tune/chooser.hpp"
 
 #include <array>
+#include <cstdint>
 
 namespace aqueduct::coll {
 
@@ -20,5 +21,13 @@ struct BlocksMethods {
   };
   std::array<Moved, 5> moved{};
 };
+
+/// The runs of a call of which nobody knows yet how many they are.
+inline constexpr std::uint32_t kNotKnownYet = UINT32_MAX;
+
+/// The algorithm that moves blocks of any length.
+const Algorithm& slots_of_blocks(Collective operation) noexcept;
+/// Of the run in which the ends of each pair tell each other their lengths.
+Shape asking_shape(Rank ranks) noexcept;
 
 }  // namespace aqueduct::coll
