@@ -4,7 +4,7 @@
 #include "coll/engine/redirects.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/scratch/team_scratch.hpp"
-#include "coll/shared/board_of.hpp"
+#include "coll/shared/board_op.hpp"
 #include "core/clock.hpp"
 #include "core/op.hpp"
 

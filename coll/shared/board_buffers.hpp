@@ -2,6 +2,8 @@
 
 #include "coll/shared/board_of.hpp"
 
+#include <cstring>
+
 // Of large operations: where the buffers of all members are, and by which way bytes get from one to the other.
 
 namespace aqueduct::coll {

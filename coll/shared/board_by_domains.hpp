@@ -2,6 +2,8 @@
 
 #include "coll/shared/board_of.hpp"
 
+#include <cstring>
+
 // Large operations that keep to domains of memory, so that few bytes cross the borders between these. With s domains a broadcast
 // of m bytes crosses them s - 1 times, as does a reduce; an all-reduce does twice that.
 

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <aqueduct/copy_bytes.hpp>
-
-#include "coll/shared/board_plan.hpp"
+#include "coll/shared/board_op.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,37 +15,6 @@
 namespace aqueduct::coll {
 
 struct BoardPiece;
-
-/// An operation of a board on one member, as far as it has come.
-struct BoardOp {
-  const BoardPlan* plan = nullptr;
-  const BoardCombiner* combiner = nullptr;
-  const std::byte* in = nullptr;
-  std::byte* out = nullptr;
-  std::uint64_t first = 0;  ///< the number of its first movement
-  std::uint32_t mark = 0;
-  std::uint32_t call = 0;      ///< the lower half of the call's number
-  std::uint32_t movement = 0;  ///< the one under way
-  std::uint32_t at = 0;        ///< how far it has come there
-  bool shown = false;          ///< this member has published its part
-  bool is_last = false;        ///< in a `last`: this member was it
-  bool short_of_room = false;  ///< it waits until others have read what this member has written
-  // Of a large operation.
-  BoardNotes notes{};            ///< of this member's buffers
-  std::uint32_t piece = 0;       ///< the one under way, of those that go through the board
-  std::uint64_t tile = 0;        ///< how far this member has come in its direct work
-  std::uint64_t tile_bytes = 0;  ///< of one tile
-  std::uint64_t claimed = 0;     ///< tiles that it has combined, and not told yet
-  bool by_domains = false;       ///< it goes by domains of memory
-  BoardOffer offer{};            ///< of a broadcast by domains: whose bytes this member reads
-  /// How bytes move: decided when the buffers are known, alike on all members.
-  enum class Way : std::uint8_t { unknown, direct, push, through_board } way = Way::unknown;
-
-  std::uint64_t number() const noexcept { return first + movement + piece; }
-  /// Of a block.
-  std::uint64_t tiles() const noexcept { return (plan->bytes + tile_bytes - 1) / tile_bytes; }
-  std::uint64_t last_number() const noexcept { return first + plan->movements + plan->pieces - 2; }
-};
 
 /// A team's board, as one member uses it. One operation at a time; `step` goes on with it until it has to wait.
 ///
@@ -216,29 +183,12 @@ class BoardOf {
     return std::uint64_t{1} | std::uint64_t{op.mark} << 16;
   }
 
+  // board_slots.hpp: who has read a slot, when there is room in it, and what has come.
+
   /// Whether a member has ended all movements up to this number.
-  bool is_done(Rank member, std::uint64_t number) {
-    if (known_all_ >= number || done_[member] >= number) return true;
-    if (member == me_) return true;
-    done_[member] = std::max(done_[member], access_.load(access_.head(member).done));
-    if (done_[member] >= number) return true;
-    waits_for_ = member;
-    return false;
-  }
-  bool all_done(std::uint64_t number) {
-    if (known_all_ >= number) [[likely]]
-      return true;
-    for (Rank i = 0; i < ranks_; ++i) {
-      if (!is_done(i, number)) return false;
-    }
-    known_all_ = number;
-    return true;
-  }
-  bool is_read(const Reading& reading) {
-    if (known_all_ >= reading.number) [[likely]]
-      return true;
-    return reading.one != kNoRank ? is_done(reading.one, reading.number) : all_done(reading.number);
-  }
+  bool is_done(Rank member, std::uint64_t number);
+  bool all_done(std::uint64_t number);
+  bool is_read(const Reading& reading);
   /// Of a payload beside its number: whether a part of it is in the second of the slot's two cache lines.
   static bool is_in_both_lines(std::uint64_t bytes) noexcept {
     return bytes > kPayloadOfFirstLine && bytes <= kInlinePayload;
@@ -248,39 +198,15 @@ class BoardOf {
   }
   /// Whether this member may write to its slot of a movement, and to the `bytes` of payload there: nobody reads what is there.
   bool may_publish(BoardOp& op, std::uint64_t bytes) { return may_publish(op, op.number(), bytes); }
-  [[gnu::always_inline]] bool may_publish(BoardOp& op, std::uint64_t number, std::uint64_t bytes) {
-    return has_room(op, [&] {
-      return is_read(readers_[slot_of(number)]) &&
-             (bytes <= kInlinePayload || is_read(bulk_readers_[narrow_of(number)]));
-    });
-  }
+  [[gnu::always_inline]] bool may_publish(BoardOp& op, std::uint64_t number, std::uint64_t bytes);
   /// Whether this member may write to another one's inbox, or raise its count, for a movement.
-  bool may_push(BoardOp& op, Rank member) {
-    const std::uint64_t number = op.number();
-    return has_room(op, [&] {
-      return (member != 0 || all_done(all_read_inbox_[narrow_of(number)])) &&
-             (number <= room_.narrow || is_done(member, number - room_.narrow));
-    });
-  }
+  bool may_push(BoardOp& op, Rank member);
   /// If there is no room, this member may sleep until there is. It says so until the movement ends, and those who make room wake
   /// it. A look in which it begins to say so must be followed by another one before it sleeps.
   template <class Check>
-  [[gnu::always_inline]] bool has_room(BoardOp& op, const Check& check) {
-    if (check()) [[likely]]
-      return true;
-    if (op.short_of_room) return false;
-    is_short_of_room(op, true);
-    return check();
-  }
-  void is_short_of_room(BoardOp& op, bool is) {
-    op.short_of_room = is;
-    access_.add(access_.tiles(0).short_of_room, is ? 1 : ~std::uint64_t{0});
-  }
-  void say_done(std::uint64_t number) {
-    ended_ = number;
-    access_.store(access_.head(me_).done, number);
-    access_.wake_for_room(access_.tiles(0).short_of_room);
-  }
+  [[gnu::always_inline]] bool has_room(BoardOp& op, const Check& check);
+  void is_short_of_room(BoardOp& op, bool is);
+  void say_done(std::uint64_t number);
 
   /// Goes on with the next piece.
   void next_piece(BoardOp& op) {
@@ -297,160 +223,65 @@ class BoardOf {
   }
   /// The same of the movement with this number, and its slot.
   [[gnu::always_inline]] void publish(const BoardOp& op, std::uint64_t number, BoardSlot& slot,
-                                      std::uint64_t bytes, Rank reader) {
-    // First what this member notes for itself: behind the store, its look at the others would wait for that.
-    const Reading reading{number, reader, op.call};
-    readers_[slot_of(number)] = reading;
-    if (bytes > kInlinePayload) bulk_readers_[narrow_of(number)] = reading;
-    // The line of a later movement is in the caches of those who read it last, and a store there would wait for them. Measured
-    // on Zen 5, two members: an all-reduce of 8 bytes takes 320 ns in place of 370 on far cores, 83 in place of 88 on near ones. In
-    // an operation of several movements the others look too early, and bring the line back: a broadcast for which all have to
-    // have called would take 600 ns in place of 550.
-    if (op.plan->movements == 1 && room_.slots > kFetchedAhead) {
-      BoardSlot& later = own(me_, number + kFetchedAhead);
-      access_.prefetch_for_write(&later);
-      if (is_in_both_lines(bytes)) access_.prefetch_for_write(second_line_of(later));
-    }
-    access_.relaxed(slot.mark, op.mark);
-    access_.store(slot.number, number);
-  }
+                                      std::uint64_t bytes, Rank reader);
   /// Whether a member's slot has the number of a movement, which is that of this call.
-  [[gnu::always_inline]] bool has_come(const BoardOp& op, std::uint64_t number, BoardSlot& slot, Rank whose) {
-    const std::uint64_t there = access_.load(slot.number);
-    if (there < number) {
-      waits_for_ = whose;
-      return false;
-    }
-    if (there != number || access_.relaxed(slot.mark) != op.mark) [[unlikely]] {
-      disagrees_ = true;
-      return false;
-    }
-    return true;
-  }
+  [[gnu::always_inline]] bool has_come(const BoardOp& op, std::uint64_t number, BoardSlot& slot, Rank whose);
   bool look(const BoardOp& op, BoardSlot& slot, Rank whose) { return has_come(op, op.number(), slot, whose); }
   bool look(const BoardOp& op, Rank member) {
     const std::uint64_t number = op.number();
     return look(op, number, own(member, number), member);
   }
   /// The same of a member's own slot of the movement with this number.
-  [[gnu::always_inline]] bool look(const BoardOp& op, std::uint64_t number, BoardSlot& slot, Rank member) {
-    if (!has_come(op, number, slot, member)) return false;
-    done_[member] = number - 1;
-    // If the member is ahead, its next line comes while this member does other things. If not, the line is still in this
-    // member's cache, and the prefetch does nothing.
-    BoardSlot& next = own(member, number + 1);
-    access_.prefetch(&next);
-    if (is_in_both_lines(op.plan->payload)) access_.prefetch(second_line_of(next));
-    return true;
-  }
+  [[gnu::always_inline]] bool look(const BoardOp& op, std::uint64_t number, BoardSlot& slot, Rank member);
   // Measured: as a call it costs a short operation 8 instructions for each member that it reads from.
   [[gnu::always_inline]] const std::byte* read_payload(const BoardOp& op, Rank member, std::uint64_t bytes) {
     return read_payload(op.number(), own(member, op.number()), member, bytes);
   }
   [[gnu::always_inline]] const std::byte* read_payload(std::uint64_t number, BoardSlot& slot, Rank member,
-                                                       std::uint64_t bytes) {
-    const std::byte* const place = place_in(slot, member, number, bytes);
-    access_.reads(place, bytes);
-    return place;
-  }
+                                                       std::uint64_t bytes);
   std::byte* my_payload(const BoardOp& op, std::uint64_t bytes) {
     return my_payload(op.number(), own(me_, op.number()), bytes);
   }
-  [[gnu::always_inline]] std::byte* my_payload(std::uint64_t number, BoardSlot& slot, std::uint64_t bytes) {
-    std::byte* const place = place_in(slot, me_, number, bytes);
-    access_.writes(place, bytes);
-    return place;
-  }
+  [[gnu::always_inline]] std::byte* my_payload(std::uint64_t number, BoardSlot& slot, std::uint64_t bytes);
 
-  // What the operation does with bytes.
+  /// Whether a count has what `raises` members add to it in this movement.
+  bool count_is(const BoardOp& op, std::atomic<std::uint64_t>* counts,
+                const std::array<std::uint64_t, kMostNarrow>& before, std::uint32_t raises);
+
+  // board_bytes.hpp: what the operation does with bytes.
 
   // Of short operations. `moves` counts in tests alone: to count costs too much for a few bytes.
 
   /// Buffers are the same or do not overlap.
-  void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    if (to == from) return;
-    aqueduct::detail::copy_bytes(to, from, bytes);
-    access_.moves(2 * bytes);
-  }
+  void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
   /// The same for what others read.
-  void give(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    if (to == from) return;
-    aqueduct::detail::write_bytes(to, from, bytes);
-    access_.moves(2 * bytes);
-  }
+  void give(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
 
   // The same of large operations, of which all bytes count that are read or written.
-  void copy_long(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    if (to == from) return;
-    aqueduct::detail::copy_bytes(to, from, bytes);
-    access_.have_touched(2 * bytes);
-  }
-  void give_long(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    if (to == from) return;
-    aqueduct::detail::write_bytes(to, from, bytes);
-    access_.have_touched(2 * bytes);
-  }
+  void copy_long(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
+  void give_long(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
   /// Combines as many of `sources_`, in their order.
-  void fold_sources(const BoardOp& op, std::byte* to, std::size_t sources, std::uint64_t bytes) noexcept {
-    op.combiner->fold(to, std::span(sources_).first(sources), bytes / op.plan->element);
-    access_.have_touched((sources + 1) * bytes);
-  }
+  void fold_sources(const BoardOp& op, std::byte* to, std::size_t sources, std::uint64_t bytes) noexcept;
   /// By a copy of the system. False: as MappedBoards::fetch.
-  bool fetch(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    if (!access_.fetch(member, to, from, bytes)) return false;
-    access_.have_touched(2 * bytes);
-    return true;
-  }
+  bool fetch(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
   // Out of another member's memory, and into it, in large operations.
   /// False: the member, or its memory, is not there any more.
-  bool read(Rank member, std::byte* to, Place from, std::uint64_t bytes) noexcept {
-    if (!from.far) {
-      copy_from(member, to, from.at, bytes);
-      return true;
-    }
-    if (!fetch(member, to, from.at, bytes)) return false;
-    access_.have_read(member, bytes);
-    return true;
-  }
-  void copy_from(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    copy_long(to, from, bytes);
-    access_.have_read(member, bytes);
-  }
-  void write(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    give_long(to, from, bytes);
-    access_.have_written(member, bytes);
-  }
+  bool read(Rank member, std::byte* to, Place from, std::uint64_t bytes) noexcept;
+  void copy_from(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
+  void write(Rank member, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
   /// This member's contribution, as it travels.
-  void contribute(const BoardOp& op, std::byte* to) noexcept {
-    if (op.combiner->widen != nullptr)
-      return op.combiner->widen(to, op.in, op.plan->payload / op.plan->bytes * op.plan->count);
-    give(to, op.in, op.plan->payload);
-  }
+  void contribute(const BoardOp& op, std::byte* to) noexcept;
   /// The same where it is now, unless it travels in another type.
-  const std::byte* contribution(const BoardOp& op) noexcept {
-    if (op.combiner->widen == nullptr) return op.in;
-    contribute(op, here_.data());
-    return here_.data();
-  }
+  const std::byte* contribution(const BoardOp& op) noexcept;
   /// A result, as it has travelled.
-  void deliver(const BoardOp& op, const std::byte* from) noexcept {
-    if (op.combiner->narrow != nullptr) return op.combiner->narrow(op.out, from, op.plan->count);
-    copy(op.out, from, op.plan->bytes);
-  }
-  void combine(const BoardOp& op, std::byte* to, const std::byte* left, const std::byte* right) noexcept {
-    op.combiner->combine(to, left, right, op.plan->count, op.combiner->context);
-    access_.moves(3 * op.plan->bytes);
-  }
+  void deliver(const BoardOp& op, const std::byte* from) noexcept;
+  void combine(const BoardOp& op, std::byte* to, const std::byte* left, const std::byte* right) noexcept;
   /// Where partial results of this member are: in its output, unless they travel in another type.
   std::byte* partial(const BoardOp& op) noexcept {
     return op.combiner->narrow != nullptr ? there_.data() : op.out;
   }
-  /// Adds the contribution of the member `at` to those before it. `first`: that of member 0, if it is not on the board.
-  void accumulate(const BoardOp& op, Rank at, const std::byte* zero, const std::byte* its) noexcept {
-    std::byte* const to = partial(op);
-    if (at == 0) return;
-    combine(op, to, at == 1 ? zero : to, its);
-  }
+  /// Adds the contribution of the member `at` to those before it. `zero`: that of member 0, if it is not in the partial result.
+  void accumulate(const BoardOp& op, Rank at, const std::byte* zero, const std::byte* its) noexcept;
 
   /// Whose contributions a member needs in an exchange: those of the members before this one.
   static Rank last_read(const BoardPlan& plan, const Movement& movement) noexcept {
@@ -557,17 +388,6 @@ class BoardOf {
   void fold_partials(const BoardOp& op, const BoardPlan& plan, std::uint64_t tile);
   bool wait_for(BoardOp& op, std::span<const Rank> members);
 
-  /// Whether a count has what `raises` members add to it in this movement.
-  bool count_is(const BoardOp& op, std::atomic<std::uint64_t>* counts,
-                const std::array<std::uint64_t, kMostNarrow>& before, std::uint32_t raises) {
-    const std::uint32_t slot = narrow_of(op.number());
-    const std::uint64_t now = access_.load(counts[slot]) - before[slot];
-    if (now == raises * unit_of(op)) return true;
-    if ((now & 0xffff) >= raises) disagrees_ = true;
-    waits_for_ = kNoRank;
-    return false;
-  }
-
   Access access_;
   const BoardRoom room_;
   const Rank ranks_;
@@ -604,8 +424,10 @@ class BoardOf {
 #include "coll/shared/board_blocks_by_domains.hpp"
 #include "coll/shared/board_buffers.hpp"
 #include "coll/shared/board_by_domains.hpp"
+#include "coll/shared/board_bytes.hpp"
 #include "coll/shared/board_large.hpp"
 #include "coll/shared/board_lines_by_domains.hpp"
 #include "coll/shared/board_moves.hpp"
+#include "coll/shared/board_slots.hpp"
 #include "coll/shared/board_stream.hpp"
 #include "coll/shared/board_tiles.hpp"
