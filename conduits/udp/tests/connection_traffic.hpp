@@ -169,4 +169,10 @@ class Traffic {
   std::string wrong_;
 };
 
+/// Sends a message of so many bytes.
+inline core::Post send(Station& from, std::size_t bytes, std::byte fill = std::byte{5}) {
+  const Buffer payload(bytes, fill);
+  return from.connection->send({}, payload);
+}
+
 }  // namespace aqueduct::conduits::udp::connection_tests
