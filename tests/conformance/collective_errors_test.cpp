@@ -1,40 +1,17 @@
 #include "tests/conformance/collective_errors.hpp"
-#include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/forms.hpp"
 
+#include <array>
 #include <complex>
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace aqueduct::conformance {
 namespace {
 
-/// Wrong calls. Each breaks a team of its own: that of all ranks stays whole.
-class CollectiveErrors : public FabricTest {
- protected:
-  /// Runs `body` on `teams` teams of three members, one after the other. `which` counts them.
-  void with_teams(std::size_t teams,
-                  const std::function<void(Endpoint& me, Team& team, std::size_t which)>& body) {
-    as_each_of(3, 4096, [teams, body](Endpoint& me) {
-      for (std::size_t which = 0; which < teams; ++which) {
-        SCOPED_TRACE("team " + std::to_string(which));
-        auto team = me.world().split(0, me.rank());
-        ASSERT_TRUE(team && *team);
-        ASSERT_NO_FATAL_FAILURE(body(me, **team, which));
-        const Status ended = (*team)->end();
-        EXPECT_TRUE(ended) << "a team that is broken can be ended: " << ended.text();
-      }
-      ASSERT_TRUE(me.barrier());
-    });
-  }
-  /// For calls that differ: runs nothing where members do not find that out.
-  void with_mismatches(std::size_t teams,
-                       const std::function<void(Endpoint& me, Team& team, std::size_t which)>& body) {
-    with_teams(teams, [body](Endpoint& me, Team& team, std::size_t which) {
-      if (finds_different_calls(me)) body(me, team, which);
-    });
-  }
-};
+/// Wrong calls, and calls that end at a limit.
+class CollectiveErrors : public CollectiveErrorsTest {};
 
 /// All members' calls are wrong alike: each is told at once, nothing has happened, and the team goes on.
 void expect_all_refused(Endpoint& me, Team& team, ErrorCode why, const std::function<Event(Team&)>& call) {
@@ -188,171 +165,6 @@ TEST_P(CollectiveErrors, OptionsThatAnOperationDoesNotUseMayDiffer) {
       ASSERT_TRUE(status) << status.text();
       EXPECT_EQ(data[0], 10 + root);
     }
-  });
-}
-
-/// Each member makes a call of its own, and no member is right.
-void expect_mismatch(Endpoint& me, Team& team, const std::function<Event(Team&)>& call) {
-  const ErrorCode found = ends_soon(me, call(team));
-  EXPECT_EQ(found, ErrorCode::mismatch) << describe(found).name;
-  ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
-}
-
-// With Sync::all at both ends all members meet, by whichever algorithm.
-TEST_P(CollectiveErrors, DifferentOperationsAreAMismatch) {
-  with_mismatches(1, [](Endpoint& me, Team& team, std::size_t) {
-    std::array<std::uint32_t, 4> in{};
-    std::array<std::uint32_t, 12> out{};
-    expect_mismatch(me, team, [&](Team& on) {
-      return on.index() == 1 ? all_gather_nb(on, in, out)
-                             : all_reduce_nb(on, in, std::span(out).first(4), ReduceOp::sum);
-    });
-  });
-}
-
-TEST_P(CollectiveErrors, DifferentSizesAreAMismatch) {
-  with_mismatches(1, [](Endpoint& me, Team& team, std::size_t) {
-    std::array<std::uint32_t, 64> data{};
-    expect_mismatch(me, team, [&](Team& on) {
-      return all_reduce_nb(on, std::span(data).first(on.index() == 2 ? 40 : 41), ReduceOp::sum);
-    });
-  });
-}
-
-TEST_P(CollectiveErrors, DifferentOperatorsTypesOrModesAreAMismatch) {
-  with_mismatches(4, [](Endpoint& me, Team& team, std::size_t which) {
-    std::array<std::uint32_t, 4> data{};
-    std::array<float, 4> others{};
-    expect_mismatch(me, team, [&](Team& on) {
-      CollOptions options;
-      const bool other = on.index() == which % 3;
-      if (which == 0) return all_reduce_nb(on, data, other ? ReduceOp::min : ReduceOp::max);
-      if (which == 1 && other) return all_reduce_nb(on, others, ReduceOp::sum);
-      if (which == 2 && other) options.order = ReduceOrder::exact;
-      if (which == 3 && other) options.out = Sync::mine;
-      return all_reduce_nb(on, data, ReduceOp::sum, options);
-    });
-  });
-}
-
-// Members that know each other's places may take another algorithm than those that do not.
-TEST_P(CollectiveErrors, DifferentKindsOfBuffersAreAMismatch) {
-  with_mismatches(3, [](Endpoint& me, Team& team, std::size_t which) {
-    OnAll<std::uint64_t> places;  // at the beginning of the first segment
-    places.count = 4;
-    std::array<std::uint64_t, 4> data{};
-    expect_mismatch(me, team, [&](Team& on) {
-      return on.index() == which ? all_reduce_nb(on, places, ReduceOp::sum)
-                                 : all_reduce_nb(on, data, ReduceOp::sum);
-    });
-  });
-}
-
-TEST_P(CollectiveErrors, AnOperatorThatIsCommutativeOnSomeMembersIsAMismatch) {
-  with_mismatches(1, [](Endpoint& me, Team& team, std::size_t) {
-    const auto combine = [](void* to, const void* left, const void* right, std::size_t count, void*) {
-      for (std::size_t i = 0; i < count; ++i)
-        static_cast<std::uint32_t*>(to)[i] =
-            static_cast<const std::uint32_t*>(left)[i] + static_cast<const std::uint32_t*>(right)[i];
-    };
-    ASSERT_TRUE(add_operator(me, 77, {combine, nullptr, sizeof(std::uint32_t), team.index() == 1}));
-    std::array<std::uint32_t, 4> data{};
-    expect_mismatch(me, team, [&](Team& on) { return all_reduce_nb(on, data, Reducer::user(77)); });
-  });
-}
-
-// A later call of the same kind is not the same call.
-TEST_P(CollectiveErrors, ACallThatAMemberLeavesOutIsAMismatch) {
-  with_mismatches(1, [](Endpoint& me, Team& team, std::size_t) {
-    std::array<std::uint32_t, 4> data{};
-    ASSERT_TRUE(all_reduce(team, data, ReduceOp::sum));
-    Event left_out;
-    if (team.index() != 0) left_out = all_reduce_nb(team, std::span(data).first(1), ReduceOp::sum);
-    std::array<std::uint32_t, 4> more{};
-    Event event = all_reduce_nb(team, more, ReduceOp::sum);
-    const ErrorCode last = ends_soon(me, std::move(event));
-    EXPECT_EQ(last, ErrorCode::mismatch) << describe(last).name;
-    if (team.index() != 0) {
-      const ErrorCode before = ends_soon(me, std::move(left_out));
-      EXPECT_EQ(before, ErrorCode::mismatch) << describe(before).name;
-    }
-    ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
-  });
-}
-
-/// Member `other` binds or ends a plan where the others start an operation; then all start another one.
-void expect_plan_mismatch(Endpoint& me, Team& team, Rank other, bool ends) {
-  std::array<std::uint32_t, 4> planned{}, data{}, more{};
-  std::optional<CollPlan> plan;
-  if (ends) {
-    auto bound = all_reduce_plan(team, planned, ReduceOp::sum);
-    ASSERT_TRUE(bound) << bound.status().text();
-    plan.emplace(*std::move(bound));
-    ASSERT_TRUE(plan->run());
-  }
-  Event first;
-  ErrorCode about = ErrorCode::ok;
-  if (team.index() != other) {
-    first = all_reduce_nb(team, data, ReduceOp::sum);
-  } else if (ends) {
-    about = plan->end().code();
-  } else {
-    auto bound = all_reduce_plan(team, planned, ReduceOp::sum);
-    about = bound.status().code();
-    if (bound) plan.emplace(*std::move(bound));
-  }
-  // It may have been told of the others' calls already.
-  EXPECT_TRUE(about == ErrorCode::ok || about == ErrorCode::mismatch) << describe(about).name;
-  const ErrorCode last = ends_soon(me, all_reduce_nb(team, more, ReduceOp::sum));
-  EXPECT_EQ(last, ErrorCode::mismatch) << describe(last).name;
-  const ErrorCode before = ends_soon(me, std::move(first));
-  EXPECT_EQ(before, team.index() == other ? ErrorCode::ok : ErrorCode::mismatch) << describe(before).name;
-  ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
-}
-
-// To bind and to end a plan are calls like others, though they send nothing.
-TEST_P(CollectiveErrors, ABindWhereOthersStartIsAMismatch) {
-  with_mismatches(3, [](Endpoint& me, Team& team, std::size_t which) {
-    expect_plan_mismatch(me, team, static_cast<Rank>(which), false);
-  });
-}
-
-TEST_P(CollectiveErrors, AnEndOfAPlanWhereOthersStartIsAMismatch) {
-  with_mismatches(3, [](Endpoint& me, Team& team, std::size_t which) {
-    expect_plan_mismatch(me, team, static_cast<Rank>(which), true);
-  });
-}
-
-TEST_P(CollectiveErrors, BindsOfDifferentPlansAreAMismatch) {
-  with_mismatches(1, [](Endpoint& me, Team& team, std::size_t) {
-    std::array<std::uint32_t, 4> data{};
-    auto plan = team.index() == 1 ? all_reduce_plan(team, data, ReduceOp::max)
-                                  : all_reduce_plan(team, data, ReduceOp::min);
-    if (!plan) {
-      EXPECT_EQ(plan.status().code(), ErrorCode::mismatch);
-    } else {
-      const ErrorCode started = ends_soon(me, plan->start());
-      EXPECT_EQ(started, ErrorCode::mismatch) << describe(started).name;
-    }
-    ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
-  });
-}
-
-// A member that destroys its plan makes no call.
-TEST_P(CollectiveErrors, APlanMayBeDestroyedOnSomeMembers) {
-  with_teams(1, [](Endpoint&, Team& team, std::size_t) {
-    std::array<std::uint32_t, 4> planned{1, 2, 3, 4};
-    std::uint64_t word = 1;
-    {
-      auto plan = all_reduce_plan(team, planned, ReduceOp::sum);
-      ASSERT_TRUE(plan) << plan.status().text();
-      ASSERT_TRUE(plan->run());
-      if (team.index() != 1) *plan = CollPlan();
-      ASSERT_TRUE(all_reduce(team, std::span(&word, 1), ReduceOp::sum));
-      EXPECT_EQ(word, 3u);
-    }
-    ASSERT_TRUE(all_reduce(team, std::span(&word, 1), ReduceOp::sum));
-    EXPECT_EQ(word, 9u);
   });
 }
 
