@@ -9,7 +9,7 @@ namespace aqueduct::am {
 
 void Messages::add_credit_returns() noexcept {
   const auto asked = [](void*, Incoming& in, const std::byte*, MutableBytes) {
-    in.state.messages->peers_[in.source].return_at = 1;  // `dispatch` returns what is owed
+    in.state.messages->peers_[in.source].return_at = 1;  // `take` returns what is owed
   };
   add_internal(kAmReturnCredits, AmCategory::short_request, 0, {asked, nullptr});
 }

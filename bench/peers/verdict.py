@@ -9,7 +9,7 @@ import math
 import random
 import statistics
 
-LEAST_TURNS = 11  # specified: design.md, section 8
+LEAST_TURNS = 11  # specified: docs/performance.md, "ahead"
 CONFIDENCE = 0.95  # specified in the same place
 RESAMPLES = 4000  # chosen: the interval's ends vary by less than their third digit
 

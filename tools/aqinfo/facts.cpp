@@ -14,7 +14,7 @@
 namespace aqueduct::aqinfo {
 namespace {
 
-/// In the order of design.md, section 3.
+/// In the order of docs/write-a-conduit.md, "What a conduit may offer", as far as aqinfo shows them.
 std::vector<Capability> capabilities_of(core::Conduit& conduit) {
   return {
       {"rma", conduit.rma() != nullptr, "by active messages, in pieces of one packet each"},
