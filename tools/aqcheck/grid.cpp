@@ -182,45 +182,56 @@ std::vector<coll::TreeRecipe> recipes_of(Rank ranks, const Grid& grid) {
   return out;
 }
 
-void for_each_case_with(Case made, const Grid& grid, const std::function<void(const Case&)>& visit) {
+constexpr Sync kSyncModes[] = {Sync::none, Sync::mine, Sync::all};
+
+/// Visits the case with every choice of whose outputs peers reach, and of the passes before and after.
+void for_each_reach(Case& made, const Grid& grid, const std::function<void(const Case&)>& visit) {
   const coll::Algorithm& algorithm = *made.algorithm;
-  constexpr Sync kModes[] = {Sync::none, Sync::mine, Sync::all};
-  const bool barrier = algorithm.operation == Operation::barrier;
   Shape& shape = made.shape;
-  shape.operation = algorithm.operation;
-  shape.ranks = grid.ranks;
-  const auto with_modes = [&] {
-    for (const Sync in : kModes) {
-      for (const Sync out : kModes) {
-        for (const Addresses addresses : {Addresses::local, Addresses::single}) {
-          if (grid.light && !barrier && (in != out || addresses != Addresses::single)) continue;
-          if (barrier && (in != Sync::none || out != Sync::none || addresses != Addresses::local)) continue;
-          if (made.blocks != nullptr && addresses != Addresses::local) continue;  // they use no addresses
-          for (const bool in_place : {false, true}) {
-            shape.in = in;
-            shape.out = out;
-            shape.addresses = addresses;
-            made.in_place = in_place;
-            if (in_place && (barrier || grid.light || made.blocks != nullptr || !has_place(shape.operation)))
-              continue;
-            if (coll::Schedule::refusal(algorithm, shape) != nullptr) continue;
-            for (const auto reached : {Case::Reached::none, Case::Reached::odd, Case::Reached::all}) {
-              const bool announced = coll::Announced::needed(algorithm, shape) && grid.ranks > 1;
-              if (reached != Case::Reached::none && !announced) continue;
-              made.reached = reached;
-              visit(made);
-              // The same algorithm between other passes. Two members have no other ones, and hosts have their own.
-              const bool passes = !barrier && (in == Sync::all || out == Sync::all);
-              if (!passes || in_place || grid.ranks < 3 || algorithm.hosts) continue;
-              shape.few_signals = true;
-              visit(made);
-              shape.few_signals = false;
-            }
-          }
+  const bool barrier = shape.operation == Operation::barrier;
+  for (const auto reached : {Case::Reached::none, Case::Reached::odd, Case::Reached::all}) {
+    const bool announced = coll::Announced::needed(algorithm, shape) && grid.ranks > 1;
+    if (reached != Case::Reached::none && !announced) continue;
+    made.reached = reached;
+    visit(made);
+    // The same algorithm between other passes. Two members have no other ones, and hosts have their own.
+    const bool passes = !barrier && (shape.in == Sync::all || shape.out == Sync::all);
+    if (!passes || made.in_place || grid.ranks < 3 || algorithm.hosts) continue;
+    shape.few_signals = true;
+    visit(made);
+    shape.few_signals = false;
+  }
+}
+
+/// Visits the case in all sync modes, with and without known addresses, in place and not.
+void for_each_mode(Case& made, const Grid& grid, const std::function<void(const Case&)>& visit) {
+  Shape& shape = made.shape;
+  const bool barrier = shape.operation == Operation::barrier;
+  for (const Sync in : kSyncModes) {
+    for (const Sync out : kSyncModes) {
+      for (const Addresses addresses : {Addresses::local, Addresses::single}) {
+        if (grid.light && !barrier && (in != out || addresses != Addresses::single)) continue;
+        if (barrier && (in != Sync::none || out != Sync::none || addresses != Addresses::local)) continue;
+        if (made.blocks != nullptr && addresses != Addresses::local) continue;  // they use no addresses
+        for (const bool in_place : {false, true}) {
+          shape.in = in;
+          shape.out = out;
+          shape.addresses = addresses;
+          made.in_place = in_place;
+          if (in_place && (barrier || grid.light || made.blocks != nullptr || !has_place(shape.operation)))
+            continue;
+          if (coll::Schedule::refusal(*made.algorithm, shape) != nullptr) continue;
+          for_each_reach(made, grid, visit);
         }
       }
     }
-  };
+  }
+}
+
+/// Blocks that are alike, of the grid's sizes, with every parameter, root and order.
+void for_each_size(Case& made, const Grid& grid, const std::function<void(const Case&)>& visit) {
+  const coll::Algorithm& algorithm = *made.algorithm;
+  Shape& shape = made.shape;
   for (const auto& parameters : choices(algorithm, grid.ranks)) {
     shape.parameters = parameters;
     for (const Block& block : blocks(algorithm, shape, grid)) {
@@ -236,34 +247,44 @@ void for_each_case_with(Case made, const Grid& grid, const std::function<void(co
           shape.commutative = false;
           if (differs_if_commutative(algorithm, shape)) {
             shape.commutative = true;
-            with_modes();
+            for_each_mode(made, grid, visit);
             shape.commutative = false;
           }
-          with_modes();
+          for_each_mode(made, grid, visit);
         }
       }
       shape.root = 0;
     }
   }
-  if (!has_blocks(algorithm.operation) || grid.light) return;
-  // Blocks that differ: in one run, and the first and a later one of several.
+}
+
+/// Blocks that differ: in one run, and the first and a later one of several.
+void for_each_part(Case& made, const Grid& grid, const std::function<void(const Case&)>& visit) {
   struct Part {
     std::uint64_t begin;
     std::uint64_t bytes;
   };
   std::vector<Part> parts{{0, 7}};
   if (grid.every_size) parts.insert(parts.end(), {{0, 3}, {3, 3}, {6, 3}});
+  Shape& shape = made.shape;
   shape.element = 1;
   shape.order = Order::same_everywhere;
   std::uint32_t seed = 0;
   for (const Part& part : parts) {
-    for (const Rank root : roots(algorithm.operation, false, grid)) {
+    for (const Rank root : roots(shape.operation, false, grid)) {
       shape.root = root;
       shape.bytes = shape.pitch = part.bytes;
       made.blocks = chance_blocks(shape, 7, part.begin, ++seed);
-      with_modes();
+      for_each_mode(made, grid, visit);
     }
   }
+}
+
+void for_each_case_with(Case made, const Grid& grid, const std::function<void(const Case&)>& visit) {
+  made.shape.operation = made.algorithm->operation;
+  made.shape.ranks = grid.ranks;
+  for_each_size(made, grid, visit);
+  if (has_blocks(made.shape.operation) && !grid.light) for_each_part(made, grid, visit);
 }
 
 }  // namespace
