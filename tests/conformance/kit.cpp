@@ -81,16 +81,8 @@ int run_case_as_rank(int number) {
   return 1;
 }
 
-}  // namespace
-
-int run_kit(int argc, char** argv, FabricList fabrics) {
-  Selection& selection = program_selection();
-  selection.all = fabrics;
-  const std::string program = std::filesystem::path(argv[0]).filename();
-  long limit = kStandardLimit;
-  bool only_list = false;
-
-  CLI::App app("Checks that a conduit does everything that Aqueduct requires.", program);
+/// Adds the kit's options to the parser, which keeps references to all of these.
+void add_options(CLI::App& app, Selection& selection, long& limit, bool& only_list) {
   auto* conduit = app.add_option("--conduit", selection.conduit, "only this conduit's fabrics");
   app.add_option("--plugin", selection.plugin, "a conduit in a shared object, as AQUEDUCT_CONDUIT=FILE")
       ->check(CLI::ExistingFile)
@@ -126,37 +118,29 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
       ->group("");
   app.footer("GoogleTest's own options work too: --gtest_filter=*Put* --gtest_repeat=10 …");
   app.allow_extras();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
-  }
+}
 
-  selection.limit = std::chrono::seconds(limit);
-  if (!selection.plugin.empty() && !conduits::is_path(selection.plugin)) {
-    selection.plugin.insert(0, "./");  // a '/' distinguishes a file from a name
-  }
+/// Says what is wrong with the selected conduit, if something is. Returns whether it is usable.
+bool has_usable_conduit(const Selection& selection, const std::string& program) {
   if (const std::string problem = unknown_conduit(selection.conduit); !problem.empty()) {
     fmt::print(stderr, "{}: {}\n", program, problem);
-    return kUsage;
+    return false;
   }
   if (!selection.plugin.empty()) {
     if (const conduits::Available& loaded = conduits::at_path(selection.plugin); loaded.entry == nullptr) {
       fmt::print(stderr, "{}: --plugin {}: {}\n", program, selection.plugin, loaded.problem);
-      return kUsage;
+      return false;
     }
   }
-  if (only_list) return print_list(selection);
-  if (select(selection).empty()) {
-    fmt::print(stderr, "{}: no fabric of conduit '{}'{} contains '{}'; try {} --list\n", program,
-               selection.conduit, selection.launches() ? " with a process for each rank" : "",
-               selection.fabric, program);
-    return kUsage;
-  }
+  return true;
+}
 
-  // The remaining arguments are GoogleTest's. It instantiates the suites during its start, for the selected fabrics.
-  std::vector<std::string> rest = {argv[0]};
-  for (const std::string& extra : app.remaining()) rest.push_back(extra);
+/// Starts GoogleTest with the arguments that the kit does not know. It instantiates the suites during its start, for the
+/// selected fabrics. Returns whether it knows them all.
+bool start_google_test(char* own_name, const std::vector<std::string>& others, const Selection& selection,
+                       const std::string& program) {
+  std::vector<std::string> rest = {own_name};
+  for (const std::string& extra : others) rest.push_back(extra);
   std::vector<char*> arguments;
   for (std::string& argument : rest) arguments.push_back(argument.data());
   int count = static_cast<int>(arguments.size());
@@ -169,9 +153,41 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
   testing::InitGoogleTest(&count, arguments.data());
   if (count > 1) {
     fmt::print(stderr, "{}: unknown option '{}'; try {} --help\n", program, arguments[1], program);
-    return kUsage;
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int run_kit(int argc, char** argv, FabricList fabrics) {
+  Selection& selection = program_selection();
+  selection.all = fabrics;
+  const std::string program = std::filesystem::path(argv[0]).filename();
+  long limit = kStandardLimit;
+  bool only_list = false;
+
+  CLI::App app("Checks that a conduit does everything that Aqueduct requires.", program);
+  add_options(app, selection, limit, only_list);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
   }
 
+  selection.limit = std::chrono::seconds(limit);
+  if (!selection.plugin.empty() && !conduits::is_path(selection.plugin)) {
+    selection.plugin.insert(0, "./");  // a '/' distinguishes a file from a name
+  }
+  if (!has_usable_conduit(selection, program)) return kUsage;
+  if (only_list) return print_list(selection);
+  if (select(selection).empty()) {
+    fmt::print(stderr, "{}: no fabric of conduit '{}'{} contains '{}'; try {} --list\n", program,
+               selection.conduit, selection.launches() ? " with a process for each rank" : "",
+               selection.fabric, program);
+    return kUsage;
+  }
+  if (!start_google_test(argv[0], app.remaining(), selection, program)) return kUsage;
   return selection.as_rank != 0 ? run_case_as_rank(selection.as_rank) : run_cases();
 }
 
