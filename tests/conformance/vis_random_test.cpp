@@ -28,14 +28,13 @@ struct Round {
   std::vector<std::int64_t> there_bytes;
   std::vector<std::int64_t> here_bytes;
 
-  Round(std::uint64_t seed, std::uint64_t most, std::uint64_t unit = 1) {
+  Round(std::uint64_t seed, std::uint64_t most) {
     RandomShapes random(seed);
     do {
-      there = random.below(2) == 0 ? random.any(most, unit)
-                                   : random.of_sum(unit * random.below(most / unit), unit);
+      there = random.below(2) == 0 ? random.any(most) : random.of_sum(random.below(most));
       there_bytes = there.bytes();
     } while (reach(there_bytes) > kVisSegment);
-    here = random.of_sum(there_bytes.size(), unit);
+    here = random.of_sum(there_bytes.size());
     here_bytes = here.bytes();
   }
   std::string name() const { return there.name + " there, " + here.name + " here"; }
