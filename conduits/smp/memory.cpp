@@ -229,62 +229,80 @@ bool SharedMemory::falls_back(const Config& config) noexcept {
   return config.text("smp_memory") == "memfd" && ::access("/proc/self/fd", F_OK) != 0;
 }
 
-Result<SharedMemory> SharedMemory::create(const core::Process& process, const std::string& name,
-                                          std::size_t bytes) {
-  SharedMemory memory;
-  memory.bytes_ = bytes;
-  bool is_huge = false;  // a file of huge pages
-  const std::string huge = process.config->text("smp_huge_pages");
-  if (const auto most = available_memory(); bytes > most) {
+/// Errors: no_memory or no_space, if the system cannot give `bytes_`.
+Status SharedMemory::check_size(const core::Process& process, const std::string& name) const {
+  if (const auto most = available_memory(); bytes_ > most) {
     process.log->error(
         "{}: {} bytes are more than the {} that this machine has free; make segments smaller "
         "(AQUEDUCT_SEGMENT_BYTES)",
-        name, bytes, most);
+        name, bytes_, most);
     return ErrorCode::no_memory;
   }
-  if (const auto most = largest_file(); bytes > most) {
+  if (const auto most = largest_file(); bytes_ > most) {
     process.log->error(
         "{}: {} bytes are more than a file of this process may have, {}; raise that limit (ulimit -f "
         "unlimited) or make "
         "segments smaller (AQUEDUCT_SEGMENT_BYTES)",
-        name, bytes, most);
+        name, bytes_, most);
     return ErrorCode::no_space;
   }
-  if (process.config->text("smp_memory") == "posix" || falls_back(*process.config)) {
-    memory.path_ =
-        process.config->text("smp_directory") + "/aqueduct-" + std::to_string(process.job) + "-" + name;
-    if (memory.path_.size() >= sizeof(MemoryKey::path)) {
-      process.log->error(
-          "AQUEDUCT_SMP_DIRECTORY makes names of {} characters, {} are the most: choose a shorter one",
-          memory.path_.size(), sizeof(MemoryKey::path) - 1);
-      memory.path_.clear();
-      return ErrorCode::bad_setting;
-    }
-    memory.fd_ = make_file(process, memory.path_, bytes);
-    if (memory.fd_ < 0) {
-      memory.path_.clear();
-      return errno == ENOSPC || errno == EFBIG ? ErrorCode::no_space : ErrorCode::network_failed;
-    }
-  } else {
-    if (huge == "hugetlb") {
-      const std::size_t rounded = (bytes + kHugePage - 1) & ~(kHugePage - 1);
-      if (rounded <= largest_file()) memory.fd_ = make_memfd(name, rounded, true);
-      if (memory.fd_ >= 0) {
-        memory.bytes_ = rounded;
-        is_huge = true;
-      } else {
-        process.log->warn("{}: no huge pages ({}); reserve some with vm.nr_hugepages. Ordinary pages serve",
-                          name, std::strerror(errno));
-      }
-    }
-    if (memory.fd_ < 0) memory.fd_ = make_memfd(name, bytes, false);
-    if (memory.fd_ < 0) {
-      const int why = errno;
-      process.log->error("{}: the system gives no shared memory of {} bytes: {}", name, bytes,
-                         core::no_descriptor(why));
-      return why == EMFILE || why == ENFILE ? ErrorCode::network_failed : ErrorCode::no_memory;
+  return {};
+}
+
+/// Makes a file of `bytes_`. Errors: as `create`.
+Status SharedMemory::make_named(const core::Process& process, const std::string& name) {
+  path_ = process.config->text("smp_directory") + "/aqueduct-" + std::to_string(process.job) + "-" + name;
+  if (path_.size() >= sizeof(MemoryKey::path)) {
+    process.log->error(
+        "AQUEDUCT_SMP_DIRECTORY makes names of {} characters, {} are the most: choose a shorter one",
+        path_.size(), sizeof(MemoryKey::path) - 1);
+    path_.clear();
+    return ErrorCode::bad_setting;
+  }
+  fd_ = make_file(process, path_, bytes_);
+  if (fd_ < 0) {
+    path_.clear();
+    return errno == ENOSPC || errno == EFBIG ? ErrorCode::no_space : ErrorCode::network_failed;
+  }
+  return {};
+}
+
+/// Makes a memfd of `bytes_`, or of huge pages and a multiple of their size if it can. Errors: as `create`.
+Status SharedMemory::make_unnamed(const core::Process& process, const std::string& name, bool wants_huge,
+                                  bool& is_huge) {
+  const std::size_t bytes = bytes_;
+  if (wants_huge) {
+    const std::size_t rounded = (bytes + kHugePage - 1) & ~(kHugePage - 1);
+    if (rounded <= largest_file()) fd_ = make_memfd(name, rounded, true);
+    if (fd_ >= 0) {
+      bytes_ = rounded;
+      is_huge = true;
+    } else {
+      process.log->warn("{}: no huge pages ({}); reserve some with vm.nr_hugepages. Ordinary pages serve",
+                        name, std::strerror(errno));
     }
   }
+  if (fd_ < 0) fd_ = make_memfd(name, bytes, false);
+  if (fd_ < 0) {
+    const int why = errno;
+    process.log->error("{}: the system gives no shared memory of {} bytes: {}", name, bytes,
+                       core::no_descriptor(why));
+    return why == EMFILE || why == ENFILE ? ErrorCode::network_failed : ErrorCode::no_memory;
+  }
+  return {};
+}
+
+Result<SharedMemory> SharedMemory::create(const core::Process& process, const std::string& name,
+                                          std::size_t bytes) {
+  SharedMemory memory;
+  memory.bytes_ = bytes;
+  if (const Status status = memory.check_size(process, name); !status) return status;
+  const std::string huge = process.config->text("smp_huge_pages");
+  bool is_huge = false;  // a file of huge pages
+  const bool has_file = process.config->text("smp_memory") == "posix" || falls_back(*process.config);
+  const Status made = has_file ? memory.make_named(process, name)
+                               : memory.make_unnamed(process, name, huge == "hugetlb", is_huge);
+  if (!made) return made;
   bool is_mapped = memory.map();
   if (!is_mapped && is_huge) {  // fewer huge pages are free than are needed
     process.log->warn("{}: too few huge pages are free; ordinary ones serve", name);

@@ -56,6 +56,9 @@ class SharedMemory {
   bool has_name() const noexcept { return !path_.empty(); }
 
  private:
+  Status check_size(const core::Process& process, const std::string& name) const;
+  Status make_named(const core::Process& process, const std::string& name);
+  Status make_unnamed(const core::Process& process, const std::string& name, bool wants_huge, bool& is_huge);
   void close() noexcept;
   /// Maps `bytes_` of `fd_`. False: errno says why.
   bool map() noexcept;
