@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tests/supp
 
 import callgrind  # noqa: E402
 
-# Of a lone put between two ranks of one process, whose datagram leaves in the call: without what the system does. Measured: 2080,
+# Of a lone put between two ranks of one process, whose datagram leaves in the call: without what the system does. Measured: 2106,
 # the same each time. This limit keeps it from getting worse.
 GOALS = {"put": 2140}
 
