@@ -68,9 +68,10 @@ void CommandLine::add_to(CLI::App& app, Options& options) {
   app.add_option("--candidates", options.candidates, "how many of the model's first algorithms are measured")
       ->check(CLI::Range(1U, 10000U))
       ->capture_default_str();
-  app.add_option("--exhaustive", options.exhaustive,
-                 "after each search, measures all algorithms so many times, and says what the choice costs; not "
-                 "part of --seconds")
+  app.add_option(
+         "--exhaustive", options.exhaustive,
+         "after each search, measures all algorithms so many times, and says what the choice costs; not "
+         "part of --seconds")
       ->type_name("TIMES")
       ->check(CLI::Range(2U, TuneOptions::kMostExhaustive));
   app.add_flag("--json", options.json, "an object on a line for each decision");
