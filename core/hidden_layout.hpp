@@ -11,10 +11,20 @@ namespace aqueduct::core {
 struct HiddenSizes {
   std::uint64_t counters = 0;  ///< a multiple of 8: whole lines of 64 bytes
   std::uint64_t scratch = 0;   ///< bytes; a multiple of 64
+  /// Bytes of the scratch that the settings do not name: more for the board of all ranks.
+  std::uint64_t board = 0;
+
+  /// Memory that all ranks map, of which only what is touched takes pages.
+  void add_board() noexcept {
+    board = kBoard;
+    scratch += kBoard;
+  }
+  /// Chosen: with the default settings, eight slots of 256 KiB for each member (coll/shared/board_lines.hpp).
+  static constexpr std::uint64_t kBoard = (2 << 20) + (256 << 10);
 
   static HiddenSizes of(const Config& settings) {
     return {static_cast<std::uint64_t>(settings.number("coll_counters")) / 8 * 8,
-            static_cast<std::uint64_t>(settings.number("coll_scratch")) / 64 * 64};
+            static_cast<std::uint64_t>(settings.number("coll_scratch")) / 64 * 64, 0};
   }
 };
 

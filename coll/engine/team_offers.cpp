@@ -44,7 +44,7 @@ ScratchRoom least_room(Rank members) noexcept {
 
 ScratchRoom world_room(const core::HiddenSizes& sizes, Rank ranks) noexcept {
   const ScratchRoom least = least_room(ranks);
-  const std::uint64_t half = sizes.scratch / 2 / kScratchLine * kScratchLine;
+  const std::uint64_t half = (sizes.scratch - sizes.board) / 2 / kScratchLine * kScratchLine + sizes.board;
   const std::uint64_t bytes = std::min(sizes.scratch, std::max(half, least.bytes));
   const std::uint64_t counters = std::min(sizes.counters / 2, useful_counters(bytes, ranks));
   return {bytes, std::min(sizes.counters, std::max(counters, least.counters))};

@@ -23,14 +23,14 @@ constexpr std::uint64_t kMostOfTwo = 16384;
 // 1.35 us in slots, 0.38 and 1.2 by tiles; an all-gather on far cores 1.4 and 1.05 mapped.
 constexpr std::uint64_t kMostExchanged = 4096;
 constexpr std::uint64_t kMostOfMany = 1024;
-constexpr std::uint64_t kMostOfCrowded = kMostBulk;
+constexpr std::uint64_t kMostOfCrowded = 32768;
 /// Of what one member combines for all, the sum over the members: the most that was measured, with two
 /// processors. Where more processors would wait, all members combine a part.
 constexpr std::uint64_t kMostCombined = std::uint64_t{256} << 10;
 /// Chosen: pieces of what must go through the board are at least so long.
 constexpr std::uint32_t kLeastBulk = 1024;
-/// The most pieces of a call that goes in pieces where ranks share processors. Measured: half of the slots.
-constexpr std::uint64_t kMostPieces = 4;
+/// The most that goes in pieces where ranks share processors, if buffers might lie in segments. Measured: 128 KiB.
+constexpr std::uint64_t kMostStreamed = 131072;
 /// Chosen: more members than this do not all look at all.
 constexpr Rank kMostFlat = 8;
 
@@ -94,7 +94,8 @@ BoardMethod large_method_for(const Shape& shape, const TeamTraits& team) noexcep
   // Among two, programs of MPI's manner have inputs that nobody maps, and the leaf runs ahead. Measured on Zen 5, far cores: a
   // reduce of 64 KiB takes 2.9 us so, and 4.6 by tiles through the board.
   const bool streams = team.crowded || (shape.ranks == 2 && shape.operation == Operation::reduce);
-  if (streams && one_way && shape.bytes <= kMostPieces * piece_through(shape, team.board))
+  const std::uint64_t published = payload_of(shape);
+  if (streams && one_way && published <= std::min(kMostStreamed, 4 * std::uint64_t{team.board.bulk}))
     return BoardMethod::stream;
   if (!reduces(shape.operation)) return BoardMethod::mapped;
   return team.crowded ? BoardMethod::claims : BoardMethod::tiles;

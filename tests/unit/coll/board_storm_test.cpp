@@ -1,5 +1,6 @@
 // Threads as members of a board, with calls of all kinds in a row: wrong results, and under the thread sanitizer races.
 
+#include "core/hidden_layout.hpp"
 #include "tests/unit/coll/board_storm.hpp"
 #include "topology/placement.hpp"
 
@@ -85,7 +86,7 @@ TEST(BoardStorm, MembersThatRunAheadOverwriteNothing) {
 TEST(BoardRooms, AreTheSameForEqualSizesAndLeaveWhatIsNeeded) {
   EXPECT_EQ(board_within(1024, 1024, false).slots, 0u);
   EXPECT_EQ(board_within(1024 + taken_by(kLeanBoard), 1024, false), kLeanBoard);
-  for (std::uint64_t bytes = 1024; bytes <= 4 << 20; bytes += 1024) {
+  for (std::uint64_t bytes = 1024; bytes <= 5 << 20; bytes += 1024) {
     for (const bool crowded : {false, true}) {
       const BoardRoom room = board_within(bytes, 1024, crowded);
       EXPECT_LE(taken_by(room) + 1024, bytes + (room.slots == 0 ? 1024 : 0));
@@ -94,8 +95,11 @@ TEST(BoardRooms, AreTheSameForEqualSizesAndLeaveWhatIsNeeded) {
     }
   }
   EXPECT_EQ(board_within(2 << 20, 1024, false),
-            (BoardRoom{.slots = kMostSlots, .narrow = kMostNarrow, .bulk = kMostBulk}));
+            (BoardRoom{.slots = kMostSlots, .narrow = kMostNarrow, .bulk = 32768}));
   EXPECT_EQ(board_within(2 << 20, 1024, true),
+            (BoardRoom{.slots = kMostSlotsOfCrowded, .narrow = kMostNarrow, .bulk = 32768}));
+  // The team of all ranks of a host, with the default settings.
+  EXPECT_EQ(board_within((2 << 20) + core::HiddenSizes::kBoard, 1024, true),
             (BoardRoom{.slots = kMostSlotsOfCrowded, .narrow = kMostNarrow, .bulk = kMostBulk}));
   // A team's usual place: what is longer than a line comes first, then lines for more calls.
   EXPECT_EQ(board_within(64 << 10, 1024, false),

@@ -23,7 +23,8 @@ namespace aqueduct::coll {
 namespace {
 
 /// As much as the team of all ranks has.
-constexpr BoardRoom kWorldRoom{.slots = kMostSlots, .narrow = kMostNarrow, .bulk = kMostBulk};
+constexpr std::uint32_t kBulk = 32768;
+constexpr BoardRoom kWorldRoom{.slots = kMostSlots, .narrow = kMostNarrow, .bulk = kBulk};
 
 Shape board_shape(Operation operation, Rank ranks, std::uint64_t bytes, Sync sync = Sync::all) {
   Shape shape;
@@ -66,7 +67,7 @@ TEST(MemoryChoice, ReductionsCrossFromATreeToTilesWhereTheFormsDo) {
     const MemoryMachine machine = assumed_machine(host.team().domains);
     ASSERT_EQ(64 * tiles_from(machine), from[i]);
     for (const Operation operation : {Operation::reduce, Operation::all_reduce}) {
-      for (std::uint64_t bytes = 1088; bytes <= kMostBulk; bytes += 64) {
+      for (std::uint64_t bytes = 1088; bytes <= kBulk; bytes += 64) {
         const std::string_view expected =
             bytes < from[i] ? "flags-tree:radix=2,up=1,down=2" : "mapped-domain-tiles";
         ASSERT_EQ(host.chosen(operation, bytes), expected) << bytes;

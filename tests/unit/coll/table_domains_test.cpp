@@ -14,7 +14,7 @@ namespace {
 TEST(Table, KeepsToDomainsOfMemory) {
   const auto bound = [](std::uint32_t domains) {
     return TeamTraits{.ranks = 16,
-                      .board = {.slots = kMostSlots, .narrow = kMostNarrow, .bulk = kMostBulk},
+                      .board = {.slots = kMostSlots, .narrow = kMostNarrow, .bulk = 32768},
                       .domains = {.count = domains, .smallest = 16 / domains, .largest = 16 / domains}};
   };
   EXPECT_EQ(chosen(shape_of(Operation::broadcast, 16, kMebi), bound(2)), "mapped");
