@@ -126,7 +126,7 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   if (target != nullptr) head.append(target, sizeof *target);
   head.append(args.data, args.bytes);
   if (!lends) [[likely]] {
-    const Post post = peer.conduit->send(to, head.bytes(), payload, 0);
+    const Post post = send_or_later(*peer.conduit, to, head.bytes(), payload, 0);
     count_sent(post, payload.size(), 0);
     if (post.kind == Post::Kind::failed) [[unlikely]]
       return {post.why, to};
@@ -152,7 +152,7 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
 void Messages::return_credits(Rank to) noexcept {
   Peer& peer = peers_[to];
   const Head head({PacketKind::credits, AmCategory::short_reply, 0, peer.owed, 0, 0, 0});
-  const Post post = peer.conduit->send(to, head.bytes(), {}, 0);
+  const Post post = send_or_later(*peer.conduit, to, head.bytes(), {}, 0);
   count_sent(post, 0, 0);
   if (post.kind != Post::Kind::retry) [[likely]] {
     peer.owed = 0;

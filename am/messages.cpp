@@ -155,7 +155,7 @@ void Messages::send_kept() noexcept {
       // requester may have the reply, and use the returned credit, before the completion comes.
       const bool lent = outbox_[place].owes;
       const Token token = lent ? core::tokens::of_kept(place) : core::tokens::kNobody;
-      const Post post = peer.conduit->send(to, outbox_.head(place), payload, token);
+      const Post post = send_or_later(*peer.conduit, to, outbox_.head(place), payload, token);
       count_sent(post, payload.size(), token);
       if (post.kind != Post::Kind::retry) {
         patience_[to].begin_again();

@@ -185,6 +185,14 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   bool has_no_memory_for(Rank to, const Post& refused, core::MemoryPatience& patience,
                          std::uint32_t own) noexcept;
   void found_no_room(Rank to, const Post& refused) noexcept;
+  /// Sends a packet. One to another rank that finds no memory is sent later, whatever the conduit calls that: the peer may wait for it
+  /// for ever.
+  Post send_or_later(core::Conduit& conduit, Rank to, Bytes head, Bytes payload, Token token) const noexcept {
+    const Post post = conduit.send(to, head, payload, token);
+    if (post.kind == Post::Kind::failed && post.why == ErrorCode::no_memory && to != state_.rank) [[unlikely]]
+      return Post::retry(ErrorCode::no_memory);
+    return post;
+  }
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
   // Packet: InOnePiece or InTwoPieces (am/packet_parts.hpp).
   template <class Packet>

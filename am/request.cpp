@@ -40,7 +40,7 @@ Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, cons
              static_cast<std::uint32_t>(payload.size()), args.raw});
   if (target != nullptr) head.append(target, sizeof *target);
   head.append(args.data, args.bytes);
-  const Post post = peer.conduit->send(to, head.bytes(), payload, token);
+  const Post post = send_or_later(*peer.conduit, to, head.bytes(), payload, token);
   if (post.kind == Post::Kind::done || post.kind == Post::Kind::posted) [[likely]] {
     --peer.credits;
     peer.owed = 0;

@@ -54,7 +54,8 @@ class Conduit {
   ///            long and has at most kMostHeader bytes; header and payload have at most
   ///            max_packet bytes together. The payload may be empty and is not aligned.
   /// Lifetime:  the header only during the call; the payload too, unless the answer is `posted`: then until completion.
-  /// Errors:    peer_lost, network_failed.
+  /// Errors:    peer_lost, network_failed. Without memory the answer is `retry`; of a packet to this rank itself it may be no_memory,
+  ///            once the conduit has waited for some.
   virtual Post send(Rank to, Bytes header, Bytes payload, Token token) noexcept = 0;
   /// Delivers packets and completions to the inbox and returns how many calls it made. Does not block.
   ///

@@ -14,7 +14,9 @@ struct FaultPlan {
 
   double refuse = 0;          ///< posts: return `retry` although there is room
   int refusals_in_a_row = 3;  ///< … at most this often in succession
-  double delay = 0;           ///< packets: delivered 1 … delay_polls polls late
+  /// Packets to other ranks: fail for want of memory, which counts as a refusal, though it should be called `retry`.
+  double lack = 0;
+  double delay = 0;  ///< packets: delivered 1 … delay_polls polls late
   int delay_polls = 8;
   double reorder = 0;  ///< packets: delivered after all others of the same poll
   double repair = 0;   ///< packets: lost and repaired: delivered repair_polls polls late

@@ -108,6 +108,10 @@ Status FaultyConduit::connect(std::span<const std::vector<std::byte>> addresses)
 Post FaultyConduit::send(Rank to, Bytes header, Bytes payload, Token token) noexcept {
   const auto held = guard();
   if (to < network_.ranks() && network_.is_dead(me_) && to != me_) return Post::done();  // vanishes
+  if (to != me_ && refusals_ < plan_.refusals_in_a_row && dice_.chance(plan_.lack)) {
+    ++refusals_;
+    return Post::failed(ErrorCode::no_memory);
+  }
   if (dice_.chance(plan_.misdeliver)) to = (to + 1) % network_.ranks();
   return start({.peer = to, .token = token, .header = header, .payload = payload},
                [this, to](Token own, Bytes head, Bytes body) { return inner_->send(to, head, body, own); });
