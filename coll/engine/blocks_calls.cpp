@@ -128,7 +128,7 @@ Event TeamEngine::begin_blocks(BlocksCall& blocks, bool blocking, Plan* plan) no
   operation.memory = {};   // its runs find their memory by themselves
   operation.number = calls();
   operation.unit = unit_of(operation.number, call);
-  say_call(static_cast<std::uint32_t>(operation.unit >> 16));
+  say_call_off_board(static_cast<std::uint32_t>(operation.unit >> 16));
   operation.opened = operation.completed = operation.drained = 0;
   if (plan != nullptr) {
     plan->obstacles.add(Plan::kRuns);

@@ -52,10 +52,10 @@ void TeamEngine::have_board(const BoardRoom& room, std::span<const TeamOffer> al
     offsets.push_back((all[i].offset + kBoardLine - 1) / kBoardLine * kBoardLine);
     ranks.push_back(team_.members[i]);
   }
-  // A member that waits on the board for room may be as many calls ahead as there are lines, and one more. Calls off the board
-  // run ahead as far as the scratch lets them: some 84 in a usual team.
+  // A member that waits on the board for room may be as many calls ahead as there are lines, and one more. Off the board it may be
+  // further ahead: then more calls are kept.
   constexpr std::size_t kLeastKept = 128;
-  said_ = std::make_unique<SaidCalls>(std::max<std::size_t>(kLeastKept, 2 * room.slots));
+  said_ = std::make_unique<SaidCalls>(std::max<std::size_t>(kLeastKept, 4 * room.slots));
   board_ = std::make_unique<Board>(MappedBoards(state_, offsets, ranks, position_, room.bytes()), room,
                                    ranks_, position_);
   traits_.board = room;
@@ -270,6 +270,16 @@ void TeamEngine::look_at_board(Run& run) noexcept {
   if (board_->disagrees()) [[unlikely]]
     return saw_other(first_that_differs().value_or(run.operation->number));
   if (waits_long(run)) look_at_calls();
+}
+
+/// Keeps the marks of this member's calls as far back as the member is that is furthest behind.
+void TeamEngine::keep_calls_for_others() noexcept {
+  std::uint64_t furthest = 0;
+  for (Rank i = 0; i < ranks_; ++i) {
+    const std::uint64_t behind = (calls() - (board_->said_by(i) >> 32)) & 0xffff'ffff;
+    if (behind <= 0x7fff'ffff) furthest = std::max(furthest, behind);  // else it is ahead
+  }
+  said_->keep_from(static_cast<std::uint32_t>(calls() - furthest));
 }
 
 /// The mark of one of this member's calls; nothing if it is forgotten, and then all others have read their part of it.

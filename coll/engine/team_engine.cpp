@@ -191,7 +191,7 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
   operation.number = calls();
   operation.unit = unit_of(operation.number, call);
   operation.opened = operation.completed = operation.drained = 0;
-  say_call(static_cast<std::uint32_t>(operation.unit >> 16));
+  say_call_off_board(static_cast<std::uint32_t>(operation.unit >> 16));
   const bool in_pieces = call.method->runs != 1;
   if (plan != nullptr) {
     plan->obstacles.add(Plan::kRuns);
@@ -215,7 +215,7 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
 core::Op* TeamEngine::go_on_at_once(core::Op& op, Run& run) noexcept {
   CallRecord& operation = *run.operation;
   operation.unit = unit_of(operation.number, *operation.call);
-  say_call(static_cast<std::uint32_t>(operation.unit >> 16));
+  say_call_off_board(static_cast<std::uint32_t>(operation.unit >> 16));
   run.begun = true;
   if (redirects_ != nullptr) redirect_arrivals(run);
   look(run);

@@ -424,6 +424,14 @@ class TeamEngine {
     if (traits_.crowded) board_->runs_on(MappedBoards::processor());
     board_->say(calls(), mark);
   }
+  /// The same of a call that may go off the board, where members get further ahead of one another.
+  void say_call_off_board(std::uint32_t mark) noexcept {
+    if (board_ == nullptr) return;
+    say_call(mark);
+    if (said_->is_due()) [[unlikely]]
+      keep_calls_for_others();
+  }
+  [[gnu::cold]] void keep_calls_for_others() noexcept;
   std::optional<std::uint32_t> mark_of(std::uint64_t number) const noexcept;
   void describe_board(std::string& text, const Run& run) const;
 

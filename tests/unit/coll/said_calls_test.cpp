@@ -34,6 +34,63 @@ TEST(SaidCalls, ForgetWhatIsBehindTooManySaidOnesOnly) {
   EXPECT_EQ(calls.mark_of(7), SaidCalls::kSilent);
 }
 
+// A member that stays where it is, and may be any number of calls behind at first.
+TEST(SaidCalls, AreKeptAsLongAsAMemberIsBehindThem) {
+  for (const std::uint32_t behind : {1u, 31u, 32u, 60u}) {
+    SaidCalls calls(kKept);
+    for (std::uint32_t number = 1; number <= behind; ++number) calls.say(number, number + 1);
+    for (std::uint32_t number = behind + 1; number <= 2000; ++number) {
+      calls.say(number, number + 1);
+      if (calls.is_due()) calls.keep_from(1);
+      ASSERT_EQ(calls.mark_of(1), 2u) << number << ", with room for " << calls.room();
+      ASSERT_EQ(calls.mark_of(number / 2 + 1), number / 2 + 2) << number;
+    }
+    EXPECT_EQ(calls.mark_of(2001), SaidCalls::kSilent);
+  }
+}
+
+// Between two looks a member may say as many calls on the board as fit into a quarter of the room.
+TEST(SaidCalls, AreKeptWithCallsOnTheBoardBetweenTheLooks) {
+  SaidCalls calls(kKept);
+  std::uint32_t number = 0;
+  const auto say_next = [&] {
+    ++number;
+    calls.say(number, number + 1);
+  };
+  while (number < 2000) {
+    say_next();
+    if (calls.is_due()) calls.keep_from(1);
+    for (std::size_t i = 0; i < kKept / 4; ++i) say_next();
+    ASSERT_EQ(calls.mark_of(1), 2u) << number << ", with room for " << calls.room();
+  }
+}
+
+TEST(SaidCalls, TakeNoMoreRoomIfNobodyIsBehindAndOnlySoMuchElse) {
+  SaidCalls calls(kKept);
+  for (std::uint32_t number = 1; number <= 10'000; ++number) {
+    calls.say(number, number + 1);
+    if (calls.is_due()) calls.keep_from(number - 1);
+  }
+  EXPECT_EQ(calls.room(), kKept);
+  for (std::uint32_t number = 10'001; number <= 50'000; ++number) {
+    calls.say(number, number + 1);
+    if (calls.is_due()) calls.keep_from(10'000);
+  }
+  EXPECT_EQ(calls.room(), SaidCalls::kMost);
+  EXPECT_FALSE(calls.mark_of(10'000)) << "none is kept for ever";
+  EXPECT_FALSE(calls.mark_of(1)) << "it was forgotten before there was more room";
+  EXPECT_EQ(calls.mark_of(50'000), 50'001u);
+}
+
+TEST(SaidCalls, AreForgottenAlsoWithMoreRoomThanCalls) {
+  SaidCalls calls(kKept);
+  for (std::uint32_t number = 1; number <= 2 * kKept; ++number) calls.say(number, number + 1);
+  calls.keep_from(1);
+  EXPECT_EQ(calls.room(), 2 * kKept);
+  EXPECT_EQ(calls.mark_of(kKept + 1), kKept + 2);
+  EXPECT_FALSE(calls.mark_of(kKept)) << "it was overwritten, and not silent";
+}
+
 TEST(SaidCalls, CountOnWhereTheNumbersBeginAnew) {
   SaidCalls calls(kKept);
   calls.say(0xffff'fffe, 5);
