@@ -149,9 +149,10 @@ struct CollOptions {
   /// not counted.
   bool no_trials = false;
   /// A blocking call returns `timed_out` after this time. The operation goes on, so the buffers stay in use until the
-  /// team has ended another operation with Sync::all (a barrier is none), or has ended. After that end the input may
-  /// still be read, as long as a member does not answer to what is sent to it. With AQUEDUCT_COLL_LEARN=on a call may
-  /// take longer, until members that are far behind have made some earlier calls (docs/tuning.md).
+  /// team has ended another operation with Sync::all (a barrier is none), or Team::end has returned. If the Team is destroyed
+  /// without `end`, the output is not written any more, but the input may still be read, as long as a member does not answer to
+  /// what is sent to it. With AQUEDUCT_COLL_LEARN=on a call may take longer, until members that are far behind have made some
+  /// earlier calls (docs/tuning.md).
   std::chrono::nanoseconds limit = std::chrono::nanoseconds::max();
 };
 
