@@ -102,7 +102,7 @@ Network parse_network(const std::string& text, const std::string& name, Rank ran
   json root;
   try {
     root = json::parse(text);
-  } catch (const json::parse_error& problem) {
+  } catch (const json::exception& problem) {  // also a number that no double holds
     throw BadInput(fmt::format("{}: it is no JSON: {}", name, problem.what()));
   }
   NetworkReader reader(root, name);

@@ -1,5 +1,7 @@
 #include "sim/plot.hpp"
 
+#include "sim/output_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -141,12 +142,7 @@ std::string plot_svg(const std::string& title, const std::string& x_axis, const 
 std::string plot_problem(const std::string& file) {
   if (!file.ends_with(".svg") && !file.ends_with(".html"))
     return fmt::format("a plot is written to a file that ends in .svg or .html, not to {}", file);
-  std::error_code ignored;
-  const bool is_new = !std::filesystem::exists(file, ignored);
-  errno = 0;
-  const std::ofstream out(file, std::ios::app);  // keeps what an earlier plot has written
-  if (out && is_new) std::filesystem::remove(file, ignored);
-  return out ? std::string() : fmt::format("the plot {} cannot be written: {}", file, std::strerror(errno));
+  return output_problem("plot", file);
 }
 
 std::string write_plots(const std::string& file, const std::string& title,

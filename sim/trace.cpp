@@ -27,17 +27,23 @@ const char* word_for(coll::Watcher::What what) noexcept {
 
 }  // namespace
 
-Trace::Trace(const std::string& file) : name_(file), file_(std::fopen(file.c_str(), "w")) {
-  if (file_ != nullptr) std::fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n", file_);
-}
-
 Trace::~Trace() {
   if (file_ != nullptr) std::fclose(file_);
 }
 
+void Trace::open() {
+  file_ = std::fopen(name_.c_str(), "w");
+  if (file_ == nullptr)
+    failed_ = errno;
+  else
+    std::fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n", file_);
+}
+
 void Trace::event(const std::string& text) {
+  const bool first = std::exchange(first_, false);
+  if (first) open();
   if (file_ == nullptr) return;
-  if (!std::exchange(first_, false)) std::fputs(",\n", file_);
+  if (!first) std::fputs(",\n", file_);
   std::fputs(text.c_str(), file_);
 }
 
@@ -70,7 +76,9 @@ std::string Trace::end(const coll::Replayed& replayed) {
         R"({{"name": "call", "ph": "X", "pid": 0, "tid": {}, "ts": {}, "dur": {}, "args": {{"idle_us": {}}}}})",
         rank, in_us(member.called), in_us(member.ended - member.called), in_us(member.idle())));
   }
-  if (file_ == nullptr) return fmt::format("the trace {} cannot be written: {}", name_, std::strerror(errno));
+  if (first_) open();
+  if (file_ == nullptr)
+    return fmt::format("the trace {} cannot be written: {}", name_, std::strerror(failed_));
   std::fputs("\n]}\n", file_);
   const bool bad = std::ferror(file_) != 0;
   const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;

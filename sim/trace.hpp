@@ -4,16 +4,19 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 
 namespace aqueduct::sim {
 
 /// Writes what happens as a Chrome trace (JSON), which Perfetto and chrome://tracing show: a row for each rank with what
 /// its processor does, and an arrow for each message. Times are microseconds.
 ///
+/// The file is opened at the first event: a simulation that is refused leaves an earlier trace as it is.
+///
 /// Errors: a file that cannot be written shows in `end`.
 class Trace final : public coll::Watcher {
  public:
-  explicit Trace(const std::string& file);
+  explicit Trace(std::string file) : name_(std::move(file)) {}
   ~Trace() override;
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -26,10 +29,12 @@ class Trace final : public coll::Watcher {
   std::string end(const coll::Replayed& replayed);
 
  private:
+  void open();
   void event(const std::string& text);
 
   std::string name_;
-  std::FILE* file_;
+  std::FILE* file_ = nullptr;
+  int failed_ = 0;  // errno of the open
   bool first_ = true;
   std::uint64_t messages_ = 0;
 };

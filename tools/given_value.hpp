@@ -15,4 +15,14 @@ inline CLI::Validator given_value() {
           ""};
 }
 
+/// For numbers that CLI11 reads: by a 0 in front it would take them for octal or hexadecimal.
+inline CLI::Validator decimal() {
+  return {[](const std::string& text) {
+            return text.size() > 1 && text.front() == '0'
+                       ? text + " begins with 0; write the number without it"
+                       : std::string();
+          },
+          ""};
+}
+
 }  // namespace aqueduct::tools

@@ -16,6 +16,7 @@ void add_network(CLI::App& app, Options& options, CommandLine& line) {
       ->capture_default_str();
   app.add_option("--profile", options.profile,
                  "what `aqperf calibrate` has measured on this machine, in place of a network")
+      ->check(given_value())
       ->type_name("FILE");
   app.add_option("--cores", options.cores, "processors that the ranks of a host share, if there are fewer")
       ->check(CLI::Range(1U, 1U << 20))
@@ -23,6 +24,7 @@ void add_network(CLI::App& app, Options& options, CommandLine& line) {
   auto* const per_host =
       app.add_option("--ranks-per-host", options.ranks_per_host,
                      "so many neighbouring ranks share a host; the last host may have fewer")
+          ->check(tools::decimal())
           ->check(CLI::Range(1U, 1U << 28))
           ->type_name("N");
   app.add_option("--hosts", line.hosts,
@@ -57,8 +59,11 @@ void add_output(CLI::App& app, Options& options) {
       ->check(CLI::Range(1U, 1U << 30))
       ->type_name("N");
   app.add_option("--trace", options.trace, "a Chrome trace of the simulation, for Perfetto")
+      ->check(given_value())
       ->type_name("FILE");
-  app.add_option("--plot", options.plot, "time against bytes and ranks, as .svg or .html")->type_name("FILE");
+  app.add_option("--plot", options.plot, "time against bytes and ranks, as .svg or .html")
+      ->check(given_value())
+      ->type_name("FILE");
   app.add_option("--most-messages", options.most_messages,
                  "refuses to simulate more messages one by one; 0: no limit")
       ->check(given_value())

@@ -77,10 +77,13 @@ void read_noise(const std::string& text, Options& options) {
   const double period = std::strtod(text.c_str(), &end);
   const bool has_period = end == text.c_str() + std::min(colon, text.size());
   const double length = colon == std::string::npos ? 0 : std::strtod(text.c_str() + colon + 1, &end);
-  if (!has_period || colon == std::string::npos || *end != '\0' || !(length > 0) || !(period > length) ||
-      period > 1e9)
-    throw BadInput(fmt::format(
-        "noise is PERIOD:LENGTH in microseconds, such as 1000:25, the length shorter; not '{}'", text));
+  constexpr double kPicosecond = 1e-6;  // times are whole picoseconds
+  if (!has_period || colon == std::string::npos || *end != '\0' || !(length >= kPicosecond) ||
+      !(period >= length + kPicosecond) || period > 1e9)
+    throw BadInput(
+        fmt::format("noise is PERIOD:LENGTH in microseconds, such as 1000:25, the length shorter, from "
+                    "0.000001 to 1e9; not '{}'",
+                    text));
   options.noise_period_us = period;
   options.noise_us = length;
 }

@@ -114,7 +114,8 @@ void Printer::json_row(const Chosen& chosen, const std::string& name, const sim:
     for (const sim::Link link : busiest(outcome.link_bytes, std::max<std::uint32_t>(1, options_.links)))
       line["links"].push_back({{"link", link}, {"bytes", outcome.link_bytes[link]}});
   }
-  fmt::print("{}\n", line.dump());
+  // Names of files may be any bytes: those that are no UTF-8 are shown as U+FFFD.
+  fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void Printer::text_row(const Chosen& chosen, const std::string& name, const sim::Network& network,
@@ -155,7 +156,8 @@ void Printer::plot() const {
       by_ranks[bytes].points.emplace_back(shape.ranks, us);
     }
   }
-  const std::string title = fmt::format("{} on {}", options_.operation, options_.network);
+  const std::string title = fmt::format("{} on {}", options_.operation,
+                                        options_.profile.empty() ? options_.network : options_.profile);
   const auto picture = [&](const std::map<std::string, sim::Series>& of, const char* axis) {
     std::vector<sim::Series> all;
     for (const auto& [name, series] : of) all.push_back(series);

@@ -17,6 +17,7 @@ class Printer {
   explicit Printer(const Options& options) : options_(options) {}
 
   void row(const Chosen& chosen, const sim::Network& network, const sim::Outcome& outcome);
+  bool has_rows() const noexcept { return !lines_.empty(); }
   /// The plots of all rows: time against bytes, and against ranks, if there are several. Errors: BadInput.
   void plot() const;
 

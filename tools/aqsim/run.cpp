@@ -5,6 +5,7 @@
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
 #include "sim/member_counts.hpp"
+#include "sim/output_file.hpp"
 #include "sim/plot.hpp"
 #include "sim/trace.hpp"
 #include "tools/aqsim/printer.hpp"
@@ -133,10 +134,13 @@ int run(const Options& options) {
   if (!options.trace.empty() &&
       (options.ranks.size() > 1 || (moves && options.bytes.size() > 1) || options.algorithm == "all"))
     throw BadInput("--trace is for one simulation: give one number of ranks, one of bytes and one algorithm");
-  if (const std::string problem = options.plot.empty() ? "" : sim::plot_problem(options.plot);
-      !problem.empty())
-    throw BadInput(problem);
+  for (const std::string& problem :
+       {options.plot.empty() ? std::string() : sim::plot_problem(options.plot),
+        options.trace.empty() ? std::string() : sim::output_problem("trace", options.trace)}) {
+    if (!problem.empty()) throw BadInput(problem);
+  }
   Printer printer(options);
+  std::size_t without_row = 0;
   for (const Rank ranks : options.ranks) {
     const sim::Network network = network_for(options, ranks);
     const SimulatedTeam team(network.machine, ranks, options.tree);
@@ -155,17 +159,25 @@ int run(const Options& options) {
         throw BadInput(fmt::format("{} bytes are no whole number of elements of {}", bytes, options.element));
       const std::unique_ptr<const sim::MemberCounts> counts = counts_for(options, shape);
       if (counts) shape.bytes = shape.pitch = counts->longest();  // as the library chooses
+      bool has_row = false;
       for (const Chosen& chosen : choose(options, shape, team.traits())) {
         try {
           printer.row(chosen, network, simulate_one(options, chosen, network, counts.get()));
+          has_row = true;
         } catch (const BadInput& problem) {
           if (options.algorithm != "all") throw;
           fmt::print(stderr, "aqsim: {}: {}\n", chosen.algorithm->name, problem.what());
         }
       }
+      without_row += has_row ? 0 : 1;
     }
   }
-  if (!options.plot.empty()) printer.plot();
+  if (!options.plot.empty() && printer.has_rows()) printer.plot();
+  if (without_row != 0) {
+    throw BadInput(fmt::format(
+        "no algorithm could be simulated for {} of the sizes and numbers of ranks; the lines above say why",
+        without_row));
+  }
   return 0;
 }
 

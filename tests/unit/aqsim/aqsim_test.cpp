@@ -1,4 +1,5 @@
 #include "tests/support/scratch_folder.hpp"
+#include "tools/aqsim/printer.hpp"
 #include "tools/aqsim/run.hpp"
 
 #include <gmock/gmock.h>
@@ -6,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <sstream>
 
 namespace aqueduct::aqsim {
@@ -98,6 +101,60 @@ TEST(Aqsim, WritesPlotsAndTraces) {
   EXPECT_GT(std::filesystem::file_size(options.trace), 1000u);
 }
 
+TEST(Aqsim, KeepsATraceThatItCannotReplace) {
+  const support::ScratchFolder folder;
+  Options options = options_of("reduce");
+  options.ranks = {8};
+  options.trace = folder / "trace.json";
+  lines_of([&] { return run(options); });
+  const auto bytes = std::filesystem::file_size(options.trace);
+  options.most_messages = 1;
+  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("--most-messages"));
+  EXPECT_EQ(std::filesystem::file_size(options.trace), bytes);
+  options.most_messages = 0;
+  options.trace = folder / "none/trace.json";
+  testing::internal::CaptureStdout();
+  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("trace.json cannot be written: No such file"));
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");  // before the simulation
+}
+
+TEST(Aqsim, FailsIfNoAlgorithmCouldBeSimulated) {
+  const support::ScratchFolder folder;
+  Options options = options_of("all_to_all");
+  options.ranks = {16};
+  options.algorithm = "all";
+  options.network = "torus";
+  options.most_messages = 1;
+  options.plot = folder / "plot.html";
+  EXPECT_THAT(complaint_of([&] { run(options); }),
+              HasSubstr("no algorithm could be simulated for 1 of the sizes"));
+  EXPECT_FALSE(std::filesystem::exists(options.plot));
+  options.most_messages = 200;  // bruck's are fewer, those of direct are more
+  EXPECT_GT(lines_of([&] { return run(options); }).size(), 0u);
+}
+
+TEST(Aqsim, NamesTheProfileInItsPlot) {
+  const support::ScratchFolder folder;
+  Options options = options_of("barrier");
+  Printer printer(options);
+  options.plot = folder / "plot.html";
+  options.profile = "profiles/mine.json";
+  printer.plot();
+  std::ifstream in(options.plot);
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_THAT(page, AllOf(HasSubstr("barrier on profiles/mine.json"), Not(HasSubstr("on ideal"))));
+}
+
+TEST(Aqsim, PrintsJsonWhateverBytesTheNameOfAFileHas) {
+  const support::ScratchFolder folder;
+  Options options = options_of("barrier");
+  options.network = folder / "a\xff.json";
+  std::ofstream(options.network) << R"({"version": 1, "levels": [{}]})";
+  const auto lines = lines_of([&] { return run(options); });
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0].at("network").get<std::string>(), HasSubstr("a\xEF\xBF\xBD.json"));
+}
+
 TEST(Aqsim, ReadsRangesAndModes) {
   EXPECT_THAT(read_range("8:64", "bytes", 1000), ElementsAre(8, 16, 32, 64));
   EXPECT_THAT(read_range("3:20", "bytes", 1000), ElementsAre(3, 6, 12, 20));
@@ -116,7 +173,7 @@ TEST(Aqsim, ReadsRangesAndModes) {
   EXPECT_THAT(complaint_of([&] { read_sync("some", options); }), HasSubstr("none, mine or all"));
   read_noise("1000:2.5", options);
   EXPECT_EQ(options.noise_us, 2.5);
-  for (const char* const bad : {"", "5", "5:5", "a:b", "5:1x", ":1", "1:2"})
+  for (const char* const bad : {"", "5", "5:5", "a:b", "5:1x", ":1", "1:2", "1e-6:1e-7", "nan:1", "1e10:1"})
     EXPECT_THAT(complaint_of([&] { read_noise(bad, options); }), HasSubstr("PERIOD:LENGTH")) << bad;
 }
 

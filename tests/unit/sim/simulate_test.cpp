@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -296,6 +297,8 @@ TEST(Network, SaysWhatIsWrongWithAFile) {
     return complaint_of([&] { parse_network(text, "net.json", 8); });
   };
   EXPECT_THAT(says("{"), AllOf(HasSubstr("net.json"), HasSubstr("no JSON")));
+  EXPECT_THAT(says(R"({"version": 1, "levels": [{"latency_us": 1e999}]})"),
+              AllOf(HasSubstr("net.json"), HasSubstr("1e999")));
   EXPECT_THAT(says("[]"), HasSubstr("an object is expected"));
   EXPECT_THAT(says(R"({"levels": [{}]})"), HasSubstr("'version' is missing"));
   EXPECT_THAT(says(R"({"version": 2, "levels": [{}]})"),
@@ -371,6 +374,8 @@ TEST(Trace, IsJsonWithAnArrowForEachMessage) {
   EXPECT_EQ(begins, outcome.replayed.messages);
   EXPECT_EQ(ends, outcome.replayed.messages);
   EXPECT_EQ(calls, 8u);
+  { const Trace refused(file); }  // of a simulation that never began
+  EXPECT_GT(std::filesystem::file_size(file), 1000u);
   Trace nowhere("/nonexistent/folder/trace.json");
   EXPECT_THAT(nowhere.end(outcome.replayed), HasSubstr("cannot be written"));
 }

@@ -64,7 +64,11 @@ ordered_json present(const std::string& file, const Calibration& calibration) {
     throw Failure(fmt::format("{} is not changed: {}. Remove it, or give another file by --profile", file,
                               read.problem),
                   1);
-  ordered_json profile = ordered_json::parse(text);
+  ordered_json profile = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!profile.is_object())  // it has parts that our own reader passes over
+    throw Failure(
+        fmt::format("{} is not changed: it is damaged. Remove it, or give another file by --profile", file),
+        1);
   if (profile["machine"] == core::machine_name()) return profile;
   // Of another machine of this kind. What is between hosts is the same for both.
   ordered_json& levels = profile["levels"];
