@@ -25,6 +25,10 @@ refuses() {
 
 becomes 'aqrun -n 3 -v -- prog -n 7$' -n 3 prog -n 7
 becomes 'aqrun -n 3 -v -- -odd$' -np3 -- -odd
+becomes 'aqrun -n 10 -v -- prog$' -n 010 prog
+GASNET_SSH_SERVERS=a,b,c,d,e,f,g,h,i becomes 'hosts: a, b, c, d, e, f, g, h
+.*aqrun -n 9 ' -n 09 -N 08 prog
+refuses "invalid argument '99999999999999999999'" -n 2 -N 99999999999999999999 prog
 becomes 'aqrun -n 2 --conduit udp --timeout 5 --tag -v -- prog$' -n2 -N1 -c 2 -k -encode-args --conduit udp --timeout=5 --tag prog
 FIRST='a b' SECOND='' becomes 'aqrun -n 1 -e FIRST=a\\ b -e SECOND= -v -- prog$' -n 1 -E FIRST,SECOND,UNSET_OF_LAUNCHER prog
 GASNET_SSH_SERVERS='x,y x z' becomes 'hosts: x, y

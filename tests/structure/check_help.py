@@ -20,7 +20,8 @@ LIMIT = 60  # seconds for a call that takes a moment
 STRANGE = "no-such-thing"
 # A call for each command that it must refuse, beside those with STRANGE alone.
 MORE = (["build", "dev", "--no-such-thing"], ["run-tests", "dev", "unit", STRANGE], ["setup", "clang", STRANGE],
-        ["format", "--check", STRANGE], ["stress", "smp", STRANGE], ["fuzz", "1", STRANGE], ["rdma", "faults", STRANGE],
+        ["format", "--check", STRANGE], ["stress", "smp", STRANGE], ["fuzz", "1", STRANGE],
+        ["fuzz", "99999999999999999999"], ["rdma", "faults", STRANGE],
         ["rdma", "ibv-threads", STRANGE], ["bench", "peers", "--no-such-thing"])
 
 

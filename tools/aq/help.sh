@@ -71,7 +71,7 @@ END
 Builds the fuzz preset and runs each target of fuzz/ on random inputs. Starts from fuzz/corpus/ and keeps new inputs in
 build/fuzz/corpus/. Ends at the first input that fails, and names it.
 
-Arguments:  SECONDS  for each target, a whole number from 1 (default: 300)
+Arguments:  SECONDS  for each target, a whole number from 1 to 9999999 (default: 300)
 Needs:      the packages of ./aq setup clang
 Takes:      SECONDS for each folder of fuzz/corpus/, and the build
 END

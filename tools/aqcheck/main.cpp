@@ -10,11 +10,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -78,6 +81,7 @@ void print(const coll::Algorithm& algorithm, const Outcome& outcome, double seco
     nlohmann::json line{
         {"algorithm", name}, {"cases", outcome.cases}, {"seconds", seconds}, {"problem", outcome.problem}};
     if (options.mutations) line["mutations"] = outcome.mutated;
+    if (options.share > 1) line["seed"] = options.seed;
     fmt::print("{}\n", line.dump());
     return;
   }
@@ -114,25 +118,32 @@ int run(const Options& options) {
     return 2;
   }
   if (cases == 0) {
-    fmt::print(stderr, "aqcheck: nothing was checked: no case of these --ranks, or a --share too small\n");
+    fmt::print(stderr,
+               "aqcheck: nothing was checked: no case of these --ranks, or none by chance: give a smaller "
+               "--share\n");
     return 2;
   }
   return wrong ? 1 : 0;
 }
 
+/// Nothing: it is no whole number, or too large for any.
+std::optional<Rank> read_number(std::string_view text) {
+  Rank value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return value;
+}
+
 /// "A:B", or "A" for both.
-std::string read_ranks(const std::string& text, Options& options) {
-  unsigned least = 0;
-  unsigned most = 0;
-  char rest = 0;
-  const int read = std::sscanf(text.c_str(), "%u:%u%c", &least, &most, &rest);
-  if (read == 1 && text.find(':') == std::string::npos)
-    most = least;
-  else if (read != 2)
-    return "ranks are given as A:B, such as 1:32";
-  if (least < 1 || most < least || most > 4096) return "ranks are 1 to 4096, the lower number first";
-  options.least = least;
-  options.most = most;
+std::string read_ranks(std::string_view text, Options& options) {
+  const std::size_t colon = text.find(':');
+  const auto least = read_number(text.substr(0, colon));
+  const auto most = colon == std::string_view::npos ? least : read_number(text.substr(colon + 1));
+  if (!least || !most) return "ranks are given as A:B, such as 1:32, or as one number";
+  if (*least < 1 || *most < *least || *most > 4096) return "ranks are 1 to 4096, the lower number first";
+  options.least = *least;
+  options.most = *most;
   return {};
 }
 
@@ -153,7 +164,8 @@ static int run_tool(int argc, char** argv) {
                                    "team sizes, as A:B")
                                 ->type_name("A:B")
                                 ->default_str("1:17");
-  app.add_option("--algorithm", options.algorithm, "only the algorithms of this name");
+  app.add_option("--algorithm", options.algorithm, "only the algorithms of this name")
+      ->check(aqueduct::tools::given_value());
   app.add_flag("--all-roots", options.all_roots,
                "every root; otherwise root 0 stands for all roots of a broadcast, and four roots for those "
                "of the others");

@@ -13,8 +13,8 @@ namespace aqueduct::aqcheck {
 
 namespace {
 
-/// Whether all pairs of teams of that size are right.
-bool all_pairs_right(Rank ranks, const ScratchOptions& options) {
+/// Whether all pairs of teams of that size are right. Adds their number to `checked`.
+bool all_pairs_right(Rank ranks, const ScratchOptions& options, std::uint64_t& checked) {
   std::mt19937 chance(options.seed + ranks);
   std::uint64_t pairs = 0;
   std::string problem;
@@ -27,8 +27,11 @@ bool all_pairs_right(Rank ranks, const ScratchOptions& options) {
     return found.empty();
   });
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  checked += pairs;
   fmt::print("{:>3} members {:>9} pairs  {:>6.1f} s  {}\n", ranks, pairs, spent.count(),
-             problem.empty() ? "right" : "WRONG");
+             !problem.empty() ? "WRONG"
+             : pairs != 0     ? "right"
+                              : "nothing to check");
   if (!problem.empty()) fmt::print("  counterexample: {}\n", problem);
   return problem.empty();
 }
@@ -55,13 +58,22 @@ bool is_found(ScratchMistake::Kind kind, Rank ranks) {
 }  // namespace
 
 int run_scratch(const ScratchOptions& options) {
+  if (options.most < 2) {
+    fmt::print(stderr, "aqcheck: --scratch is about teams of at least two members: give greater --ranks\n");
+    return 2;
+  }
   bool right = true;
   if (options.mutations) {
     for (const ScratchMistake::Kind kind : scratch_mistakes()) right &= is_found(kind, options.most);
     return right ? 0 : 1;
   }
+  std::uint64_t checked = 0;
   for (Rank ranks = std::max<Rank>(options.least, 2); ranks <= options.most; ++ranks)
-    right &= all_pairs_right(ranks, options);
+    right &= all_pairs_right(ranks, options, checked);
+  if (checked == 0) {
+    fmt::print(stderr, "aqcheck: nothing was checked: no pair by chance: give a smaller --share\n");
+    return 2;
+  }
   return right ? 0 : 1;
 }
 

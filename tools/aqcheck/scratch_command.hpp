@@ -15,7 +15,8 @@ struct ScratchOptions {
   bool mutations = false;  ///< makes each mistake of the protocol, in every member
 };
 
-/// Prints what it has found. Returns the status for the shell: 1 if a pair is wrong, or a mistake is not found.
+/// Prints what it has found. Returns the status for the shell: 1 if a pair is wrong, or a mistake is not found; 2 if nothing was
+/// looked at.
 int run_scratch(const ScratchOptions& options);
 
 }  // namespace aqueduct::aqcheck

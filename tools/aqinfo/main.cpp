@@ -38,6 +38,7 @@ static int run_tool(int argc, char** argv) {
                                          "Which algorithm each collective operation would use instead")
                                 ->excludes(asks_errors);
   app.add_option("--ranks", question.ranks, "With --collectives: members of the team")
+      ->check(aqueduct::tools::decimal())
       ->check(CLI::Range(1, kMostMembers))
       ->needs(asks);
   app.add_option("--cores", question.processors,

@@ -70,6 +70,12 @@ std::string problem_of(const Options& options) {
     return fmt::format(
         "--window is for put-bandwidth, get-bandwidth, put-rate and coroutine-gets, not for {}",
         options.bench);
+  if (options.bench != "atomic-latency" && options.operation != Options{}.operation)
+    return fmt::format("--op is for atomic-latency, not for {}", options.bench);
+  if (bench->run == nullptr && (options.threads > 0 || options.load || options.guard || options.statistics))
+    return fmt::format(
+        "--threads, --load, --guard and --statistics are not for {}, which starts jobs of its own",
+        options.bench);
   if (options.bench != "calibrate" && !options.profile.empty())
     return fmt::format("--profile is for calibrate, not for {}", options.bench);
   const bool collective = options.bench.starts_with("coll-");
@@ -163,12 +169,15 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
          "the same bytes between the same ranks")
       ->check(CLI::IsMember({"raw", "puts"}));
   app.add_option("--ranks", options.ranks, "ranks of the job that aqperf starts [2]")
+      ->check(tools::decimal())
       ->check(CLI::Range(1, 256));
   app.add_option("--threads", options.threads, "instead: ranks as threads of this process")
+      ->check(tools::decimal())
       ->check(CLI::Range(1, 64));
-  app.add_option("--conduit", options.conduit, "conduit by name, as AQUEDUCT_CONDUIT");
-  app.add_option("--profile", options.profile,
-                 "calibrate: the profile to write, or a folder of profiles [.]");
+  app.add_option("--conduit", options.conduit, "conduit by name, as AQUEDUCT_CONDUIT")
+      ->check(tools::given_value());
+  app.add_option("--profile", options.profile, "calibrate: the profile to write, or a folder of profiles [.]")
+      ->check(tools::given_value());
   app.add_option("--peers", options.peers, "bandwidth and put-rate: targets that take turns [1]")
       ->check(CLI::Range(1, 255));
   app.add_option("--window", options.window,

@@ -4,6 +4,7 @@
 
 #include "core/readable.hpp"
 #include "tools/aqrun/remote_command.hpp"
+#include "tools/given_value.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -99,6 +100,8 @@ std::chrono::milliseconds seconds(double value) {
 }  // namespace
 
 std::variant<Options, Ended> read_options(int argc, char** argv) {
+  using aqueduct::tools::decimal;
+  using aqueduct::tools::given_value;
   Options options;
   Raw raw;
   CLI::App app{"Starts the ranks of an Aqueduct job, on this host or on several.", "aqrun"};
@@ -113,19 +116,23 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
   const auto option = [&app](const char* names, auto& into, const char* meaning) {
     return app.add_option(names, into, meaning)->take_last();
   };
-  option("-n", raw.ranks, "Number of ranks, 1 to 256")->required();
-  option("--conduit", raw.conduit, "Sets AQUEDUCT_CONDUIT: smp, loop, ... or the file of a plug-in");
+  option("-n", raw.ranks, "Number of ranks, 1 to 256")->required()->check(decimal());
+  option("--conduit", raw.conduit, "Sets AQUEDUCT_CONDUIT: smp, loop, ... or the file of a plug-in")
+      ->check(given_value());
   option(
       "--hosts", raw.hosts,
       "File with the hosts to run on, one per line: name [slots=K]; # begins a comment. A host takes as many "
-      "ranks as it has slots; without slots, hosts share the ranks evenly");
+      "ranks as it has slots; without slots, hosts share the ranks evenly")
+      ->check(given_value());
   option("--remote", raw.remote,
          fmt::format(
              "How to run a command on {{host}}: {{command}} is replaced by its words, {{shell-command}} by "
              "one word that a shell on the host splits into them ({})",
              kSshTemplate)
-             .c_str());
-  option("--remote-aqrun", raw.remote_aqrun, "Path of aqrun on the hosts (the same as here)");
+             .c_str())
+      ->check(given_value());
+  option("--remote-aqrun", raw.remote_aqrun, "Path of aqrun on the hosts (the same as here)")
+      ->check(given_value());
   option("--connect-timeout", raw.connect, "Seconds that a host has to answer (60)");
   app.add_flag("--pmix", raw.pmix, "Start through PMIx (not supported)");
   app.add_option("-e", raw.environment, "NAME=value: a variable for the ranks; may be repeated")
@@ -134,6 +141,7 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   auto* endpoints = option("--endpoints", raw.endpoints, "Ranks per process, as endpoints of one program");
+  endpoints->check(decimal());
   app.add_flag("--tag", options.tag, "Begin each line of output with the rank");
   option("--bind", options.bind, "Bind processes in turn to core, pu, numa or package; or auto, none")
       ->check(CLI::IsMember({"auto", "none", "core", "pu", "numa", "package"}));

@@ -55,13 +55,19 @@ void CommandLine::add_to(CLI::App& app, Options& options) {
       ->type_name("LIST")
       ->capture_default_str();
   app.add_option("--ranks", options.ranks, "how many to start here, without a launcher (default: 2)")
+      ->check(tools::decimal())
       ->check(CLI::Range(2U, 256U));
-  app.add_option("--conduit", options.conduit, "without a launcher: which conduit");
+  app.add_option("--conduit", options.conduit, "without a launcher: which conduit")
+      ->check(tools::given_value());
   app.add_option("--out", options.out, "the file of decisions, or a folder of such files")
+      ->check(tools::given_value())
       ->default_str("tuning/");
   app.add_option("--report", options.report, "writes a page with the decisions of the file")
+      ->check(tools::given_value())
       ->type_name("FILE.html");
-  app.add_option("--from", options.from, "measures nothing: the page is about this file")->type_name("FILE");
+  app.add_option("--from", options.from, "measures nothing: the page is about this file")
+      ->check(tools::given_value())
+      ->type_name("FILE");
   app.add_option("--seconds", options.seconds, "what the search may take")
       ->check(CLI::Range(0.01, 1e6))
       ->capture_default_str();

@@ -1,3 +1,4 @@
+#include "tools/aqcheck/scratch_command.hpp"
 #include "tools/aqcheck/scratch_pairs.hpp"
 
 #include <gmock/gmock.h>
@@ -20,6 +21,18 @@ TEST(ScratchPairs, HaveNoOverlapAndNoHangWithAMemberThatIsLate) {
     });
   }
   EXPECT_GT(pairs, 4000u);
+}
+
+TEST(ScratchCommand, FailsIfNothingWasLookedAt) {
+  for (const ScratchOptions& options :
+       {ScratchOptions{.least = 1, .most = 1}, ScratchOptions{.least = 1, .most = 1, .mutations = true},
+        ScratchOptions{.least = 2, .most = 2, .share = UINT32_MAX, .seed = 1}}) {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run_scratch(options), 2);
+    EXPECT_THAT(testing::internal::GetCapturedStdout(), testing::Not(testing::HasSubstr("right")));
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("aqcheck: "));
+  }
 }
 
 class ScratchMistakes : public testing::TestWithParam<WrongBy> {};
