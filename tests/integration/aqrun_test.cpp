@@ -114,6 +114,21 @@ TEST(Aqrun, PutsSeveralRanksIntoAProcess) {
   EXPECT_EQ(lines, (std::vector<std::string>{"[0-1] 0 2", "[2-3] 1 2", "[4] 2 1"}));
 }
 
+// Otherwise -n 2 would start a job of six ranks.
+TEST(Aqrun, CountsRanksAlsoIfTheirNumberInAProcessIsInTheEnvironment) {
+  ::setenv("AQUEDUCT_ENDPOINTS", "3", 1);
+  Job job({"-n", "2", "true"});
+  Job given(shell({"-n", "6", "--endpoints", "3"}, "echo $AQUEDUCT_ENDPOINTS"));
+  ::setenv("AQUEDUCT_ENDPOINTS", "1", 1);
+  Job one({"-n", "2", "true"});
+  ::unsetenv("AQUEDUCT_ENDPOINTS");
+  EXPECT_EQ(job.status(), 2);
+  EXPECT_TRUE(has(job.err(), "AQUEDUCT_ENDPOINTS=3: -n counts ranks")) << job.err();
+  EXPECT_EQ(given.status(), 0) << given.err();
+  EXPECT_EQ(given.count_lines("3"), 2u) << given.out();
+  EXPECT_EQ(one.status(), 0) << one.err();
+}
+
 TEST(Aqrun, LeavesTheOptionsOfTheProgramToTheProgram) {
   Job job({"-n", "1", "echo", "-n", "7", "--tag", "-e"});
   EXPECT_EQ(job.status(), 0);
@@ -230,6 +245,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{{"-n", "2", "-e", "A", "true"}, 2, "NAME=value"},
         WrongUse{{"-n", "2", "-e", "AQUEDUCT_BOOTSTRAP=x", "true"}, 2, "aqrun itself sets"},
         WrongUse{{"-n", "2", "--endpoints", "3", "true"}, 2, "--endpoints 3"},
+        WrongUse{{"-n", "4", "-e", "AQUEDUCT_ENDPOINTS=2", "true"}, 2, "give --endpoints 2, or unset"},
         WrongUse{{"-n", "2", "--bind", "moon", "true"}, 2, "--bind"},
         WrongUse{{"-n", "2", "--remote", "env {command}", "true"}, 2, "--hosts FILE, which is missing"},
         WrongUse{{"-n", "2", "--pmix", "true"}, 2, "aqrun cannot start jobs through PMIx"},

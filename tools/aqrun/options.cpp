@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 
@@ -27,6 +29,20 @@ struct Raw {
   std::vector<std::string> environment;
 };
 
+/// How many ranks each process would have by AQUEDUCT_ENDPOINTS, from -e or from our environment. What is no number, the
+/// ranks refuse themselves.
+std::uint32_t endpoints_by_variable(const Raw& raw) {
+  constexpr std::string_view kStart = "AQUEDUCT_ENDPOINTS=";
+  const char* const inherited = std::getenv("AQUEDUCT_ENDPOINTS");
+  std::string_view text = inherited != nullptr ? inherited : "";
+  for (const std::string_view item : raw.environment) {
+    if (item.starts_with(kStart)) text = item.substr(kStart.size());
+  }
+  std::uint32_t ranks = 0;
+  std::from_chars(text.data(), text.data() + text.size(), ranks);
+  return ranks;
+}
+
 std::string complaint(const Raw& raw, const Options& options) {
   if (raw.pmix) {
     return "--pmix: aqrun cannot start jobs through PMIx; use --hosts FILE for several hosts, or leave "
@@ -38,6 +54,12 @@ std::string complaint(const Raw& raw, const Options& options) {
   if (options.endpoints_given && (raw.endpoints < 1 || raw.endpoints > raw.ranks)) {
     return fmt::format("--endpoints {}: the ranks per process must be 1 to -n, which is {}", raw.endpoints,
                        raw.ranks);
+  }
+  if (const std::uint32_t each = endpoints_by_variable(raw); !options.endpoints_given && each > 1) {
+    return fmt::format(
+        "AQUEDUCT_ENDPOINTS={}: -n counts ranks, and --endpoints says how many of them a process has; give "
+        "--endpoints {}, or unset AQUEDUCT_ENDPOINTS",
+        each, each);
   }
   for (const std::string& item : raw.environment) {
     const auto equals = item.find('=');
