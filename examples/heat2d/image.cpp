@@ -5,7 +5,10 @@
 #include <png.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -130,9 +133,13 @@ void write_png(const std::string& path, const Shape& shape, const std::vector<fl
   png.width = static_cast<png_uint_32>(shape.columns);
   png.height = static_cast<png_uint_32>(shape.rows);
   png.format = PNG_FORMAT_RGB;
-  if (png_image_write_to_file(&png, path.c_str(), 0, pixels.data(), 0, nullptr) == 0) {
-    fail(path + ": " + png.message);
-  }
+  // Not by png_image_write_to_file, which removes the file if it cannot write it, be it a device.
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) fail(path + ": " + std::strerror(errno));
+  const bool written = png_image_write_to_stdio(&png, file, 0, pixels.data(), 0, nullptr) != 0;
+  errno = 0;
+  if (std::fclose(file) != 0 || !written)
+    fail(path + ": " + (errno != 0 ? std::strerror(errno) : png.message));
 }
 
 }  // namespace heat2d

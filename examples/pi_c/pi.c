@@ -4,6 +4,7 @@
 
 #include <aqueduct/aqueduct.h>
 
+#include <errno.h>
 #include <stdio.h>
 
 #include <stdlib.h>
@@ -69,8 +70,10 @@ static void run(aq_endpoint* ep, void* context) {
 
 int main(int count, char** arguments) {
   char* end = NULL;
+  errno = 0;
   const uint64_t steps = count > 1 ? strtoull(arguments[1], &end, 10) : 10000000;
-  const int is_number = count == 1 || (*end == '\0' && arguments[1][0] >= '0' && arguments[1][0] <= '9');
+  const int is_number =
+      count == 1 || (*end == '\0' && errno == 0 && arguments[1][0] >= '0' && arguments[1][0] <= '9');
   if (count > 2 || !is_number || steps == 0) {
     fprintf(stderr, "pi_c [STEPS]: computes pi by that many steps (10000000)\n");
     return 1;

@@ -177,6 +177,17 @@ INSTANTIATE_TEST_SUITE_P(Jobs, Examples,
                          [](const auto& info) { return std::string("ranks_") + info.param.name; });
 
 // Its lost updates are intended data races, so it runs with one endpoint per process, where TSan sees none.
+// As libpng does it by itself, who writes a picture to a device as root is without the device.
+TEST(Heat2d, KeepsAFileThatItCannotWrite) {
+  const Folder folder;
+  std::filesystem::create_symlink("/dev/full", folder / "full.png");
+  const ExampleAnswer answer =
+      shell(program("heat2d") + " --steps 1 --size 16 --out " + (folder / "full.png").string());
+  EXPECT_EQ(answer.status, 1) << answer.text;
+  EXPECT_THAT(answer.text, HasSubstr("full.png: No space left on device"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "full.png"));
+}
+
 TEST(ExampleGups, CountsAndBoundsWhatGetModifyPutLoses) {
   for (const std::string ranks : {"1", "2", "4", "7"}) {
     const ExampleAnswer answer = run("-n " + ranks, "gups --log2-words 14 --mode gets");
