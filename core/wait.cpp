@@ -15,6 +15,8 @@ namespace core {
 namespace {
 
 constexpr std::chrono::nanoseconds kBriefNap{100'000};
+// Chosen: how late a limit may be noticed, apart from one slow round.
+constexpr std::chrono::nanoseconds kBetweenLooks{1'000'000};
 
 /// Sleeps without the endpoint's lock, if threads share it.
 template <class Sleep>
@@ -34,6 +36,7 @@ std::string describe_operation(const Op& op) {
 
 bool LongWait::look_around() noexcept {
   const auto now = state_.clock.now();
+  looked_ = now;
   if (began_ == Clock::time_point{}) {
     began_ = now;
     next_report_ = now + state_.pacing.stall_warn;
@@ -42,6 +45,18 @@ bool LongWait::look_around() noexcept {
   if (now - state_.checked_peers > std::chrono::milliseconds(20)) check_peers(state_);
   if (state_.pacing.stall_warn.count() > 0 && now >= next_report_) report(now);
   return true;
+}
+
+bool LongWait::look_after_rounds() noexcept {
+  const auto before = looked_;
+  const bool in_time = look_around();
+  const std::int64_t took = before == Clock::time_point{} ? 0 : (looked_ - before) / kBetweenLooks;
+  if (took == 0)
+    rounds_ = std::min(rounds_ * 2, kMostRounds);
+  else
+    rounds_ = static_cast<std::uint32_t>(std::max<std::int64_t>(rounds_ / (took + 1), 1));
+  rounds_left_ = rounds_;
+  return in_time;
 }
 
 void LongWait::report(Clock::time_point now) noexcept try {
@@ -120,13 +135,12 @@ enum class Looked : std::uint8_t { done, not_yet, timed_out };
 
 /// One look of the thread that polls for all.
 Looked poll_for_all(EndpointState& state, LongWait& longer, std::optional<Backoff>& backoff, Pacing& pacing,
-                    std::uint32_t& arrivals, bool (*done)(const void*), const void* what) noexcept {
+                    bool (*done)(const void*), const void* what) noexcept {
   Guard& guard = state.guard;
   const std::uint64_t moves = state.moves;
   const int found = progress(state);
   if (done(what)) return Looked::done;
-  // With steady other traffic too, stalls are reported and the limit holds.
-  if (found > 0 && ++arrivals % 1024 == 0 && !longer.look_around()) return Looked::timed_out;
+  if (found > 0 && !longer.arrived()) return Looked::timed_out;
   if (!guard.take_turn()) return Looked::not_yet;  // a round has run a handler, so another thread polls now
   if (found > 0) {
     state.moves != moves ? backoff->restart_after_step() : backoff->restart();
@@ -154,7 +168,7 @@ Looked poll_for_all(EndpointState& state, LongWait& longer, std::optional<Backof
 }
 
 /// One look of a thread that follows the one that polls.
-Looked follow(EndpointState& state, LongWait& longer, Backoff& backoff, std::uint32_t& arrivals, bool& is_new,
+Looked follow(EndpointState& state, LongWait& longer, Backoff& backoff, bool& is_new,
               bool (*done)(const void*), const void* what) noexcept {
   Guard& guard = state.guard;
   const auto why = std::exchange(is_new, false) ? Guard::Why::begins_to_wait : Guard::Why::looks_again;
@@ -171,8 +185,7 @@ Looked follow(EndpointState& state, LongWait& longer, Backoff& backoff, std::uin
   }
   guard.follow(false);
   if (guard.news() != seen) backoff.restart();
-  const bool looks = step != Backoff::Step::again || ++arrivals % 1024 == 0;
-  const bool in_time = !looks || longer.look_around();
+  const bool in_time = step != Backoff::Step::again ? longer.look_around() : longer.arrived();
   if (done(what)) return Looked::done;  // after look_around, which may have found a lost peer
   return in_time ? Looked::not_yet : Looked::timed_out;
 }
@@ -186,7 +199,6 @@ Status wait_in_turn(EndpointState& state, LongWait& longer, bool (*done)(const v
   const HandlerQueue::Stays runs(state.handlers, false);
   Pacing pacing = state.pacing;  // a copy, which this wait reads and teaches without the lock
   std::optional<Backoff> backoff(std::in_place, pacing, state.clock);
-  std::uint32_t arrivals = 0;
   bool is_new = true;
   static_cast<void>(longer.look_around());  // starts the time limit; it is asked again after the first look
   if (done(what)) return {};
@@ -194,8 +206,8 @@ Status wait_in_turn(EndpointState& state, LongWait& longer, bool (*done)(const v
   // Looks are not weighed here: who follows looks at a word, and who polls asks whether the next step spins only.
   const std::uint32_t look = std::exchange(pacing.look, 1);
   while (looked == Looked::not_yet) {
-    looked = guard.take_turn() ? poll_for_all(state, longer, backoff, pacing, arrivals, done, what)
-                               : follow(state, longer, *backoff, arrivals, is_new, done, what);
+    looked = guard.take_turn() ? poll_for_all(state, longer, backoff, pacing, done, what)
+                               : follow(state, longer, *backoff, is_new, done, what);
   }
   pacing.look = look;
   backoff.reset();

@@ -41,17 +41,26 @@ class LongWait {
         describe_(describe),
         what_(what),
         naps_(naps),
-        nap_(naps.first) {}
+        nap_(naps.first),
+        rounds_(limit == std::chrono::nanoseconds::max() ? kMostRounds : 1),
+        rounds_left_(rounds_) {}
 
   /// Called between yields and around each sleep. False: the time limit has passed.
   bool look_around() noexcept;
+  /// Called after a round of progress that has found something. With steady other traffic too, stalls are reported and the
+  /// limit holds: some of these calls look around, at least about one in a millisecond. False: as look_around.
+  bool arrived() noexcept { return --rounds_left_ != 0 || look_after_rounds(); }
   /// Sleeps until something arrives, or for a bounded time. Returns true, without sleeping, if `done(what)` is true.
   bool sleep(bool (*done)(const void*), const void* what) noexcept;
   /// How long the next sleep may last: longer each time, within the time limit. Requires: look_around has been called.
   std::chrono::nanoseconds next_nap() noexcept;
 
  private:
+  // Chosen: a clock is read in 25 ns, which is little beside so many rounds, and most waits end before the first look.
+  static constexpr std::uint32_t kMostRounds = 64;
+
   void report(Clock::time_point now) noexcept;
+  bool look_after_rounds() noexcept;
 
   EndpointState& state_;
   Rank on_;
@@ -62,6 +71,10 @@ class LongWait {
   Clock::time_point next_report_{};
   const Naps naps_;
   std::chrono::nanoseconds nap_;
+  Clock::time_point looked_{};
+  std::uint32_t
+      rounds_;  ///< from one look to the next. A round may run many handlers, and each may take long.
+  std::uint32_t rounds_left_;
 };
 
 /// The loop of wait_until when threads share the endpoint: one of those that wait polls, the others follow it.
@@ -93,14 +106,12 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
   if (state.guard.shared()) [[unlikely]]
     return wait_in_turn(state, longer, over, &done);
   Backoff backoff(state.pacing, state.clock);
-  std::uint32_t arrivals = 0;
   for (;;) {
     const std::uint64_t moves = state.moves;
     const int found = progress(state);
     if (done()) return {};
     if (found > 0) {
-      // With steady other traffic too, stalls are reported and the limit holds.
-      if (++arrivals % 1024 == 0 && !longer.look_around()) return ErrorCode::timed_out;
+      if (!longer.arrived()) return ErrorCode::timed_out;
       state.moves != moves ? backoff.restart_after_step() : backoff.restart();
       continue;
     }

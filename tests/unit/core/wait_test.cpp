@@ -50,6 +50,7 @@ class Fake final : public Conduit, public Waitable {
   Post send(Rank, Bytes, Bytes, Token) noexcept override { return Post::failed(ErrorCode::not_supported); }
   int poll(Inbox&) noexcept override {
     ++polls;
+    if (at_poll) at_poll();
     const int found = arrived.load() - taken.load();
     taken.fetch_add(found);
     return found;
@@ -75,6 +76,7 @@ class Fake final : public Conduit, public Waitable {
 
   Nanoseconds alone_for = Nanoseconds::max();
   int polls = 0;
+  std::function<void()> at_poll;
   std::vector<Nanoseconds> slept;  ///< limits of the sleeps of its own kind
   std::atomic<int> arrived{0}, taken{0}, armed{0}, arms{0};
 
@@ -212,6 +214,45 @@ TEST_F(Wait, ForMemoryThatLastsLongSleepsAsInABarrier) {
   EXPECT_LE(before, 20ms);
   EXPECT_LE(naps_of_a_second, 51) << "a wait in a barrier wakes 50 times a second";
   state_.clock = {};  // this one ends before the state
+}
+
+// A round of progress runs up to 32 handlers of a ring, and each may take a millisecond.
+TEST_F(Wait, KeepsItsLimitWhileSlowArrivalsGoOn) {
+  support::ManualClock clock;
+  const std::vector<std::pair<Nanoseconds, Nanoseconds>> cases{{32ms, 10ms}, {1ms, 100ms}, {1us, 50ms}};
+  for (const auto& [round, limit] : cases) {
+    have_near(Sleeps::alone);
+    state_.clock = clock.clock();
+    state_.checked_peers = state_.clock.now() + 1h;
+    wanted_ = 2'000'000;
+    Nanoseconds lasted{0};
+    near_->at_poll = [&, by = round] {
+      clock.move_on(by);
+      lasted += by;
+      near_->arrived.fetch_add(1);
+    };
+    EXPECT_EQ(wait(limit).code(), ErrorCode::timed_out);
+    EXPECT_LE(lasted, limit + std::max<Nanoseconds>(3 * round, 3ms))
+        << "rounds of " << round.count() << " ns";
+  }
+  state_.clock = {};  // this one ends before the state
+}
+
+// Without a limit too, a stall is reported soon after it is due. The first rounds are many before the clock is read.
+TEST_F(Wait, LooksAroundSoonWhileSlowArrivalsGoOn) {
+  support::ManualClock clock;
+  state_.clock = clock.clock();
+  state_.checked_peers = state_.clock.now() + 1h;
+  const auto text = [](const void*) { return std::string("a test"); };
+  state_.pacing.stall_warn = 1s;
+  LongWait longer(state_, kNoRank, Nanoseconds::max(), text, nullptr);
+  int rounds = 0;
+  for (; rounds < 2000 && state_.statistics.stalls == 0; ++rounds) {
+    clock.move_on(32ms);
+    EXPECT_TRUE(longer.arrived());
+  }
+  EXPECT_LE(rounds, 200);  // the report is due after 32
+  state_.clock = {};
 }
 
 TEST_F(Wait, IsNoLongerThanAConduitCanBeLeftAlone) {
