@@ -56,15 +56,15 @@ Backoff::~Backoff() {
     // Spinning was enough. Spin only a little longer next time: one short
     // wait must not undo what many long ones on a crowded host have taught.
     if (looks_ * 2 > pacing_.spins) {
-      pacing_.spins = std::min(pacing_.kMostSpins, pacing_.spins + pacing_.spins / 8 + 1);
+      pacing_.spins = std::min(pacing_.most, pacing_.spins + pacing_.spins / 8 + 1);
     }
     return;
   }
   const bool soon = timed_ && clock_.now() - began_ < pacing_.spin_at_most;
   if (soon && !others_ran_ && !slept_at_once_) {
-    pacing_.spins = std::min(pacing_.kMostSpins, pacing_.spins * 2);  // a longer spin would have been enough
+    pacing_.spins = std::min(pacing_.most, pacing_.spins * 2);  // a longer spin would have been enough
   } else {
-    pacing_.spins = std::max(pacing_.fewest, pacing_.spins / 2);
+    pacing_.spins = std::max(std::min(pacing_.fewest, pacing_.most), pacing_.spins / 2);
   }
 }
 
@@ -89,8 +89,9 @@ void Backoff::learn_long_spins() noexcept {
     spins = 0;
   } else if (spins > 0) {
     if (--spins == 0) spins = -Pacing::kWithoutThem;
-  } else if (pacing_.fewest >= Pacing::kFewestWithCores) {
-    // Not with more ranks than cores: there this rank may wait for the rank whose thread ran.
+  } else if (pacing_.fewest >= Pacing::kFewestWithCores && pacing_.most >= pacing_.fewest) {
+    // Not with more ranks than cores: there this rank may wait for the rank whose thread ran. Nor if it is told to spin
+    // for less.
     spins = Pacing::kVainSpins;
   }
 }

@@ -10,7 +10,7 @@ namespace aqueduct::core {
 
 /// How an endpoint's waits behave. Some of it is learned; the rest is set when the job starts.
 struct Pacing {
-  std::chrono::nanoseconds spin_at_most{20'000};
+  std::chrono::nanoseconds spin_at_most{20'000};  ///< set by spin_for
   std::chrono::nanoseconds yield_at_most{1'000'000};
   std::chrono::nanoseconds stall_warn{10'000'000'000};
   std::uint32_t spins = 1000;                        ///< checks before a wait gives up the core; learned
@@ -20,7 +20,16 @@ struct Pacing {
   /// rank that yields earlier, to another program's thread on its core, loses a whole time slice. Measured: a barrier
   /// then takes 2 ms instead of 0.3 us.
   static constexpr std::uint32_t kFewestWithCores = 300;  // some 4 us
-  static constexpr std::uint32_t kMostSpins = 2000;       // chosen: about spin_at_most
+  static constexpr std::uint32_t kMostSpins = 2000;       // chosen: some 20 us
+  std::uint32_t most = kMostSpins;                        ///< upper limit of `spins`, and of `fewest`
+  /// Holds what a wait spins to so long a time, even if that is less than `fewest`.
+  void spin_for(std::chrono::nanoseconds time) noexcept {
+    constexpr std::int64_t kSpin = 10;            // ns; as kMostSpins
+    constexpr std::int64_t kLongest = 1'000'000;  // chosen: some 10 ms
+    spin_at_most = time;
+    most = static_cast<std::uint32_t>(std::min(time.count() / kSpin, kLongest));
+    spins = std::min(spins, most);
+  }
   /// Learned. Above 0: yields cost time slices lately, so a wait spins longer before it yields, this many more times in
   /// vain. Below 0: that did not help, so as many waits do without it.
   int long_spins = 0;

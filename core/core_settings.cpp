@@ -42,8 +42,10 @@ constexpr std::array kCoreSettings{
         "After how long without a call a thread goes on with collective operations; less than 20us counts as "
         "20us, 0: none does.",
         0, 3'600'000'000'000},
-    duration("spin", "AQUEDUCT_SPIN", "us", "20us",
-             "How long a wait looks, at the most, without giving up the core; it adapts below that."),
+    duration(
+        "spin", "AQUEDUCT_SPIN", "us", "20us",
+        "How long a wait looks, at the most, without giving up the core; it adapts below that. If it is 3us "
+        "or more, waits look for 0.2 ms where giving up the core has cost a time slice."),
     duration("yield", "AQUEDUCT_YIELD", "ms", "1ms", "How long a wait then yields before it sleeps."),
     duration("stall_warn", "AQUEDUCT_STALL_WARN", "s", "10s",
              "After how long a wait is reported with what it waits for; 0 is never."),

@@ -59,7 +59,7 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
   unobserved.pool = &ops;
   unobserved.kind = &core::kGroup;
   unobserved.parts = 1;  // a part that never ends, so that the group does not end either
-  pacing.spin_at_most = std::chrono::nanoseconds(settings.nanoseconds("spin"));
+  pacing.spin_for(std::chrono::nanoseconds(settings.nanoseconds("spin")));
   pacing.yield_at_most = std::chrono::nanoseconds(settings.nanoseconds("yield"));
   pacing.stall_warn = std::chrono::nanoseconds(settings.nanoseconds("stall_warn"));
   face.rank_ = rank;

@@ -31,16 +31,17 @@ void set_pace(EndpointState& state) {
   }
   state.pacing.arrivals_wake = arrivals_wake(state);
   const auto cores = static_cast<std::size_t>(core::available_cores());
-  if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
+  core::Pacing& pacing = state.pacing;
+  if (state.neighbours.size() > cores) pacing.spins = std::min(core::Pacing::kFewestSpins, pacing.most);
   // A rank that is bound to a core sees only that core, though the host has more.
   const std::size_t of_host = processors_of_host();
-  state.pacing.share_core((state.neighbours.size() + of_host - 1) / of_host);
+  pacing.share_core((state.neighbours.size() + of_host - 1) / of_host);
   if (state.neighbours.size() <= of_host) {
-    state.pacing.fewest = core::Pacing::kFewestWithCores;
-    state.pacing.spins = std::max(state.pacing.spins, state.pacing.fewest);
+    pacing.fewest = core::Pacing::kFewestWithCores;
+    pacing.spins = std::max(pacing.spins, std::min(pacing.fewest, pacing.most));
   } else if (state.far != nullptr) {
     // A rank with a processor of its own keeps it for as long as an answer takes.
-    state.pacing.look = core::Pacing::kNetworkLook;
+    pacing.look = core::Pacing::kNetworkLook;
   }
 }
 

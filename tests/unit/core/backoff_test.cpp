@@ -79,6 +79,29 @@ TEST(Backoff, NeverLearnsBeyondItsBounds) {
   EXPECT_GE(pacing.spins, Pacing::kFewestSpins);
 }
 
+TEST(Backoff, YieldsAtOnceIfItMustNotSpin) {
+  Pacing pacing = pacing_of(1000, 5ms);
+  pacing.fewest = Pacing::kFewestWithCores;
+  pacing.spin_for(0ns);
+  for (int wait = 0; wait < 20; ++wait) {
+    Backoff backoff(pacing, kSystemClock);
+    ASSERT_NE(backoff.next(), Step::again) << "wait " << wait;
+  }
+  EXPECT_EQ(pacing.long_spins, 0);
+}
+
+TEST(Backoff, LearnsToSpinLongerThanUsualIfItMay) {
+  Pacing pacing = pacing_of(1000, 5ms);
+  pacing.spin_for(1ms);
+  for (int wait = 0; wait < 100; ++wait) {
+    Backoff backoff(pacing, kSystemClock);
+    for (std::uint32_t look = 0; look < pacing.spins; ++look) ASSERT_EQ(backoff.next(), Step::again);
+  }
+  EXPECT_EQ(pacing.spins, 100'000u);
+  pacing.spin_for(1us);
+  EXPECT_EQ(pacing.spins, 100u);
+}
+
 /// A clock that goes on by `step` whenever it is read.
 struct SteppingClock {
   std::chrono::nanoseconds step{0};
