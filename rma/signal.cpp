@@ -52,11 +52,12 @@ rma::Transfers::Begun put_with_slot(Endpoint& ep, GlobalPtr<std::byte> to, const
     if (const Status status = core::check_user_slot(state, to.rank(), what.slot); !status)
       return {status, Event(status)};
   }
-  const bool copied = put_mapped(ep, to, from, bytes, options);  // beside other threads' calls
+  // Beside other threads' calls. An immediate put may be refused for its signal, which is looked at first.
+  const bool copied = !options.immediate && put_mapped(ep, to, from, bytes, options);
   core::Entry entry(state);
   if (!copied) return state.transfers->put(to, from, bytes, completion, options, &what);
   if (state.transfers->raise_mapped(to.rank(), what)) return {};
-  // The bytes are in place, so the signal can no longer be refused.
+  // The bytes are in place, so the signal cannot be refused.
   return state.transfers->signal(to.rank(), what, completion, false, options.group);
 }
 

@@ -1,4 +1,5 @@
 #include "core/mapping.hpp"
+#include "core/signals.hpp"
 #include "core/word_signal.hpp"
 #include "rma/operation.hpp"
 #include "rma/transfers.hpp"
@@ -71,6 +72,31 @@ Transfers::Begun Transfers::update_word(Rank to, const WordSignal& word, Complet
   // A processor's instruction from here may have done it. Otherwise this wakes a neighbour for nothing, which is harmless.
   if (to != state_.rank && !state_.lost[to]) state_.wake(to);
   return begun;
+}
+
+/// Whether an instruction from here does what follows the bytes of a put.
+bool Transfers::follows_at_once(Rank to, const Signal* signal, const WordSignal* word) noexcept {
+  if (word != nullptr) {
+    return state_.atomics_by_processor &&
+           core::find_mapped(state_, place_of(to, *word), kWordBytes) != nullptr;
+  }
+  return core::find_mapped(state_, {to, 0, core::kSignalSegment},
+                           (std::uint64_t{signal->slot} + 1) * sizeof(std::uint64_t)) != nullptr;
+}
+
+// The signal may find no room, and a put that is refused has changed nothing. So the operation of the signal comes first.
+// It needs no room: what finds none is queued.
+Transfers::Begun Transfers::put_or_refuse(std::byte* mapped, core::Bytes from, Rank to, Completion completion,
+                                          const PutOptions& options, const Signal* signal,
+                                          const WordSignal* word) noexcept {
+  auto begun =
+      begin(word != nullptr ? kWordKind : kSignalKind, to, completion, /*immediate=*/true, options.group);
+  if (!begun) return {begun.status(), Event(begun.status())};
+  Op& op = **begun;
+  aqueduct::detail::write_bytes(mapped, from.data(), from.size());
+  if (options.notify) state_.wake_after_stores(to);
+  const bool over = word != nullptr ? follow_with_word(op, *word) : follow_with_signal(op, *signal);
+  return finish(op, {}, completion, over);
 }
 
 // The bytes of a put are in place: now its signal follows. Not after a failure, since the signal would announce bytes

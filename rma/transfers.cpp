@@ -170,6 +170,12 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     return put(to, from, bytes, completion, options, signal, word, part_of);
   }
   if ((access.mapped != nullptr && !is_held) || bytes == 0) {
+    const bool more = signal != nullptr || word != nullptr;
+    // A layer's operation tries all of it again.
+    if (more && options.immediate && bytes != 0 && part_of.group == nullptr &&
+        !follows_at_once(peer, signal, word)) [[unlikely]]
+      return put_or_refuse(access.mapped, {static_cast<const std::byte*>(from), bytes}, peer, completion,
+                           options, signal, word);
     aqueduct::detail::write_bytes(access.mapped, from, bytes);
     if (options.notify) state_.wake_after_stores(peer);
     if (word != nullptr) return update_word(peer, *word, completion, options);

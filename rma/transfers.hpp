@@ -192,6 +192,10 @@ class Transfers final : public core::Layer {
                                  std::size_t bytes, Op* group) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
+  // Immediate puts with a signal to mapped memory (signal_words.cpp).
+  bool follows_at_once(Rank to, const Signal* signal, const WordSignal* word) noexcept;
+  Begun put_or_refuse(std::byte* mapped, core::Bytes from, Rank to, Completion completion,
+                      const PutOptions& options, const Signal* signal, const WordSignal* word) noexcept;
   // Operations that a fence holds back (held.cpp).
   /// The result of an attempt to begin one.
   ///
