@@ -71,11 +71,19 @@ Status for_each_owner(Endpoint& ep, std::span<const Named> all, std::size_t byte
   return first;
 }
 
+/// Of the elements of each owner only the place of the first one tells that the memory is missing.
+Status refuse_null(Endpoint& ep, const char* what, std::size_t count, std::size_t bytes) noexcept {
+  if (!ep.state().in_child())
+    ep.state().log.error("{}: a null pointer to {} elements of {} bytes here", what, count, bytes);
+  return ErrorCode::invalid_argument;
+}
+
 }  // namespace
 
 Status get_group(Endpoint& ep, std::byte* to, std::span<const GlobalPtr<std::byte>> from,
                  std::size_t bytes) noexcept try {
   if (ep.in_handler()) return ErrorCode::in_handler;
+  if (is_missing(to, from.size() * bytes)) return refuse_null(ep, "get_group", from.size(), bytes);
   std::vector<Named> all = sorted(from);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> again;  // repeated elements: index to, index from
   std::size_t kept = 0;
@@ -101,6 +109,7 @@ Status get_group(Endpoint& ep, std::byte* to, std::span<const GlobalPtr<std::byt
 Status put_group(Endpoint& ep, std::span<const GlobalPtr<std::byte>> to, const std::byte* from,
                  std::size_t bytes) noexcept try {
   if (ep.in_handler()) return ErrorCode::in_handler;
+  if (is_missing(from, to.size() * bytes)) return refuse_null(ep, "put_group", to.size(), bytes);
   return for_each_owner(ep, sorted(to), bytes,
                         [&](GlobalPtr<std::byte> base, const Indexed& there, const Indexed& here) {
                           return put_nb(ep, pieces(base, there), pieces(from, here));

@@ -111,7 +111,7 @@ std::span<const GlobalPtr<std::byte>> plain_list(std::span<const GlobalPtr<T>> l
 /// The list is first sorted by owner and address; an element that several pointers name is read once.
 ///
 /// Completion: local.
-/// Errors:     as get, and invalid_argument (sizes differ), in_handler.
+/// Errors:     as get, and invalid_argument (sizes differ, or a null pointer here), in_handler.
 /// Cost:       one get of an indexed shape from each owner; 24 bytes of memory for each element during the call.
 /// Source:     Su and Yelick, Automatic support for irregular computations in a high-level language, IPDPS 2005.
 template <detail::Wireable T>

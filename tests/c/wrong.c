@@ -75,6 +75,11 @@ static void check_more_null(aq_endpoint* ep) {
   const aq_shape whole = {AQ_CONTIGUOUS, 0, 32, NULL, 0};
   FAILS(AQ_INVALID_ARGUMENT, aq_put_pieces(ep, at, &whole, nowhere, &whole));
   FAILS(AQ_INVALID_ARGUMENT, aq_get_pieces(ep, nowhere, &whole, at, &whole));
+  // By rank: of the second owner's elements none is the first of the list.
+  const aq_ptr places[] = {aq_at(aq_ranks(ep) - 1, 0, 0), aq_at(0, 0, 8), aq_at(aq_ranks(ep) - 1, 0, 16)};
+  FAILS(AQ_INVALID_ARGUMENT, aq_get_elements(ep, nowhere, places, 3, 8));
+  FAILS(AQ_INVALID_ARGUMENT, aq_put_elements(ep, places, nowhere, 3, 8));
+  OK(aq_get_elements(ep, nowhere, places, 0, 8));
   OK(aq_barrier(ep));  // no message of nothing has arrived at a rank without its handler
 }
 
