@@ -44,9 +44,18 @@ Result<HandlerSpace> HandlerSpace::create(Endpoint& ep, std::string_view name) n
       state.log.error(
           "the handler spaces \"{}\" and \"{}\" have the same hash: rename one of them on all ranks",
           other->name, name);
+    else
+      state.log.error("this endpoint has a handler space \"{}\" already: give the second one another name",
+                      name);
     return ErrorCode::invalid_argument;
   }
-  if (spaces.count() == am::RawSpaces::kMost) return ErrorCode::refused;
+  if (spaces.count() == am::RawSpaces::kMost) {
+    state.log.error(
+        "the handler space \"{}\" would be one more than the {} that an endpoint has: put its handlers "
+        "into another one",
+        name, am::RawSpaces::kMost);
+    return ErrorCode::refused;
+  }
   return HandlerSpace(ep, spaces.add(name, number));
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;

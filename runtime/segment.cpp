@@ -113,7 +113,11 @@ Result<Segment> Segment::publish(Team& team, Result<SegmentMemory> memory) {
   Result<runtime::LocalPart> part = memory.status();
   if (memory) {
     const bool fits = memory->link_ == state.link;
-    part = !fits   ? Result<runtime::LocalPart>(ErrorCode::invalid_argument)
+    if (!fits)
+      state.log.error(
+          "the memory given to Segment::publish is another endpoint's, or was published before: give it what "
+          "Segment::allocate of the team's endpoint returns, once");
+    part = !fits   ? Result<runtime::LocalPart>(Status(ErrorCode::invalid_argument, state.rank))
            : ranks ? Result<runtime::LocalPart>(runtime::LocalPart{memory->bytes_})
                    : ranks.status();
     if (part) memory->link_ = nullptr;  // publish_part has it now, and frees it if it fails

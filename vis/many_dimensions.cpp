@@ -171,7 +171,10 @@ Begun start_many(EndpointState& state, const Request& request, const std::vector
   const Rank peer = request.base.rank();
   if (request.options.source_event != nullptr) *request.options.source_event = Event{};
   for (const Shape* shape : {&request.there, &request.here}) {
-    if (shape->problem != ErrorCode::ok) return refuse(shape->problem, peer);
+    if (shape->problem != ErrorCode::ok) {
+      state.log.error("pieces with rank {}: {}", peer, text_of(Problem::section, *shape));
+      return refuse(shape->problem, peer);
+    }
     if (shape->kind != Shape::Kind::strided) {
       state.log.error("pieces with rank {}: a shape of more than {} dimensions goes with strided shapes only",
                       peer, kMostDimensions);
@@ -199,7 +202,12 @@ Begun start_many(EndpointState& state, const Request& request, const std::vector
   // Without bytes, only the rank and the segment must exist.
   const std::uint64_t from = bytes != 0 ? static_cast<std::uint64_t>(lowest) : 0;
   const auto part = state.segments.check({peer, from, request.base.segment()}, extent);
-  if (!part) return {part.status(), Event(part.status())};
+  if (!part) {
+    if (!state.in_child())
+      state.log.error("pieces with rank {}, segment {}: there are no {} bytes at offset {}", peer,
+                      request.base.segment(), extent, lowest);
+    return {part.status(), Event(part.status())};
+  }
   if (request.signal != nullptr) {
     if (const Status slot = core::check_user_slot(state, peer, request.signal->slot); !slot)
       return refuse(slot.code(), peer);

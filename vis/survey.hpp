@@ -6,7 +6,7 @@
 
 namespace aqueduct::vis {
 
-/// What is wrong with a shape in itself. The values from `elements` on name the part of the shape that leaves the range
+/// What is wrong with a shape in itself; `section`: what was found when it was made, Shape::problem. The values from `elements` on name the part of the shape that leaves the range
 /// of addresses.
 enum class Problem : std::uint8_t { none, section, dimensions, elements, counts, strides, base, pieces };
 

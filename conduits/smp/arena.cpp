@@ -29,7 +29,8 @@ RingShape choose_shape(const Config& config, std::uint32_t ranks) noexcept {
 Result<std::unique_ptr<Arena>> Arena::create(const core::Process& process, std::uint32_t local_ranks) {
   const RingShape shape = choose_shape(*process.config, local_ranks);
   auto memory = SharedMemory::create(process, "arena-" + std::to_string(process.mine.front()),
-                                     arena_bytes(local_ranks, shape));
+                                     arena_bytes(local_ranks, shape),
+                                     "make its rings smaller (AQUEDUCT_SMP_SLOTS, AQUEDUCT_SMP_RING_BYTES)");
   if (!memory) return memory.status();
   auto* head = reinterpret_cast<ArenaHead*>(memory->data());
   head->magic = kMagic;

@@ -89,7 +89,8 @@ int reserve(int fd, std::size_t bytes) noexcept {
   return 0;
 }
 
-int make_file(const core::Process& process, const std::string& path, std::size_t bytes) noexcept {
+int make_file(const core::Process& process, const std::string& path, std::size_t bytes,
+              const char* advice) noexcept {
   const int fd = core::above_standard(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (fd < 0) {
     const int why = errno;
@@ -103,10 +104,9 @@ int make_file(const core::Process& process, const std::string& path, std::size_t
     struct statvfs room {};
     ::fstatvfs(fd, &room);
     process.log->error(
-        "{}: {} bytes do not fit, {} are free there: {}; make segments smaller (AQUEDUCT_SEGMENT_BYTES), "
-        "that file "
-        "system larger (mount -o remount,size=…), or use AQUEDUCT_SMP_MEMORY=memfd",
-        path, bytes, static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize, std::strerror(why));
+        "{}: {} bytes do not fit, {} are free there: {}; {}, that file system larger (mount -o "
+        "remount,size=…), or use AQUEDUCT_SMP_MEMORY=memfd",
+        path, bytes, static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize, std::strerror(why), advice);
     ::close(fd);
     ::unlink(path.c_str());
     errno = why;
@@ -230,27 +230,25 @@ bool SharedMemory::falls_back(const Config& config) noexcept {
 }
 
 /// Errors: no_memory or no_space, if the system cannot give `bytes_`.
-Status SharedMemory::check_size(const core::Process& process, const std::string& name) const {
+Status SharedMemory::check_size(const core::Process& process, const std::string& name,
+                                const char* advice) const {
   if (const auto most = available_memory(); bytes_ > most) {
-    process.log->error(
-        "{}: {} bytes are more than the {} that this machine has free; make segments smaller "
-        "(AQUEDUCT_SEGMENT_BYTES)",
-        name, bytes_, most);
+    process.log->error("{}: {} bytes are more than the {} that this machine has free; {}", name, bytes_, most,
+                       advice);
     return ErrorCode::no_memory;
   }
   if (const auto most = largest_file(); bytes_ > most) {
     process.log->error(
         "{}: {} bytes are more than a file of this process may have, {}; raise that limit (ulimit -f "
-        "unlimited) or make "
-        "segments smaller (AQUEDUCT_SEGMENT_BYTES)",
-        name, bytes_, most);
+        "unlimited) or {}",
+        name, bytes_, most, advice);
     return ErrorCode::no_space;
   }
   return {};
 }
 
 /// Makes a file of `bytes_`. Errors: as `create`.
-Status SharedMemory::make_named(const core::Process& process, const std::string& name) {
+Status SharedMemory::make_named(const core::Process& process, const std::string& name, const char* advice) {
   path_ = process.config->text("smp_directory") + "/aqueduct-" + std::to_string(process.job) + "-" + name;
   if (path_.size() >= sizeof(MemoryKey::path)) {
     process.log->error(
@@ -259,7 +257,7 @@ Status SharedMemory::make_named(const core::Process& process, const std::string&
     path_.clear();
     return ErrorCode::bad_setting;
   }
-  fd_ = make_file(process, path_, bytes_);
+  fd_ = make_file(process, path_, bytes_, advice);
   if (fd_ < 0) {
     path_.clear();
     return errno == ENOSPC || errno == EFBIG ? ErrorCode::no_space : ErrorCode::network_failed;
@@ -293,14 +291,14 @@ Status SharedMemory::make_unnamed(const core::Process& process, const std::strin
 }
 
 Result<SharedMemory> SharedMemory::create(const core::Process& process, const std::string& name,
-                                          std::size_t bytes) {
+                                          std::size_t bytes, const char* advice) {
   SharedMemory memory;
   memory.bytes_ = bytes;
-  if (const Status status = memory.check_size(process, name); !status) return status;
+  if (const Status status = memory.check_size(process, name, advice); !status) return status;
   const std::string huge = process.config->text("smp_huge_pages");
   bool is_huge = false;  // a file of huge pages
   const bool has_file = process.config->text("smp_memory") == "posix" || falls_back(*process.config);
-  const Status made = has_file ? memory.make_named(process, name)
+  const Status made = has_file ? memory.make_named(process, name, advice)
                                : memory.make_unnamed(process, name, huge == "hugetlb", is_huge);
   if (!made) return made;
   bool is_mapped = memory.map();

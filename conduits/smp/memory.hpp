@@ -25,9 +25,9 @@ class SharedMemory {
 
   /// Allocates `bytes` zeroed bytes. `name` is shown in messages and, with posix, a part of the file's name. Without /proc,
   /// the kind is posix whatever the settings say (`falls_back`).
-  /// Errors: no_memory, no_space, network_failed, bad_setting; logged with what to try.
-  static Result<SharedMemory> create(const core::Process& process, const std::string& name,
-                                     std::size_t bytes);
+  /// Errors: no_memory, no_space, network_failed, bad_setting; logged with what to try: `advice` is about the size.
+  static Result<SharedMemory> create(const core::Process& process, const std::string& name, std::size_t bytes,
+                                     const char* advice = "make segments smaller (AQUEDUCT_SEGMENT_BYTES)");
   /// Maps memory that another process has made. Logs nothing.
   /// Errors: peer_lost (the process or the memory is gone), not_supported (the system hides it), no_memory,
   ///         network_failed. `why` receives the reason and what to try, in words.
@@ -56,8 +56,8 @@ class SharedMemory {
   bool has_name() const noexcept { return !path_.empty(); }
 
  private:
-  Status check_size(const core::Process& process, const std::string& name) const;
-  Status make_named(const core::Process& process, const std::string& name);
+  Status check_size(const core::Process& process, const std::string& name, const char* advice) const;
+  Status make_named(const core::Process& process, const std::string& name, const char* advice);
   Status make_unnamed(const core::Process& process, const std::string& name, bool wants_huge, bool& is_huge);
   void close() noexcept;
   /// Maps `bytes_` of `fd_`. False: errno says why.

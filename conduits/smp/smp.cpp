@@ -52,7 +52,10 @@ Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
   }
   const std::uint32_t host = process.host[process.mine.front()];
   if (const auto local = std::ranges::count(process.host, host); local > 256) {
-    process.log->error("smp serves 256 ranks of a host, not {}: start fewer", local);
+    process.log->error(
+        "smp serves 256 ranks of a host, not {}: start fewer, or let another conduit serve them "
+        "(AQUEDUCT_NEAR=off; AQUEDUCT_CONDUIT=loop, if one process holds all ranks)",
+        local);
     return ErrorCode::not_supported;
   }
   return std::unique_ptr<core::Network>(std::make_unique<SmpNetwork>(process));

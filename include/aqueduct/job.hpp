@@ -30,7 +30,8 @@ class Job {
   ///             not_supported (no conduit can serve this job), network_failed, no_memory, no_space,
   ///             peer_lost. The rank that detects the error logs the reason.
   static Result<Job> start(const Config& config = Config::from_environment());
-  /// Starts a job of `ranks` ranks, all in this process. Any launcher is ignored.
+  /// Starts a job of `ranks` ranks, all in this process. Any launcher is ignored. The conduit smp, which serves them if
+  /// the settings name no other one, serves 256; AQUEDUCT_CONDUIT=loop serves more.
   ///
   /// Errors: as start, and invalid_argument (no ranks, or more than 1024).
   static Result<Job> in_process(Rank ranks, const Config& config = Config::from_environment());
@@ -85,7 +86,7 @@ class Job {
   ///             signal handler: see `request_leave`.
   [[noreturn]] void leave(int code) noexcept;
   /// Asks this process to call `leave(code)`; returns at once. It does so at its next check for lost peers (20 ms in a
-  /// wait; every 65536 calls of `progress`), in `finish`, when the Job is destroyed, and at `exit`. aqrun learns the
+  /// wait; every 1024 calls of `progress`), in `finish`, when the Job is destroyed, and at `exit`. aqrun learns the
   /// code at once. A process that makes no check within twice AQUEDUCT_EXIT_TIMEOUT is killed by the system. After
   /// `finish`, and in a forked child, the call does nothing.
   ///

@@ -1,3 +1,4 @@
+#include "conduits/smp/arena.hpp"
 #include "conduits/smp/memory.hpp"
 #include "conduits/smp/smp_network.hpp"
 #include "conduits/smp/tests/party.hpp"
@@ -296,6 +297,13 @@ TEST_F(MemoryWithoutProc, IsMadeOfFilesAndSaidOnce) {
               return network.map(1, keys[1]) ? 0 : 4;
             }),
             0);
+}
+
+TEST(ArenaMemory, ThatIsTooLargeSaysWhichSettingsMakeItSo) {
+  TestProcess test{{{"smp_ring_bytes", "1G"}}};
+  EXPECT_EQ(Arena::create(test.process, 256).status().code(), ErrorCode::no_memory);  // 64 TiB
+  EXPECT_NE(test.said.find("AQUEDUCT_SMP_RING_BYTES"), std::string::npos) << test.said;
+  EXPECT_EQ(test.said.find("AQUEDUCT_SEGMENT_BYTES"), std::string::npos) << test.said;
 }
 
 }  // namespace

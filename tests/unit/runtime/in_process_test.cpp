@@ -30,6 +30,16 @@ TEST(InProcess, OfMoreRanksThanAProcessMayHoldIsRefusedAtOnce) {
   }
 }
 
+TEST(InProcess, OfMoreRanksThanSmpServesSaysWhichConduitServesThem) {
+  Config config;
+  ASSERT_TRUE(config.set("log", "error"));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Job::in_process(257, config).status().code(), ErrorCode::not_supported);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, testing::HasSubstr("smp serves 256 ranks of a host, not 257"));
+  EXPECT_THAT(said, testing::HasSubstr("AQUEDUCT_CONDUIT=loop"));
+}
+
 // The endpoint would end under the handler.
 TEST(InProcess, DoesNotFinishInsideAHandlerOrAContinuation) {
   auto job = Job::in_process(2);

@@ -111,6 +111,18 @@ TEST(Survey, SaysWhatIsWrong) {
   EXPECT_EQ(code(detail::shape_of(Indexed{far, 8})), ErrorCode::invalid_argument);
 }
 
+TEST(Survey, SaysWhatWasWrongWhenTheShapeWasMade) {
+  for (const auto& [problem, words] : {std::pair{ErrorCode::invalid_argument, "no shape is of its kind"},
+                                       std::pair{ErrorCode::no_memory, "no memory for the list"},
+                                       std::pair{ErrorCode::out_of_range, "a slice of the section"}}) {
+    Shape shape;
+    shape.problem = problem;
+    const Survey found = survey(shape);
+    EXPECT_EQ(code_of(found.problem, shape), problem);
+    EXPECT_NE(text_of(found.problem, shape).find(words), std::string::npos) << text_of(found.problem, shape);
+  }
+}
+
 TEST(Simplified, HasTheSameBytesInFewerPieces) {
   for (std::uint64_t seed = 0; seed < kRounds; ++seed) {
     RandomShapes random(seed);
