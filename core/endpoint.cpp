@@ -81,7 +81,7 @@ bool Endpoint::test_implicit() noexcept {
 
 Status Endpoint::begin_region() noexcept {
   core::Entry entry(*state_);
-  if (state_->in_continuation) return ErrorCode::in_handler;
+  if (state_->must_not_wait()) return ErrorCode::in_handler;
   if (state_->region != nullptr) return ErrorCode::invalid_argument;
   core::Op* op = state_->ops.acquire(core::kGroup, kNoRank, true);
   if (op == nullptr) return ErrorCode::refused;
@@ -91,7 +91,7 @@ Status Endpoint::begin_region() noexcept {
 
 Event Endpoint::end_region() noexcept {
   core::Entry entry(*state_);
-  if (state_->in_continuation)
+  if (state_->must_not_wait())
     return Event(Status(ErrorCode::invalid_argument));  // the region is not its own
   core::Op* op = std::exchange(state_->region, nullptr);
   if (op == nullptr) return Event(Status(ErrorCode::invalid_argument));

@@ -242,11 +242,11 @@ class Endpoint {
   /// Regions do not nest.
   ///
   /// Errors: invalid_argument (a region is open), refused (AQUEDUCT_OPERATIONS events are held), in_handler (in a
-  ///         continuation).
+  ///         handler or a continuation).
   Status begin_region() noexcept;
   /// Closes the region. Returns one Event for all its operations; its outcome is the first failure among them.
   ///
-  /// Errors: invalid_argument (no region is open).
+  /// Errors: invalid_argument (no region is open; in a handler or a continuation, whose region it is not).
   Event end_region() noexcept;
 
   /// The team of all ranks.

@@ -97,6 +97,35 @@ TEST_P(Region, SeveralMayBeInFlight) {
   });
 }
 
+TEST_P(Region, IsNotForHandlersToOpenOrClose) {
+  as_each_of(2, 64, [](Endpoint& me) {
+    int requests = 0;
+    Status opened;
+    Status closed;
+    const auto handler = on_short_request<NoArguments>(me, [&](RequestContext&, const NoArguments&) {
+      opened = me.begin_region();
+      closed = me.end_region().status();
+      ++requests;
+    });
+    ASSERT_TRUE(handler);
+    ASSERT_TRUE(me.barrier());
+    const auto sent = pattern(me.rank(), 16);
+    ASSERT_TRUE(me.begin_region());
+    ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{next(me), 0}, sent));
+    ASSERT_TRUE(request(me, next(me), *handler));
+    ASSERT_TRUE(me.wait_until([&] { return requests == 1; }, std::chrono::seconds(20), previous(me)));
+    Event region = me.end_region();
+    EXPECT_TRUE(me.wait(region)) << "the handler has taken the region";
+    ASSERT_TRUE(me.barrier());
+    ASSERT_TRUE(request(me, next(me), *handler));  // without an open one
+    ASSERT_TRUE(me.wait_until([&] { return requests == 2; }, std::chrono::seconds(20), previous(me)));
+    EXPECT_EQ(opened.code(), ErrorCode::in_handler);
+    EXPECT_EQ(closed.code(), ErrorCode::invalid_argument);
+    ASSERT_TRUE(me.barrier());
+    EXPECT_TRUE(holds(me.segment().first(16), pattern(previous(me), 16)));
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(On, Region, testing::ValuesIn(fabrics()), fabric_name);
 
 }  // namespace
