@@ -1,8 +1,8 @@
 #include <aqueduct/am_raw.hpp>
 
-#include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/forms.hpp"
 #include "tests/conformance/pattern.hpp"
+#include "tests/conformance/several_threads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,20 +23,7 @@ using std::chrono::seconds;
 constexpr std::size_t kHandlerThreads = 3;
 constexpr HandlerOptions kParallel{.parallel = true};
 
-class ParallelHandlers : public FabricTest {
- protected:
-  void as_each_of(Rank ranks, std::size_t segment_bytes, const Body& body) {
-    run({.ranks = ranks, .segment_bytes = segment_bytes, .settings = {{"threads", "multiple"}}}, body);
-  }
-};
-
-/// Runs `body(0)` … `body(count - 1)`, each on a thread of its own.
-template <class F>
-void on_handler_threads(std::size_t count, const F& body) {
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < count; ++t) threads.emplace_back([&body, t] { body(t); });
-  for (std::thread& thread : threads) thread.join();
-}
+class ParallelHandlers : public SeveralThreads {};
 
 /// How a rank's threads are inside the library while handlers run.
 enum class Inside : std::uint8_t { progress, wait, wait_for_an_event_of_the_network };
@@ -62,7 +49,7 @@ TEST_P(ParallelHandlers, ThatWaitForEachOtherRunOnTwoThreads) {
       ASSERT_TRUE(meets);
       ASSERT_TRUE(me.barrier());
       // Neither request may come while its target is still in the barrier: only one thread of it is in there.
-      on_handler_threads(2, [&](std::size_t t) {
+      on_threads(2, [&](std::size_t t) {
         if (me.rank() == sender) {
           if (t == 0) {
             ASSERT_TRUE(wait_until(me, 0, static_cast<std::uint64_t>(i / 2 + 1), kAnyRank, seconds(20)));
@@ -107,7 +94,7 @@ TEST_P(ParallelHandlers, HoldUpNoOtherThread) {
     const auto other = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) { ++others; });
     ASSERT_TRUE(lasts && other);
     ASSERT_TRUE(me.barrier());
-    on_handler_threads(2, [&](std::size_t t) {
+    on_threads(2, [&](std::size_t t) {
       if (t == 0) {
         ASSERT_TRUE(request(me, me.rank(), *lasts));
         EXPECT_TRUE(me.wait_until([&] { return ended.load(); }, seconds(30)));
@@ -159,7 +146,7 @@ TEST_P(ParallelHandlers, RunOnceEachAndReplyUnderTheRulesOfHandlers) {
     ASSERT_TRUE(made);
     asked = *made;
     ASSERT_TRUE(me.barrier());
-    on_handler_threads(kHandlerThreads, [&](std::size_t) {
+    on_threads(kHandlerThreads, [&](std::size_t) {
       for (int i = 0; i < kEach; ++i) {
         ASSERT_TRUE(request(me, next(me), *asked));
         wrong += me.in_handler();
@@ -243,7 +230,7 @@ TEST_P(ParallelHandlers, FindTheirPayloadsUntilTheyReturn) {
         kParallel);
     ASSERT_TRUE(medium && large);
     ASSERT_TRUE(me.barrier());
-    on_handler_threads(kHandlerThreads, [&](std::size_t t) {
+    on_threads(kHandlerThreads, [&](std::size_t t) {
       for (std::uint32_t i = 0; i < kEach; ++i) {
         const auto place = static_cast<std::uint32_t>(t * kEach + i);
         const ParallelPayload args{1000 * (me.rank() + 1) + 2 * place + (i / 2) % 2, place};
@@ -296,7 +283,7 @@ TEST_P(ParallelHandlers, GetThroughAStormWithFewCredits) {
         ASSERT_TRUE(beside && alone);
         ASSERT_TRUE(me.barrier());
         // Of four messages to a rank two want a reply, and of these one is for each handler.
-        on_handler_threads(kHandlerThreads, [&](std::size_t) {
+        on_threads(kHandlerThreads, [&](std::size_t) {
           for (std::uint32_t i = 0; i < kEach; ++i) {
             const StormArgs args{i / 2 % 2};
             ASSERT_TRUE(request(me, (me.rank() + i) % me.ranks(), i % 2 == 0 ? *beside : *alone, args));
@@ -332,7 +319,7 @@ TEST_P(ParallelHandlers, OfANumberEndBeforeItIsRemoved) {
         },
         {}, kParallel));
     ASSERT_TRUE(me.barrier());
-    on_handler_threads(3, [&](std::size_t t) {
+    on_threads(3, [&](std::size_t t) {
       if (t == 0) {
         const std::array<std::uint32_t, 2> words{4, 5};
         ASSERT_TRUE(space->request_short(me.rank(), {kNumber, 99, words}));
@@ -403,7 +390,7 @@ TEST_P(ParallelHandlers, LearnThatTheirSenderIsLost) {
           ASSERT_TRUE(wait_until(me, 0, 1, kAnyRank, seconds(30)));
           std::raise(SIGKILL);
         }
-        on_handler_threads(3, [&](std::size_t t) {
+        on_threads(3, [&](std::size_t t) {
           if (t == 0) {
             ASSERT_TRUE(signal(me, 1, {1, 1}));
           }

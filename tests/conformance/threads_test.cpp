@@ -2,9 +2,9 @@
 #include <aqueduct/coroutine.hpp>
 #include <aqueduct/segment.hpp>
 
-#include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/forms.hpp"
 #include "tests/conformance/pattern.hpp"
+#include "tests/conformance/several_threads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,20 +24,7 @@ using std::chrono::seconds;
 constexpr std::size_t kThreads = 3;
 
 /// Several threads of each rank use its endpoint at once.
-class ThreadsOfARank : public FabricTest {
- protected:
-  void as_each_of(Rank ranks, std::size_t segment_bytes, const Body& body) {
-    run({.ranks = ranks, .segment_bytes = segment_bytes, .settings = {{"threads", "multiple"}}}, body);
-  }
-};
-
-/// Runs `body(0)` … `body(count - 1)`, each on a thread of its own.
-template <class F>
-void on_threads(std::size_t count, const F& body) {
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < count; ++t) threads.emplace_back([&body, t] { body(t); });
-  for (std::thread& thread : threads) thread.join();
-}
+class ThreadsOfARank : public SeveralThreads {};
 
 std::uint64_t writer_of(const Endpoint& me, std::size_t thread, std::uint64_t round) {
   return (std::uint64_t{me.rank()} * kThreads + thread) * 1000 + round;
