@@ -43,11 +43,11 @@ struct Connection {
   std::uint32_t unsignaled = 0;  ///< requests since the last signaled one
   std::uint64_t posted_in = 0;   ///< the round of poll in which the last put was posted
 
-  std::uint32_t sent = 0;             ///< messages that consumed a credit
-  std::uint32_t returned = 0;         ///< of those, how many have their credit back
+  std::uint64_t sent = 0;             ///< messages that consumed a credit
+  std::uint64_t returned = 0;         ///< of those, how many have their credit back
   std::uint32_t granted = 0;          ///< credits that the peer has granted
-  std::uint32_t taken = 0;            ///< messages of the peer whose receives are posted again
-  std::uint32_t reported = 0;         ///< of those, how many the peer knows of
+  std::uint64_t taken = 0;            ///< messages of the peer whose receives are posted again
+  std::uint64_t reported = 0;         ///< of those, how many the peer knows of
   std::uint32_t granted_to_peer = 0;  ///< credits granted to the peer
   std::uint64_t counter = 0;          ///< where the peer wants `taken` to be written
   std::uint32_t counter_key = 0;
@@ -56,15 +56,22 @@ struct Connection {
   std::chrono::nanoseconds pause{0};
 
   bool has_credit() const noexcept { return sent - returned < granted; }
+  /// The peer says how many of my messages it has taken. A number that is older than the known one changes nothing, however old it
+  /// is: the counter in memory is written only if no packet carries the number, so it may be billions of messages behind.
+  void credits_came(std::uint64_t taken_by_peer) noexcept {
+    if (taken_by_peer > returned && taken_by_peer <= sent) returned = taken_by_peer;
+  }
+  /// The same, if only the lowest 32 bits of the number are known.
   void credits_came(std::uint32_t taken_by_peer) noexcept {
-    if (static_cast<std::int32_t>(taken_by_peer - returned) > 0) returned = taken_by_peer;
+    const auto ahead = static_cast<std::uint32_t>(taken_by_peer - static_cast<std::uint32_t>(returned));
+    if (ahead <= sent - returned) returned += ahead;
   }
   /// The same, if only the lowest 8 bits of the number are known.
   void credits_came(std::uint8_t taken_by_peer) noexcept {
     const std::uint8_t ahead = static_cast<std::uint8_t>(taken_by_peer - returned);
     if (counts && ahead <= granted) returned += ahead;
   }
-  std::uint32_t not_returned() const noexcept { return taken - reported; }
+  std::uint64_t not_returned() const noexcept { return taken - reported; }
   bool return_is_due() const noexcept { return not_returned() >= std::max(granted_to_peer / 2, 1u); }
 };
 

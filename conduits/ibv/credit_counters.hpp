@@ -32,9 +32,9 @@ class CreditCounters {
     return 0;
   }
 
-  std::uint32_t taken_by(Rank peer) const noexcept {
+  std::uint64_t taken_by(Rank peer) const noexcept {
     auto* const counter = reinterpret_cast<std::uint64_t*>(pages_.data()) + peer;
-    return static_cast<std::uint32_t>(std::atomic_ref(*counter).load(std::memory_order_acquire));
+    return std::atomic_ref(*counter).load(std::memory_order_acquire);
   }
   /// The address to which the peer writes.
   std::uint64_t address_for(Rank peer) const noexcept {

@@ -13,7 +13,8 @@ core::Post Messages::send(Connection& connection, PacketHead::Kind what, core::B
   if (!credits_.has(connection)) return core::Post::retry();
   OutstandingRequest* const entry = requests_.begin(connection, kind, token);
   if (entry == nullptr) return core::Post::retry();
-  const PacketHead head{connection.taken, what};
+  const std::uint64_t taken = connection.taken;
+  const PacketHead head{static_cast<std::uint32_t>(taken), what};
   const std::size_t bytes = sizeof head + header.size() + payload.size();
   alignas(8) std::byte room[Burst::kMostBytes];
   std::byte* at = room;
@@ -41,7 +42,7 @@ core::Post Messages::send(Connection& connection, PacketHead::Kind what, core::B
       connection, request, entry->bounce_buffer != nullptr || kind != OutstandingRequest::Kind::packet);
   if (post.kind == core::Post::Kind::posted) {
     ++connection.sent;
-    connection.reported = head.consumed;
+    connection.reported = taken;
   }
   return post;
 }

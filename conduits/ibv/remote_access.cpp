@@ -67,8 +67,9 @@ core::Post RemoteAccess::read(Connection& connection, OutstandingRequest& entry,
 core::Post RemoteAccess::write_and_signal(Connection& connection, std::uint64_t key, std::uint64_t offset,
                                           core::Bytes from, Signal signal, core::Token token) noexcept {
   Work work;
-  const std::uint32_t taken = connection.taken;
-  if (const auto data = env_.sizes().immediate ? encode(signal, taken) : std::nullopt) {
+  const std::uint64_t taken = connection.taken;
+  const auto lowest = static_cast<std::uint32_t>(taken);
+  if (const auto data = env_.sizes().immediate ? encode(signal, lowest) : std::nullopt) {
     if (!credits_.has(connection)) return core::Post::retry();
     OutstandingRequest* const entry = requests_.begin(connection, OutstandingRequest::Kind::put, token);
     if (entry == nullptr) return core::Post::retry();

@@ -15,7 +15,7 @@ constexpr const char* kNoRoom = "the device has no room for what is owed to it";
 }  // namespace
 
 void Requests::set_inline_bytes(std::uint32_t bytes) noexcept {
-  inline_bytes_ = std::min<std::uint32_t>(bytes, Burst::kMostBytes);
+  inline_bytes_ = std::min<std::uint32_t>({bytes, inline_bytes_, Burst::kMostBytes});
   if (env_.sizes().confirms) burst_bytes_ = inline_bytes_;
 }
 
@@ -62,7 +62,8 @@ core::Post Requests::launch(Connection& connection, ibv_send_wr& request, bool s
   ibv_send_wr* const first = leads ? burst_.take(&request) : &request;
   if (hand_over(connection, first)) [[likely]]
     return core::Post::posted();
-  connection.unsignaled = unsignaled;
+  // A burst that was taken without this request has no completion: a later one, or a probe, must end it.
+  connection.unsignaled = unsignaled + (leads ? 1 : 0);
   return take_back(connection);
 }
 

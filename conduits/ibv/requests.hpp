@@ -128,7 +128,7 @@ class Requests {
 
   /// How many bytes a work request carries inline.
   std::uint32_t inline_bytes() const noexcept { return inline_bytes_; }
-  /// Sets it to what the device's queue pairs support.
+  /// A new queue pair supports so many. The least that any of them supports counts.
   void set_inline_bytes(std::uint32_t bytes) noexcept;
 
  private:

@@ -44,6 +44,7 @@ struct Faults {
   std::size_t lockable = SIZE_MAX;  ///< bytes that can be pinned, in all
   bool gone = false;                ///< the device refuses every call
   int post_send = 0;                ///< result of posting to connected queue pairs
+  int room = -1;  ///< how many requests connected queue pairs still take; -1: as many as they should
   ibv_wc_status next =
       IBV_WC_SUCCESS;      ///< how the next request on a connected queue pair ends; then success again
   int drop_datagrams = 0;  ///< how many will be lost

@@ -283,10 +283,11 @@ struct Calls {
     if (current->faults.gone) error = ENODEV;
     if (connected && device.post_send != 0) error = device.post_send;
     for (; request != nullptr && error == 0; request = request->next) {
-      if (pair.posted - pair.ended >= pair.room.max_send_wr) {
+      if (pair.posted - pair.ended >= pair.room.max_send_wr || (connected && current->faults.room == 0)) {
         error = ENOMEM;
         break;
       }
+      if (connected && current->faults.room > 0) --current->faults.room;
       Request taken{*request, {}, {}, pair.posted + 1};
       taken.pieces.assign(request->sg_list, request->sg_list + request->num_sge);
       const bool is_inline = (request->send_flags & IBV_SEND_INLINE) != 0;
