@@ -17,10 +17,12 @@ struct AddressHead {
   std::uint8_t wire_version = kWireVersion;
   Security security = Security::header;
   Cipher cipher = Cipher::aes256_gcm;
-  std::uint8_t zero = 0;
+  std::uint8_t base =
+      0;  ///< an eighth of Common::base_mtu(): no longer packets before a probe of their size has arrived
   Secret secret{};
 };
 static_assert(sizeof(AddressHead) == 36);
+static_assert(kBaseMtu / 8 <= 255);
 
 // After this many polls a lost peer is forgotten even if others keep the socket busy.
 constexpr int kForgetAfter = 256;
@@ -100,6 +102,7 @@ std::vector<std::byte> UdpConduit::address() {
   AddressHead head;
   head.security = options_.security;
   head.cipher = best_cipher();
+  head.base = static_cast<std::uint8_t>(transport_.common().base_mtu() / 8);
   head.secret = options_.secret;
   std::vector<std::byte> form(sizeof head);
   std::memcpy(form.data(), &head, sizeof head);
@@ -141,6 +144,7 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
     const auto here = Address::from_host(address->host(), address->port(), local_.scope());
     peers[rank].address = local_scope && here ? *here : *address;
     peers[rank].secret = head.secret;
+    if (head.base != 0) peers[rank].base = std::clamp(std::size_t{head.base} * 8, kLeastPacket, kBaseMtu);
     if (head.cipher != Cipher::aes256_gcm) transport_.common().cipher = Cipher::chacha20_poly1305;
   }
   transport_.set_peers(std::move(peers), me_);

@@ -59,6 +59,11 @@ struct Common {
   /// How long there may be no memory for what goes to or comes from a peer. Chosen: less than the timeout. A peer whose packets
   /// are dropped hears nothing, and takes this endpoint for lost after that; only this endpoint can say why.
   Time no_memory_limit() const noexcept { return timeout / 2; }
+  /// The size of packets that need no probe: less than on other paths if the setting or the interface says so.
+  std::size_t base_mtu() const noexcept {
+    const std::size_t interface = mtu_hint == 0 ? kBaseMtu : std::max(mtu_hint, kLeastPacket);
+    return std::min({kBaseMtu, most_datagram, interface}) / 8 * 8;
+  }
   /// Advertised window: bytes that each peer may have in flight to this endpoint.
   std::uint32_t window = 65'536;
   core::Redirect* redirects = nullptr;  ///< a list: where puts of peers go in place of the segment
@@ -80,7 +85,9 @@ struct ConnectionCounters {
 /// no clock and no socket: callers pass in the time and received packets, and ask for GSO batches to send.
 class Connection {
  public:
-  Connection(Common& common, Rank peer, const Secret& peer_secret, Time now);
+  /// `peer_base`: the peer's Common::base_mtu().
+  Connection(Common& common, Rank peer, const Secret& peer_secret, Time now,
+             std::size_t peer_base = kBaseMtu);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -270,6 +277,8 @@ class Connection {
   bool fill_bundle(Time now, GsoBatch& batch) noexcept;
   bool fill_long_message(Time now, GsoBatch& batch) noexcept;
   bool fill_bulk(Time now, GsoBatch& batch) noexcept;
+  /// The longest packet that may leave at present.
+  std::size_t longest_packet() const noexcept;
   /// The longest packet of bulk data at present.
   std::size_t longest_bulk() const noexcept;
   /// Whether a packet that takes one of `most` send places asks for an immediate acknowledgement. One packet in each
@@ -295,6 +304,8 @@ class Connection {
   // receive
   bool authentic(Packet& packet, std::span<std::byte> datagram) noexcept;
   bool replayed(std::uint64_t number) noexcept;
+  /// The peer lives: a packet of it has arrived that had not arrived before.
+  void heard(Time now) noexcept;
   bool has_room(const Packet& packet, const Needs& needs) noexcept;
   bool has_room_for_pieces(const Packet& packet) noexcept;
   Verdict apply(Time now, const Packet& packet, bool fresh) noexcept;

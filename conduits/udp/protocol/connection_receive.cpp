@@ -101,6 +101,14 @@ bool Connection::has_room_for_pieces(const Packet& packet) noexcept {
   return true;
 }
 
+// A packet that has arrived before proves nothing: anybody may have recorded it. A living peer whose packets are all duplicates,
+// because it hears nothing, soon sends a ping.
+void Connection::heard(Time now) noexcept {
+  if (quiet(now) && suspected())
+    suspect_black_hole_since(now);  // long packets that were lost in an outage prove nothing
+  heard_at_ = now;
+}
+
 Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept {
   if (ended_) return Verdict::taken;
   const std::optional<Needs> needs = authentic(packet, datagram) ? needs_of(packet) : std::nullopt;
@@ -111,14 +119,12 @@ Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std:
   const PacketHeader& header = packet.header;
   ++counters_.received;
   counters_.received_bytes += datagram.size();
-  if (quiet(now) && suspected())
-    suspect_black_hole_since(now);  // long packets that were lost in an outage prove nothing
-  heard_at_ = now;
   if (header.kind != PacketKind::data) {
     if (replayed(header.number)) {
       ++counters_.duplicate;
       return Verdict::taken;
     }
+    heard(now);
     if (header.kind == PacketKind::probe) answer_probe_ = datagram.size();
     if (header.kind == PacketKind::ping) {
       echo_ = header.stamp;
@@ -128,6 +134,7 @@ Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std:
     return apply(now, packet, true);
   }
   const auto verdict = received_.check(header.number);
+  if (verdict != ReceivedPackets::Verdict::duplicate) heard(now);
   if (verdict == ReceivedPackets::Verdict::beyond ||
       (verdict == ReceivedPackets::Verdict::fresh && !has_room(packet, *needs))) {
     return Verdict::taken;  // counts as lost: not acknowledged

@@ -86,12 +86,15 @@ void Connection::append_fragment(Time now, GsoBatch& batch, LongMessage& long_me
   append_packet(now, batch, header, front, sizeof frame, long_message.message() + piece.offset, piece.bytes);
 }
 
+// One packet may leave whatever the window says. It must not exceed the peer's advertised window, because many
+// senders may send to that peer at once.
+std::size_t Connection::longest_packet() const noexcept {
+  return std::min<std::uint64_t>(mtu_.size(), std::max<std::uint64_t>(peer_window_, mtu_.base()));
+}
+
 bool Connection::fill_long_message(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
-  // One packet may leave whatever the window says. It must not exceed the peer's advertised window, because many
-  // senders may send to that peer at once.
-  const std::size_t longest =
-      std::min<std::uint64_t>(mtu_.size(), std::max<std::uint64_t>(peer_window_, mtu_.base()));
+  const std::size_t longest = longest_packet();
   while (!long_messages_.empty() && may_remember()) {
     LongMessage& long_message = *long_messages_.front();
     const std::size_t bytes = long_message_bytes(long_message);
@@ -171,7 +174,7 @@ std::size_t Connection::longest_bulk() const noexcept {
   constexpr std::size_t kShort = 16'384;  // chosen
   constexpr std::uint64_t kInFlight = 4;  // chosen
   const std::uint64_t window = std::min<std::uint64_t>(congestion_.window(), peer_window_);
-  return std::min(mtu_.size(), std::max<std::size_t>(kShort, window / kInFlight));
+  return std::min(longest_packet(), std::max<std::size_t>(kShort, window / kInFlight));
 }
 
 bool Connection::fill_bulk(Time now, GsoBatch& batch) noexcept {

@@ -20,22 +20,17 @@ constexpr std::uint64_t kFirstWindow = 32 * 1024;
 constexpr std::byte kVerificationText[8] = {std::byte{'a'}, std::byte{'q'}, std::byte{'u'}, std::byte{'e'},
                                             std::byte{'d'}, std::byte{'u'}, std::byte{'c'}, std::byte{'t'}};
 
-// The size of packets that need no probe: less than on other paths if the setting or the interface says so.
-std::size_t base_mtu(const Common& common) noexcept {
-  const std::size_t interface = common.mtu_hint == 0 ? kBaseMtu : std::max(common.mtu_hint, kLeastPacket);
-  return std::min({kBaseMtu, common.most_datagram, interface});
-}
-
 }  // namespace
 
-Connection::Connection(Common& common, Rank peer, const Secret& peer_secret, Time now)
+Connection::Connection(Common& common, Rank peer, const Secret& peer_secret, Time now, std::size_t peer_base)
     : common_(common),
       peer_(peer),
       out_(common.security, common.secret, peer_secret, common.me, peer, common.job, common.cipher),
       in_(common.security, peer_secret, common.secret, peer, common.me, common.job, common.cipher),
       rtt_(kLeastTimeout, kFirstGuess),
-      congestion_(base_mtu(common), common.burst, common.job ^ (std::uint64_t{common.me} << 32 | peer)),
-      mtu_(base_mtu(common), common.most_datagram, common.mtu_hint),
+      congestion_(std::min(common.base_mtu(), peer_base), common.burst,
+                  common.job ^ (std::uint64_t{common.me} << 32 | peer)),
+      mtu_(std::min(common.base_mtu(), peer_base), common.most_datagram, common.mtu_hint),
       peer_window_(kFirstWindow),
       heard_at_(now) {
   reassemblies_.reserve(kMostLongMessages);

@@ -61,8 +61,9 @@ void Transport::set_peers(std::vector<PeerAddress> peers, Rank me) {
 Connection* Transport::connection(Rank peer) noexcept try {
   if (connections_[peer] != nullptr) return connections_[peer].get();
   if (gone_[peer] || !serves(peer)) return nullptr;
-  auto made = std::make_unique<Connection>(common_, peer, peers_[peer].secret, read_clock());
-  made->address = &peers_[peer].address;
+  const PeerAddress& published = peers_[peer];
+  auto made = std::make_unique<Connection>(common_, peer, published.secret, read_clock(), published.base);
+  made->address = &published.address;
   connections_[peer] = std::move(made);
   active_.push_back(connections_[peer].get());
   shared_at_ = 0;  // one more peer shares the receive buffer

@@ -13,6 +13,7 @@ namespace aqueduct::conduits::udp {
 struct PeerAddress {
   Address address;  ///< empty: not served by this conduit
   Secret secret{};
+  std::size_t base = kBaseMtu;  ///< its Common::base_mtu()
 };
 
 /// The connections of one endpoint and the carrier that they share. It reads the clock for them. Not thread-safe.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -37,8 +38,12 @@ class ConduitParty {
     std::vector<Rank> losses;
   };
 
-  explicit ConduitParty(Rank ranks, const std::vector<std::pair<std::string, std::string>>& settings = {},
-                        core::EndpointClock clock = {})
+  using Addresses = std::vector<std::vector<std::byte>>;
+
+  /// `edit` may change the addresses that the conduits exchange.
+  explicit ConduitParty(
+      Rank ranks, const std::vector<std::pair<std::string, std::string>>& settings = {},
+      core::EndpointClock clock = {}, const std::function<void(Addresses&)>& edit = [](Addresses&) {})
       : log_(core::LogLevel::warn, [this](core::LogLevel, std::string_view line) { say(line); }),
         inboxes_(ranks) {
     for (const auto& [name, value] : settings) EXPECT_TRUE(config_.set(name, value)) << name;
@@ -47,11 +52,12 @@ class ConduitParty {
         clock};
     std::iota(process_.mine.begin(), process_.mine.end(), Rank{0});
     network_ = std::move(*udp_entry.make(process_));
-    std::vector<std::vector<std::byte>> addresses;
+    Addresses addresses;
     for (Rank rank = 0; rank < ranks; ++rank) {
       conduits_.push_back(std::move(*network_->open(rank)));
       addresses.push_back(conduits_.back()->address());
     }
+    edit(addresses);
     for (const auto& conduit : conduits_) EXPECT_TRUE(conduit->connect(addresses));
   }
 

@@ -123,6 +123,26 @@ TEST(UdpConnectionForgery, AReplayedFarewellPingOrAcknowledgementHasNoEffect) {
   EXPECT_EQ(pair.b.connection->counters().duplicate, recorded.size());
 }
 
+TEST(UdpConnectionForgery, ReplayedPacketsDoNotKeepADeadPeerAlive) {
+  TwoConnections pair;
+  std::vector<Buffer> recorded;
+  pair.on_sent = [&](const Station& from, core::Bytes datagram) {
+    if (&from == &pair.a) recorded.emplace_back(datagram.begin(), datagram.end());
+  };
+  ASSERT_EQ(pair.a.connection->send({}, Buffer(100)).kind, core::Post::Kind::done);
+  pair.run(2500 * kMillisecond);  // a message, acknowledgements and pings
+  pair.on_sent = nullptr;
+  ASSERT_GE(recorded.size(), 3u);
+  const Time heard = pair.b.connection->heard_at();
+  pair.both({.loss = 1});
+  while (pair.now() < heard + pair.b.common.timeout) {
+    EXPECT_FALSE(pair.b.lost);
+    for (const Buffer& one : recorded) pair.hand_over(pair.b, one);
+    pair.run(50 * kMillisecond);
+  }
+  EXPECT_TRUE(pair.b.lost);
+}
+
 TEST(UdpConnectionForgery, PacketsOfOthersAreRejected) {
   for (const Security security : kAll) {
     SCOPED_TRACE(static_cast<int>(security));

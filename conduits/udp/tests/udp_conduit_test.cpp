@@ -150,6 +150,22 @@ TEST(UdpConduit, LeavesASleepingOwnerOfItsProcessWhatWouldWakeIt) {
   EXPECT_TRUE(party.poll_until([&] { return party.inbox(1).packets == 1; }));
 }
 
+TEST(UdpConduit, BeginsWithPacketsThatThePeersInterfaceCarriesToo) {
+  constexpr std::size_t kBase = 3;  // where an address has an eighth of it
+  const std::vector<std::byte> message(8);
+  for (const std::size_t bytes : {576u, 1200u}) {
+    ConduitParty party(2, {{"udp_progress", "0"}}, {}, [&](ConduitParty::Addresses& addresses) {
+      EXPECT_EQ(addresses[1][kBase], std::byte{1200 / 8});
+      addresses[1][kBase] = static_cast<std::byte>(bytes / 8);
+    });
+    EXPECT_EQ(party.conduit(0).send(1, message, {}, 0).kind, Kind::done);
+    EXPECT_THAT(party.conduit(0).state_of(1), HasSubstr("packet size " + std::to_string(bytes)));
+  }
+  ConduitParty small(2, {{"udp_packet", "576"}}, {}, [&](ConduitParty::Addresses& addresses) {
+    EXPECT_EQ(addresses[0][kBase], std::byte{576 / 8}) << "the setting counts as the interface does";
+  });
+}
+
 TEST(UdpConduit, WarnsOnceOfATimeoutThatEndsBeforeTheThreadAnswers) {
   EXPECT_EQ(ConduitParty(2, {{"udp_progress", "1s"}, {"udp_timeout", "4s"}}).take_said(), "");
   EXPECT_EQ(ConduitParty(2, {{"udp_progress", "0"}, {"udp_timeout", "100ms"}}).take_said(), "");
