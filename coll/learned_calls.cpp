@@ -30,7 +30,7 @@ std::uint64_t nanoseconds_since(TeamState& team, core::Clock::time_point before)
   return static_cast<std::uint64_t>((team.endpoint.clock.now() - before) / std::chrono::nanoseconds(1));
 }
 
-/// Begins it. The members do not wait for it before 16 further calls of the key.
+/// Begins it. The members do not wait for it before 13 further calls of the key.
 void begin_to_combine(TeamState& team, TeamEngine& engine, Learning::Key& key) {
   key.words = std::make_shared<Bandit::Words>(key.bandit.words(key.cost));
   const auto before = team.endpoint.clock.now();

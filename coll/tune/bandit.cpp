@@ -9,14 +9,18 @@ namespace {
 
 // All of these are chosen; tests/unit/coll/bandit_test.cpp and `aqtune --regret` show what they lead to.
 
-/// Between two trials, and between the last one and the end of an epoch: one call in 17 is a trial at most.
+/// Calls of an epoch with a trial: so much later the members go on by what the trial has shown.
+constexpr std::uint32_t kEpoch = 16;
+/// From one trial to the next: one call in 17 is a trial at most.
 constexpr std::uint32_t kApart = 17;
-constexpr std::uint32_t kShortest = kApart + 1;
-/// Between the trials of two candidates, once all have been tried; also of an epoch.
+constexpr std::uint32_t kBefore = kApart - kEpoch;  // calls before each epoch with a trial
+/// Calls for which there is time to combine, in an epoch without a trial.
+constexpr std::uint32_t kCombining = kEpoch - 1;
+/// Calls between the trials of two candidates, once all have been tried; also of an epoch without one, at most.
 constexpr std::uint32_t kLongest = 512;
 /// Of an epoch without a trial, at least. A best one that becomes slow has 7 slow calls at most that the median does not show
-/// when the members combine. After another epoch of this length they do so again, kApart calls later they know, and a trial
-/// epoch later they change: 7 + 1 + 19 + 17 + 20 = 64 calls, of which 1 is a trial among those 7.
+/// when the members combine. After another epoch of this length they do so again, kCombining calls later they know, and an
+/// epoch with a trial later they change: 7 + 1 + 19 + 15 + 17 = 59 calls, of which 1 is a trial among those 7.
 constexpr std::uint32_t kWatch = 19;
 /// Calls of a best one in doubt between a trial and the combining: they show that it was still slow after the trial. Without them
 /// a trial right after a disturbance of the machine would look better than all calls during it.
@@ -24,7 +28,8 @@ constexpr std::uint32_t kAfterTrial = 2;
 /// While nothing is tried, combining may take 1/400 of the time of the calls.
 constexpr std::uint64_t kWatchPart = 400;
 
-/// A candidate whose first trial takes less than 3/2 of the best one's time is tried twice more.
+/// A candidate whose first trial takes less than 3/2 of the best one's time is tried so often, and then the medians count.
+constexpr std::uint32_t kTrials = 3;
 constexpr bool is_close(std::uint64_t time, std::uint64_t best) noexcept { return time * 2 < best * 3; }
 /// 3 % are more than noise between medians, and a change costs the calls' kept methods.
 constexpr bool is_better(std::uint64_t time, std::uint64_t best) noexcept { return time * 100 < best * 97; }
@@ -57,8 +62,8 @@ std::uint64_t Bandit::Samples::least_of_last(std::size_t number) const noexcept 
 }
 
 Bandit::Bandit(std::size_t candidates)
-    : times_(candidates, kUnknown), tried_(candidates, false), spacing_(kShortest) {
-  begin(kNone, 0, 2 * kApart);  // what the others are compared with
+    : times_(candidates, kUnknown), tried_(candidates, false), spacing_(kApart) {
+  begin_watch(kSamples + kCombining);  // what the others are compared with
 }
 
 void Bandit::settle() noexcept {
@@ -69,7 +74,7 @@ void Bandit::settle() noexcept {
 Bandit::Due Bandit::due() const noexcept {
   if (times_.size() < 2) return Due::nothing;
   if (call_ == epoch_.calls) return Due::go_on;
-  return call_ + kApart == epoch_.calls && !combining_ ? Due::combine : Due::nothing;
+  return call_ == epoch_.combine_at && !combining_ ? Due::combine : Due::nothing;
 }
 
 Bandit::Words Bandit::words(std::uint64_t cost) noexcept {
@@ -77,12 +82,8 @@ Bandit::Words Bandit::words(std::uint64_t cost) noexcept {
   return {best_samples_.median(), samples_.median(), cost, best_samples_.least_of_last(kAfterTrial)};
 }
 
-/// The last trial of an epoch is the last call before the members combine, or a few calls before that.
 bool Bandit::is_trial(std::uint32_t call) const noexcept {
-  for (std::uint32_t back = 0; back < epoch_.trials; ++back) {
-    if (call + 1 + epoch_.after + kApart * (back + 1) == epoch_.calls) return true;
-  }
-  return false;
+  return epoch_.trial != 0 && call == epoch_.before;
 }
 
 std::size_t Bandit::next() noexcept {
@@ -118,20 +119,21 @@ bool Bandit::go_on(const Words& all) noexcept {
     try_all_again();
     doubted_ = true;
   }
-  if (ended.trials == 0 || best == kUnknown || other == kUnknown) {
+  if (ended.trial == 0 || best == kUnknown || other == kUnknown) {
     begin_next();
     return false;
   }
   times_[ended.candidate] = other;
-  if (other > best) lost_ += (other - best) * ended.trials;
+  if (other > best) lost_ += other - best;
   // While the best one is in doubt, the next candidate is of more use than certainty about one that is no better.
   const bool promises = is_close(other, best) && (!doubted_ || is_better(other, best));
   const bool much_better = ended.after != 0 && is_much_better(other, std::min(best, all[3]));
-  if (ended.trials == 1 && promises && !much_better && !became_slow) {
-    begin(ended.candidate, 2, kApart * 2 + 1);
+  const bool goes_on = ended.trial == 1 ? promises && !much_better : ended.trial < kTrials;
+  if (goes_on && !became_slow) {
+    begin_trial(ended.candidate, ended.trial + 1, kBefore, 0);
     return false;
   }
-  const bool better = much_better || (ended.trials > 1 && is_better(other, best));
+  const bool better = much_better || (ended.trial == kTrials && is_better(other, best));
   if (better) {
     best_ = ended.candidate;
     best_samples_ = samples_;
@@ -145,16 +147,23 @@ bool Bandit::go_on(const Words& all) noexcept {
 void Bandit::try_all_again() noexcept {
   std::fill(tried_.begin(), tried_.end(), false);
   settled_ = false;
-  spacing_ = kShortest;
+  spacing_ = kApart;
   planned_ = kNone;
 }
 
-void Bandit::begin(std::size_t candidate, std::uint32_t trials, std::uint32_t calls,
-                   std::uint32_t after) noexcept {
-  if (candidate != epoch_.candidate) samples_ = {};
-  epoch_ = {calls + after, trials, after, candidate};
+void Bandit::begin(const Epoch& epoch) noexcept {
+  if (epoch.candidate != epoch_.candidate) samples_ = {};
+  epoch_ = epoch;
   call_ = 0;
   combining_ = false;
+}
+
+/// Without a trial. The members begin to combine kCombining calls before its end.
+void Bandit::begin_watch(std::uint32_t calls) noexcept { begin({0, calls, calls - kCombining, 0, 0, kNone}); }
+
+void Bandit::begin_trial(std::size_t candidate, std::uint32_t trial, std::uint32_t before,
+                         std::uint32_t after) noexcept {
+  begin({before, before + kEpoch, before + 1 + after, trial, after, candidate});
 }
 
 /// Whether a trial may cost something. What is known to be faster than a best one in doubt is expected to cost nothing.
@@ -173,14 +182,14 @@ void Bandit::begin_next() noexcept {
   if (times_.size() < 2) return;
   if (planned_ == kNone) plan_another();
   const std::uint32_t watch = calls_of_watch();
-  if (!may_try()) return begin(kNone, 0, watch);
-  if (rest_ != 0 && rest_ + kShortest > watch) {
-    const std::uint32_t calls = std::clamp(rest_, kShortest, watch);
+  if (!may_try()) return begin_watch(watch);
+  if (rest_ != 0 && rest_ + kApart > watch) {
+    const std::uint32_t calls = std::clamp(rest_, kApart, watch);
     rest_ -= std::min(rest_, calls);
-    return begin(kNone, 0, calls);
+    return begin_watch(calls);
   }
   samples_ = {};
-  begin(std::exchange(planned_, kNone), 1, rest_ + kShortest, doubted_ ? kAfterTrial : 0);
+  begin_trial(std::exchange(planned_, kNone), 1, rest_ + kBefore, doubted_ ? kAfterTrial : 0);
 }
 
 void Bandit::plan_another() noexcept {
@@ -193,7 +202,7 @@ void Bandit::plan_another() noexcept {
     planned_ = another();
   }
   tried_[planned_] = true;
-  rest_ = spacing_ - kShortest;
+  rest_ = spacing_ - kApart;
 }
 
 /// The next one to be tried: those that never were, in their order, then the fastest. If the best one is in doubt, what is known

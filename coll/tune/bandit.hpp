@@ -11,14 +11,14 @@ namespace aqueduct::coll {
 /// Which of some candidates each call of a key uses, while a program runs: most calls the best one known, at most one in 17
 /// another one.
 ///
-/// Calls are counted in *epochs*. In each epoch one other candidate is tried, once; if it is not much slower, twice more in the
-/// next one, and then it is the best one from there on if its median is clearly less. 17 calls before the end of an epoch
-/// the members begin to combine what they have measured; at its end they go on by the result. Between the two all calls
-/// use the best one, so there is time for the combining. Each time is compared with that of the best one in the same
-/// epoch: what disturbs a machine for a while disturbs both.
+/// Calls are counted in *epochs*. One with a trial has 16 calls: the first of them uses another candidate, then the members begin to
+/// combine what they have measured, and at its end they go on by the result. Between the two all calls use the best
+/// one, so there is time for the combining. A candidate that is not much slower is tried in the next two epochs too, and then it
+/// is the best one if its median is clearly less. Each time is compared with that of the best one in the calls
+/// before: what disturbs a machine for a while disturbs both. Between two epochs there is a call at least.
 ///
-/// Once all candidates have been tried, trials become rare, but the members go on combining: short epochs without a trial lie
-/// between. A best candidate that has become slower by half is *doubted*: the others are tried again, the fastest first, and
+/// Once all candidates have been tried, trials become rare, but the members go on combining: epochs without a trial, of 19 calls
+/// at least, lie between. A best candidate that has become slower by half is *doubted*: the others are tried again, the fastest first, and
 /// one that takes less than two thirds of the best one's time replaces it after a single trial. So the best one is left
 /// within 64 calls. Where combining costs more than 1/400 of the calls' time, these epochs are longer, and it takes longer.
 ///
@@ -80,16 +80,21 @@ class Bandit {
     std::uint64_t median() const noexcept;
     std::uint64_t least_of_last(std::size_t number) const noexcept;
   };
+  /// What is counted together: the calls before an epoch, and the epoch.
   struct Epoch {
-    std::uint32_t calls = 0;
-    std::uint32_t trials = 0;  ///< of the candidate below
-    std::uint32_t after = 0;   ///< calls of the best one between the last trial and the combining
+    std::uint32_t before = 0;  ///< calls of the best one; then comes the trial, if there is one
+    std::uint32_t calls = 0;   ///< with those before
+    std::uint32_t combine_at = 0;
+    std::uint32_t trial = 0;  ///< of the candidate's in a row the first, second or third; 0: there is none
+    std::uint32_t after = 0;  ///< calls of the best one between the trial and the combining
     std::size_t candidate = kNone;
   };
 
   bool is_trial(std::uint32_t call) const noexcept;
-  void begin(std::size_t candidate, std::uint32_t trials, std::uint32_t calls,
-             std::uint32_t after = 0) noexcept;
+  void begin(const Epoch& epoch) noexcept;
+  void begin_watch(std::uint32_t calls) noexcept;
+  void begin_trial(std::size_t candidate, std::uint32_t trial, std::uint32_t before,
+                   std::uint32_t after) noexcept;
   void begin_next() noexcept;
   void plan_another() noexcept;
   std::size_t another() const noexcept;

@@ -34,7 +34,8 @@ class BanditMembers {
       since_combined_ = 0;
     } else if (due == Bandit::Due::go_on) {
       ASSERT_TRUE(combined_);
-      EXPECT_GE(since_combined_, 16u) << "no time to combine";
+      EXPECT_GE(since_combined_, 13u) << "no time to combine";
+      judged_.push_back(calls_);
       combined_ = false;
       bool changes = false;
       for (Bandit& one : members_) changes = one.go_on(all_);
@@ -50,6 +51,7 @@ class BanditMembers {
     }
     spent_ += time_(candidate, calls_);
     used_.push_back(candidate);
+    if (candidate != members_[0].best()) tried_.push_back(calls_);
     ++calls_;
     ++since_combined_;
   }
@@ -71,6 +73,10 @@ class BanditMembers {
   std::uint64_t spent() const { return spent_; }
   std::uint64_t combinings() const { return combinings_; }
   std::uint64_t changes() const { return changes_; }
+  /// The calls before which the members went on by what they had combined.
+  const std::vector<std::uint64_t>& judged() const { return judged_; }
+  /// The calls that used another candidate than the best one.
+  const std::vector<std::uint64_t>& tried() const { return tried_; }
 
  private:
   std::vector<Bandit> members_;
@@ -86,6 +92,8 @@ class BanditMembers {
   std::uint64_t combinings_ = 0;
   std::uint64_t changes_ = 0;
   std::vector<std::size_t> used_;
+  std::vector<std::uint64_t> judged_;
+  std::vector<std::uint64_t> tried_;
 };
 
 BanditMembers::Time constant(std::vector<std::uint64_t> times) {
@@ -163,6 +171,30 @@ TEST(Bandit, TriesOneCallInSeventeenAtMost) {
     if (used[i] == 0) continue;
     EXPECT_GE(static_cast<std::ptrdiff_t>(i) - last, 17);
     last = static_cast<std::ptrdiff_t>(i);
+  }
+}
+
+// At the beginning, when the best one has become slow, and where combining is dear, so that the members seldom do it.
+TEST(Bandit, GoesOnByEachTrialAfterSixteenCalls) {
+  for (const std::uint64_t cost : {0, 800}) {
+    BanditMembers members(2, 6, constant({1000, 1050, 900, 1100, 2000, 950}));
+    members.combining_costs(cost);
+    members.calls(3000);
+    ASSERT_EQ(members.first().best(), 2u);
+    members.take(constant({1000, 1050, 9000, 1100, 2000, 950}));
+    members.calls(3000);
+    EXPECT_NE(members.first().best(), 2u);
+    ASSERT_GE(members.tried().size(), 5u * 3);
+    std::uint64_t longest = 0;
+    for (std::size_t i = 0; i + 1 < members.tried().size(); ++i) {
+      const std::uint64_t trial = members.tried()[i];
+      const auto next = std::ranges::upper_bound(members.judged(), trial);
+      ASSERT_NE(next, members.judged().end());
+      ASSERT_EQ(*next - trial, 16u) << "after the trial of call " << trial;
+      ASSERT_GE(members.tried()[i + 1] - trial, 17u);
+      longest = std::max(longest, members.tried()[i + 1] - trial);
+    }
+    EXPECT_GT(longest, 100u) << "trials become rare";
   }
 }
 
