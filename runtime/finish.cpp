@@ -171,13 +171,13 @@ void all_sent(Job::Impl& job) {
       std::chrono::seconds(1), naps_of(job)));
 }
 
-/// Once for all teams of this process. Nobody waits for this process any more, which may wait for a file's lock.
-void save_learned(Job::Impl& job) noexcept {
+/// Once for all teams of this process. Nobody waits for this process any more, which may wait for a file's lock: for `patience`.
+void save_learned(Job::Impl& job, std::chrono::milliseconds patience) noexcept {
   auto& leading = job.endpoints.front()->state;
   try {
     coll::LearnedDecisions learned;
     for (auto& parts : job.endpoints) parts->state.layer<coll::Collectives>()->tell_learned(learned);
-    runtime::save_learned(leading, learned);
+    runtime::save_learned(leading, learned, patience);
   } catch (const std::exception& thrown) {
     leading.log.warn("AQUEDUCT_COLL_LEARN: what was learned is not saved: {}", thrown.what());
   }
@@ -212,7 +212,9 @@ Status Job::finish() {
     all_farewells(*impl_);
   }
   all_sent(*impl_);
-  if (first.ok()) save_learned(*impl_);
+  // After a loss the launcher may end this process, so there is no time to wait.
+  if (first.ok() || knows_of_loss(*impl_))
+    save_learned(*impl_, first.ok() ? coll::kLockPatience : std::chrono::milliseconds(0));
   impl_->leaving.close(*impl_->bootstrap);
   runtime::job_closed(*impl_);
   impl_->has_left = true;

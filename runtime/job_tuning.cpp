@@ -99,8 +99,9 @@ std::vector<std::uint64_t> job_tuning(EndpointState& rank_0) {
   return TuningTable(models, decisions).words();
 }
 
-void save_learned(EndpointState& rank, const coll::LearnedDecisions& learned) {
-  for (const std::string& problem : learned.save(rank.config.text("coll_tuning")))
+void save_learned(EndpointState& rank, const coll::LearnedDecisions& learned,
+                  std::chrono::milliseconds patience) {
+  for (const std::string& problem : learned.save(rank.config.text("coll_tuning"), patience))
     rank.log.warn("AQUEDUCT_COLL_LEARN: what was learned is not saved: {}", problem);
 }
 

@@ -3,6 +3,7 @@
 #include "coll/tune/learned_decisions.hpp"
 #include "core/endpoint_state.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,7 +18,8 @@ namespace aqueduct::runtime {
 std::vector<std::uint64_t> job_tuning(aqueduct::detail::EndpointState& rank_0);
 
 /// Adds what teams have learned to the files that the setting of `rank`, one of this process, names. What cannot be saved
-/// is left out, with a warning. May wait for the lock of a file: coll/tune/learned_decisions.hpp.
-void save_learned(aqueduct::detail::EndpointState& rank, const coll::LearnedDecisions& learned);
+/// is left out, with a warning. Waits for the lock of a file, `patience` at most: coll/tune/learned_decisions.hpp.
+void save_learned(aqueduct::detail::EndpointState& rank, const coll::LearnedDecisions& learned,
+                  std::chrono::milliseconds patience);
 
 }  // namespace aqueduct::runtime

@@ -77,7 +77,9 @@ void Collectives::tell_finish() noexcept {
 void Collectives::tell_learned(LearnedDecisions& out) const {
   out.add(learned_);
   for (const auto& [id, team] : teams_) {
-    if (team.engine->broken().ok()) team.engine->tell_learned(out);
+    // What members agreed on before one was lost still holds. What broke the team otherwise may have changed the times.
+    const Status broken = team.engine->broken();
+    if (broken.ok() || broken.code() == ErrorCode::peer_lost) team.engine->tell_learned(out);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <aqueduct/coll.hpp>
 
 #include "coll/tune/tuning_file.hpp"
+#include "core/endpoint_state.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -116,6 +117,31 @@ TEST(LearnJobs, SaveWhenTheyEndAndNotWhenATeamEnds) {
   ::close(held);
   EXPECT_TRUE(load_tuning(file, place).decisions.empty());
   EXPECT_TRUE(job->finish());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), Not(HasSubstr("is not saved")));
+  EXPECT_EQ(load_tuning(file, place).decisions.size(), 1u);
+}
+
+// All ranks are told of losses of others, as by a launcher.
+TEST(LearnJobs, SaveAfterALossWhatTheyHaveLearnedBefore) {
+  const support::ScratchFolder folder;
+  const TuningPlace place{machine_kind(), "sim"};
+  const std::string file = tuning_file(folder.path(), place);
+  Config config = learning_config();
+  EXPECT_TRUE(config.set("conduit", "sim"));
+  EXPECT_TRUE(config.set("coll_tuning", folder.path()));
+  auto job = Job::in_process(3, config);
+  ASSERT_TRUE(job) << job.status().text();
+  testing::internal::CaptureStderr();
+  job->run_each([&](Endpoint& me) {
+    for (int round = 0; round < 40 && counted(me, "learning_trials") < 3 * 12; ++round)
+      sum_up(me.world(), 250);
+  });
+  for (Rank rank = 0; rank < 3; ++rank) {
+    for (Rank lost = 0; lost < 3; ++lost) {
+      if (lost != rank && (lost == 2 || rank == 2)) job->endpoint(rank).state().peer_lost(lost);
+    }
+  }
+  EXPECT_EQ(job->finish().code(), ErrorCode::peer_lost);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), Not(HasSubstr("is not saved")));
   EXPECT_EQ(load_tuning(file, place).decisions.size(), 1u);
 }
