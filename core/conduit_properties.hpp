@@ -14,9 +14,12 @@ enum class WholeWords : std::uint8_t {
   puts_and_gets,  ///< of both
 };
 
-/// Facts about a conduit. They do not change after `connect`; `name` and `max_packet` do not change at all.
+/// Facts about a conduit. They do not change after `connect`; `name`, `network` and `max_packet` do not change at all.
 struct Properties {
-  std::string name;              ///< such as "smp"
+  std::string name;  ///< such as "smp"
+  /// What carries the packets, in words that are equal wherever measurements of one job hold for another: "tcp on eth0".
+  /// Empty: the name says it all. Measurements are used over the same network only (docs/tuning.md).
+  std::string network;
   std::size_t max_packet = 0;    ///< bytes of one send, header and payload; the same on all ranks
   std::size_t max_transfer = 0;  ///< bytes of one native put or get; the layers above split longer ones
   std::size_t max_inject = 0;    ///< largest put for which NativeRma::put accepts `inject`

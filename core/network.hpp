@@ -17,7 +17,7 @@ namespace aqueduct::core {
 
 /// Raised with every change of core/conduit.hpp, of the headers of core that it includes, or of this file that makes existing
 /// plug-ins invalid. The library refuses a plug-in with another number (version_mismatch).
-inline constexpr std::uint32_t kConduitInterface = 14;
+inline constexpr std::uint32_t kConduitInterface = 15;
 
 /// The process and its job, as a conduit sees them before it opens endpoints. It outlives the Network.
 struct Process {

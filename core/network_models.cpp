@@ -21,7 +21,8 @@ namespace core {
 namespace {
 
 /// What a file says; empty: it cannot be opened.
-std::optional<ProfileRead> read_file(const std::string& file, const std::string& conduit) {
+std::optional<ProfileRead> read_file(const std::string& file, const std::string& conduit,
+                                     std::string_view network) {
   std::error_code ignored;
   std::ifstream in;
   // Of a pipe or a device a read may never end.
@@ -31,25 +32,28 @@ std::optional<ProfileRead> read_file(const std::string& file, const std::string&
   std::string text(kMost, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  return read_profile(text, machine_name(), conduit);
+  return read_profile(text, machine_name(), conduit, network);
 }
 
 }  // namespace
 
-NetworkProfile load_profile(Log& log, const std::string& named, const std::string& conduit) {
+NetworkProfile load_profile(Log& log, const std::string& named, const std::string& conduit,
+                            std::string_view network) {
   const bool is_folder = is_profile_folder(named);
   std::vector<std::string> files{named};
   if (is_folder) files = {profile_file(named, conduit, true), profile_file(named, conduit, false)};
   NetworkProfile profile;
   bool found = false;
   for (const std::string& file : files) {
-    const auto read = read_file(file, conduit);
+    const auto read = read_file(file, conduit, network);
     if (!read) continue;
     found = true;
     if (!read->problem.empty())
       log.warn("AQUEDUCT_NETWORK_PROFILE: {}: {}. The defaults of conduit {} are used", file, read->problem,
                conduit);
     for (const auto& level : read->profile.levels) profile.levels.push_back(level);
+    for (const auto& level : read->profile.of_others) profile.of_others.push_back(level);
+    if (!read->profile.other_network.empty()) profile.other_network = read->profile.other_network;
   }
   if (found) return profile;
   // A folder need not have a profile of each conduit.
@@ -69,11 +73,12 @@ NetworkModel network_model_of(detail::EndpointState& state, Rank peer) {
   if (const auto known = conduit.network_model(peer)) return *known;
   const bool same_host = state.host_of[peer] == state.host_of[state.rank];
   const std::string& name = conduit.properties().name;
+  const std::string& network = conduit.properties().network;
   const std::string named = state.config.text("network_profile");
   if (!named.empty()) {
     auto found = state.profiles.find(name);
     if (found == state.profiles.end())
-      found = state.profiles.emplace(name, core::load_profile(state.log, named, name)).first;
+      found = state.profiles.emplace(name, core::load_profile(state.log, named, name, network)).first;
     if (const NetworkModel* const measured = found->second.between(same_host)) return *measured;
   }
   return core::default_network_model(name, same_host);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
@@ -103,7 +104,14 @@ const NetworkModel* NetworkProfile::between(bool same_host) const noexcept {
   return nullptr;
 }
 
-ProfileRead read_profile(std::string_view text, std::string_view machine, std::string_view conduit) {
+bool NetworkProfile::is_of_another(bool same_host) const noexcept {
+  return between(same_host) == nullptr && std::ranges::any_of(of_others, [&](const std::string& level) {
+           return (level != kBetweenHosts) == same_host;
+         });
+}
+
+ProfileRead read_profile(std::string_view text, std::string_view machine, std::string_view conduit,
+                         std::string_view network) {
   ProfileRead read;
   const JsonRead json = read_json(text);
   const auto refuse = [&](std::string why) {
@@ -137,6 +145,7 @@ ProfileRead read_profile(std::string_view text, std::string_view machine, std::s
   const Json* const levels = json.value.find("levels");
   if (levels == nullptr || levels->kind != Json::Kind::object)
     return refuse(fmt::format("it is damaged ('levels' is no object); {}", kAgain));
+  bool any_level = false;
   for (std::size_t i = 0; i < levels->names.size(); ++i) {
     const std::string& name = levels->names[i];
     std::string problem;
@@ -144,9 +153,17 @@ ProfileRead read_profile(std::string_view text, std::string_view machine, std::s
     NetworkModel model = read_level(levels->items[i], problem);
     if (!problem.empty())
       return refuse(fmt::format("it is damaged (level {}: {}); {}", name, problem, kAgain));
-    if (is_ours || name == kBetweenHosts) read.profile.levels.emplace_back(name, model);
+    if (!is_ours && name != kBetweenHosts) continue;
+    any_level = true;
+    const Json* const over = levels->items[i].find("over");
+    if (network.empty() || over == nullptr || over->text.empty() || over->text == network) {
+      read.profile.levels.emplace_back(name, model);
+    } else {
+      read.profile.of_others.push_back(name);
+      read.profile.other_network = over->text;
+    }
   }
-  if (!is_ours && read.profile.levels.empty()) return refuse_machine();
+  if (!is_ours && !any_level) return refuse_machine();
   return read;
 }
 

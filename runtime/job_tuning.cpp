@@ -29,17 +29,33 @@ std::optional<Rank> some_rank(const EndpointState& state, bool same_host) {
   return std::nullopt;
 }
 
+/// The networks of those decisions which are of others than the place's: in words.
+std::string other_networks(const coll::TuningRead& read, const coll::TuningPlace& place) {
+  std::string text;
+  for (const auto& [network, decisions] : read.by_network) {
+    if (!network.empty() && network != place.network)
+      text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", network);
+  }
+  return text;
+}
+
 /// The decisions of a conduit's file that are about teams which this conduit serves. Returns a warning; empty: none.
 std::string add_decisions(const EndpointState& state, const std::string& named, Rank peer, bool near,
                           std::vector<Decision>& out) {
-  const coll::TuningPlace place{coll::machine_kind(), state.conduit_of[peer]->properties().name};
+  const core::Properties& conduit = state.conduit_of[peer]->properties();
+  const coll::TuningPlace place{coll::machine_kind(), conduit.name, conduit.network};
   const coll::TuningRead read = coll::load_tuning(named, place);
   for (const Decision& one : read.decisions) {
     if ((one.key.kind != TeamKind::network) == near) out.push_back(one);
   }
   const std::string file = coll::tuning_file(named, place);
-  if (!read.problem.empty())
-    return fmt::format("{}: {}. Until then the model or the rules choose algorithms", file, read.problem);
+  constexpr std::string_view kUntilThen = "Until then the model or the rules choose algorithms";
+  if (!read.problem.empty()) return fmt::format("{}: {}. {}", file, read.problem, kUntilThen);
+  if (read.decisions.empty() && !read.by_network.empty())
+    return fmt::format(
+        "{}: its decisions are of another network ({}, and this is \"{}\"); tune again with "
+        "`aqtune`: the file can hold both. {}",
+        file, other_networks(read, place), place.network, kUntilThen);
   if (read.unknown == 0) return {};
   return fmt::format(
       "{}: {} of its entries are damaged, or name algorithms that this library does not have: they are left "
@@ -47,16 +63,29 @@ std::string add_decisions(const EndpointState& state, const std::string& named, 
       file, read.unknown);
 }
 
-/// A warning, if a folder of profiles is named which has none of the conduit to the most distant ranks.
+/// A warning, if the profile that is named has nothing about the conduit to the most distant ranks: a folder has no file of it,
+/// or what was measured is of another network.
 void tell_of_no_profile(EndpointState& rank_0) {
   const std::string named = rank_0.config.text("network_profile");
   const auto between_hosts = some_rank(rank_0, false);
   const auto peer = between_hosts ? between_hosts : some_rank(rank_0, true);
-  if (!peer || !core::is_profile_folder(named)) return;
-  const std::string conduit = rank_0.conduit_of[*peer]->properties().name;
-  const bool is_missing = core::network_model_of(rank_0, *peer).origin == NetworkModel::Origin::defaults &&
-                          !std::filesystem::exists(core::profile_file(named, conduit, !between_hosts));
-  if (!is_missing) return;
+  if (!peer || named.empty()) return;
+  const core::Properties& properties = rank_0.conduit_of[*peer]->properties();
+  const std::string& conduit = properties.name;
+  if (core::network_model_of(rank_0, *peer).origin != NetworkModel::Origin::defaults) return;
+  if (const auto read = rank_0.profiles.find(conduit);
+      read != rank_0.profiles.end() && read->second.is_of_another(!between_hosts)) {
+    rank_0.log.warn(
+        "AQUEDUCT_NETWORK_PROFILE: {}: what it says of conduit {} {} is of another network (\"{}\", and this "
+        "is \"{}\"), so the defaults are used; measure again with `aqperf calibrate`, into a folder of its "
+        "own",
+        named, conduit, between_hosts ? "between hosts" : "on this host", read->second.other_network,
+        properties.network);
+    return;
+  }
+  if (!core::is_profile_folder(named) ||
+      std::filesystem::exists(core::profile_file(named, conduit, !between_hosts)))
+    return;
   rank_0.log.warn(
       "AQUEDUCT_NETWORK_PROFILE: {} has no profile of conduit {} {}, so its defaults are used; `aqperf "
       "calibrate --conduit {} --profile {}` writes it, with two ranks {}",

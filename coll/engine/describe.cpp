@@ -14,7 +14,15 @@ std::string TeamEngine::explain(const Shape& shape) const {
   if (!layout_) return "the team has no scratch: no collective operation can run";
   if (shape.operation >= Collective::permute) return explain_blocks(shape);
   const TeamTraits traits = traits_for(shape);
-  return chooser_.explain(shape, traits, *layout_) + explain_memory(shape, traits) + explain_packed(shape);
+  return chooser_.explain(shape, traits, *layout_) + explain_memory(shape, traits) + explain_packed(shape) +
+         explain_network();
+}
+
+/// What carries the team's messages: measurements of another network do not count.
+std::string TeamEngine::explain_network() const {
+  const core::Properties& conduit = farthest_conduit();
+  if (conduit.network.empty()) return {};
+  return fmt::format("  members are reached by {}, over {}\n", conduit.name, conduit.network);
 }
 
 Choice TeamEngine::choice(const Shape& shape) const noexcept try {

@@ -137,13 +137,17 @@ void TeamEngine::leave_learning() noexcept {
   }
 }
 
-TuningPlace TeamEngine::tuning_place() const {
+const core::Properties& TeamEngine::farthest_conduit() const noexcept {
   Rank other = 1;
-  // The conduit that serves a pair of members as far apart as the team has.
   for (Rank i = 1; i < ranks_ && kind() == TeamKind::network; ++i) {
     if (state_.host_of[team_.members[i]] != state_.host_of[state_.rank]) other = i;
   }
-  return {machine_kind(), state_.conduit(team_.members[other]).properties().name};
+  return state_.conduit(team_.members[other]).properties();
+}
+
+TuningPlace TeamEngine::tuning_place() const {
+  const core::Properties& conduit = farthest_conduit();
+  return {machine_kind(), conduit.name, conduit.network};
 }
 
 void TeamEngine::tell_learned(LearnedDecisions& out) const noexcept try {

@@ -189,6 +189,8 @@ class TeamEngine {
   void have_learned(const Learning::Key& key);
   /// Adds what the team has learned, if this is the first member and the setting names a file of decisions.
   void tell_learned(LearnedDecisions& out) const noexcept;
+  /// Of the conduit that serves a pair of members as far apart as the team has. Requires: two members.
+  const core::Properties& farthest_conduit() const noexcept;
   /// Where decisions about the team belong.
   TuningPlace tuning_place() const;
 
@@ -329,6 +331,7 @@ class TeamEngine {
   TeamTraits traits_for(const Shape& shape) const;
   std::string explain_memory(const Shape& shape, const TeamTraits& traits) const;
   std::string explain_packed(const Shape& shape) const;
+  std::string explain_network() const;
 
   // learning.cpp
   void leave_learning() noexcept;

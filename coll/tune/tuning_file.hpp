@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,16 +21,24 @@ inline constexpr std::chrono::milliseconds kLockPatience{10'000};
 /// A longer file is neither read nor written. Chosen: some 12,000 decisions, of which a job takes TuningTable::kMostDecisions.
 inline constexpr std::size_t kMostTuningText = std::size_t{4} << 20;
 
-/// What a file of decisions is for: they hold for all machines of a kind and for one conduit.
+/// What decisions are for. A file holds those of all machines of a kind and of one conduit; each decision says for which
+/// network it was made (core::Properties::network).
 struct TuningPlace {
   std::string machine;  ///< machine_kind
   std::string conduit;
+  std::string network{};  ///< empty: not known, or the conduit has one only
 
   friend bool operator==(const TuningPlace&, const TuningPlace&) = default;
 };
 
+/// Decisions by their network; those of files that did not say it have the name "".
+using DecisionsByNetwork = std::map<std::string, std::vector<Decision>>;
+
 struct TuningRead {
-  std::vector<Decision> decisions;  ///< in the order of the file
+  /// Those that can be used over the place's network, of two of a key the better one later: without a network, then with the
+  /// place's. Over one that is not known: all. Each in the order of the file.
+  std::vector<Decision> decisions;
+  DecisionsByNetwork by_network;  ///< the whole file
   std::size_t unknown =
       0;  ///< entries that this library cannot use, such as those of an algorithm of a later one
   std::string problem;  ///< empty; or why the file cannot be used, and what to do
@@ -38,6 +47,8 @@ struct TuningRead {
 /// Reads the text of a file.
 TuningRead read_tuning(std::string_view text, const TuningPlace& place);
 /// The text of a file.
+std::string tuning_text_by_network(const TuningPlace& place, const DecisionsByNetwork& decisions);
+/// The same, if all decisions are of the place's network.
 std::string tuning_text(const TuningPlace& place, std::span<const Decision> decisions);
 /// An algorithm with the parameters that are wanted of it: "k-nomial:radix=8", as a setting names it.
 std::string name_of(const Timed& one);

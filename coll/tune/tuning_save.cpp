@@ -123,7 +123,7 @@ std::string replace(const std::string& file, std::string_view text) {
 /// A file under its lock, with what it says.
 struct HeldFile {
   Descriptor guard;
-  std::vector<Decision> decisions;
+  DecisionsByNetwork decisions;
   std::string problem;  ///< empty; or why it cannot be changed
 };
 
@@ -158,7 +158,7 @@ HeldFile hold(const std::string& file, const TuningPlace& place, std::chrono::mi
         "{} is not changed: {} of its entries are damaged, or of a later version of this library. Remove it, "
         "or name another file",
         file, old.unknown));
-  held.decisions = std::move(old.decisions);
+  held.decisions = std::move(old.by_network);
   return held;
 }
 
@@ -168,9 +168,9 @@ std::string save_tuning(const std::string& file, const TuningPlace& place,
                         std::span<const Decision> decisions, std::chrono::milliseconds patience) {
   HeldFile held = hold(file, place, patience);
   if (!held.problem.empty()) return std::move(held.problem);
-  std::vector<Decision> all = std::move(held.decisions);
-  all.insert(all.end(), decisions.begin(), decisions.end());
-  const std::string text = tuning_text(place, all);
+  std::vector<Decision>& ours = held.decisions[place.network];
+  ours.insert(ours.end(), decisions.begin(), decisions.end());
+  const std::string text = tuning_text_by_network(place, held.decisions);
   if (text.size() > kMostTuningText)
     return fmt::format(
         "{} is not changed: with these decisions it would have more than {} bytes. Name another file", file,

@@ -40,7 +40,7 @@ std::string_view word_of(const std::array<std::string_view, N>& words, E value) 
   return words[static_cast<std::size_t>(value)];
 }
 
-std::string line_of(const Decision& one) {
+std::string line_of(const Decision& one, const std::string& network) {
   const TuningKey& key = one.key;
   std::string line = fmt::format(
       R"(    {{"operation": "{}", "team": "{}", "ranks": {}, "bytes": {}, "element": {}, "in": "{}", "out": "{}", )"
@@ -51,6 +51,7 @@ std::string line_of(const Decision& one) {
   if (key.crowded != Crowding::unknown)
     line += fmt::format(R"(, "crowded": {})", key.crowded == Crowding::yes);
   if (key.hosts != 0) line += fmt::format(R"(, "hosts": {})", key.hosts);
+  if (!network.empty()) line += fmt::format(R"(, "network": "{}")", escaped(network));
   if (one.runner_up.algorithm != nullptr) {
     line += fmt::format(R"(, "runner_up": "{}", "runner_up_ps": {})", name_of(one.runner_up),
                         one.runner_up.picoseconds);
@@ -114,8 +115,9 @@ class EntryReader {
   const Json& entry_;
 };
 
-std::optional<Decision> read_entry(const Json& entry) {
+std::optional<Decision> read_entry(const Json& entry, std::string& network) {
   EntryReader in(entry);
+  if (in.has("network")) network = in.text("network");
   Decision out;
   TuningKey& key = out.key;
   key.operation = in.operation();
@@ -151,15 +153,21 @@ std::string name_of(const Timed& one) {
 }
 
 std::string tuning_text(const TuningPlace& place, std::span<const Decision> decisions) {
+  return tuning_text_by_network(place, {{place.network, {decisions.begin(), decisions.end()}}});
+}
+
+std::string tuning_text_by_network(const TuningPlace& place, const DecisionsByNetwork& decisions) {
   std::string text = fmt::format(
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"machine\": \"{}\",\n  \"conduit\": \"{}\",\n  "
       "\"decisions\": [",
       kTuningFormat, kTuningVersion, escaped(place.machine), escaped(place.conduit));
   std::string_view between = "\n";
-  for (const Decision& one : latest_of(decisions)) {  // sorted, so equal decisions give equal texts
-    text += between;
-    text += line_of(one);
-    between = ",\n";
+  for (const auto& [network, all] : decisions) {
+    for (const Decision& one : latest_of(all)) {  // sorted, so equal decisions give equal texts
+      text += between;
+      text += line_of(one, network);
+      between = ",\n";
+    }
   }
   return text + "\n  ]\n}\n";
 }
@@ -195,10 +203,15 @@ TuningRead read_tuning(std::string_view text, const TuningPlace& place) {
   if (list == nullptr || list->kind != Json::Kind::list)
     return refuse(fmt::format("it is damaged ('decisions' is no list); {}", kAgain));
   for (const Json& entry : list->items) {
-    if (const auto decision = read_entry(entry))
-      read.decisions.push_back(*decision);
+    std::string network;
+    if (const auto decision = read_entry(entry, network))
+      read.by_network[network].push_back(*decision);
     else
       ++read.unknown;
+  }
+  for (const auto& [network, all] : read.by_network) {  // that without a name comes first
+    if (network.empty() || place.network.empty() || same_name(network, place.network))
+      read.decisions.insert(read.decisions.end(), all.begin(), all.end());
   }
   return read;
 }

@@ -122,6 +122,11 @@ std::string look_at(const Verbs& verbs, ibv_context& context, const Wish& wish, 
 
 double Port::speed() const noexcept { return speed_of(attributes); }
 
+std::string Port::kind() const {
+  return fmt::format("{} of {:g} Gb/s, device {:x}:{:x}", name_of(network()), speed(), limits.vendor_id,
+                     limits.vendor_part_id);
+}
+
 std::string Port::text() const {
   return fmt::format("{}:{}, {}, {:g} Gb/s, MTU {}", device, number, gid_text, speed_of(attributes),
                      bytes_of(attributes.active_mtu));

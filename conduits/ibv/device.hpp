@@ -44,6 +44,8 @@ struct Port {
   }
   /// In Gb/s.
   double speed() const noexcept;
+  /// What it is, whatever its name and address: "RoCE of 100 Gb/s, device 15b3:1017" (core::Properties::network).
+  std::string kind() const;
   /// "mlx5_0:1, RoCE v2, …, 100 Gb/s, MTU 4096": in words.
   std::string text() const;
 };

@@ -61,6 +61,7 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       completions_(env_, losses_, memory_, requests_, messages_, connections_, bounced_, striping_, events_),
       sleeper_(env_, to_self_, requests_, credits_, losses_, connections_, rails_, striping_, completions_) {
   properties_.name = "ibv";
+  properties_.network = port.kind();
   properties_.max_packet = options.packet;
   // The budget of registered local memory has room for two transfers, so that one can travel while the next begins.
   properties_.max_transfer = std::min(
@@ -139,6 +140,7 @@ Status IbvConduit::start(std::span<const Port> rails) {
   for (const Port& rail : rails) {
     properties_.max_transfer = std::min<std::size_t>(properties_.max_transfer, rail.attributes.max_msg_sz);
   }
+  properties_.network += fmt::format(", {} ports", 1 + rails.size());
   striping_.open();
   properties_.max_ordered = striping_.most_whole();
   if (properties_.max_transfer <= properties_.max_ordered) {

@@ -72,6 +72,7 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       atomics_(objects_, operations_, peers_, registrations_),
       sleeper_(objects_, to_self_, messages_, receive_, lost_) {
   properties_.name = "ofi";
+  properties_.network = provider.network();
   properties_.max_packet = options.packet;
   properties_.max_transfer = max_transfer_of(provider);
   properties_.max_inject = std::min(requests_.slot_bytes(), properties_.max_transfer);

@@ -34,6 +34,8 @@ struct Provider {
   }
   std::string name() const { return info->fabric_attr->prov_name; }
   std::string domain() const { return info->domain_attr->name; }
+  /// What carries the packets: "tcp on eth0" (core::Properties::network).
+  std::string network() const { return name() + " on " + domain(); }
   /// In words: its domain, and which of its capabilities are used.
   std::string text() const;
 };

@@ -182,6 +182,14 @@ Context::~Context() {
   ucp_.cleanup(handle_);
 }
 
+std::string Context::network() const {
+  std::vector<std::string> between = resources_;
+  std::erase_if(between, [](const std::string& one) { return one.starts_with("self/"); });
+  std::ranges::sort(between);
+  between.erase(std::unique(between.begin(), between.end()), between.end());
+  return fmt::format("{}", fmt::join(between, ", "));
+}
+
 bool Context::has(std::string_view transport) const noexcept {
   return std::ranges::any_of(resources_, [&](const std::string& resource) {
     return resource.size() > transport.size() && resource[transport.size()] == '/' &&

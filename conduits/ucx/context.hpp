@@ -36,6 +36,8 @@ class Context {
   ucp_context_h handle() const noexcept { return handle_; }
   /// The transports and devices that UCX may use: "self/memory0", "tcp/eth0", …
   const std::vector<std::string>& resources() const noexcept { return resources_; }
+  /// Those that may carry bytes between ranks, in words (core::Properties::network).
+  std::string network() const;
   /// Whether a transport of that name is among them.
   bool has(std::string_view transport) const noexcept;
   /// Whether a network card that moves data without the system is among them.

@@ -54,6 +54,7 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
               me),
       sleeper_(worker_, lock_, delivery_, operations_, flushes_, put_messages_, messages_, peers_, lost_) {
   properties_.name = "ucx";
+  properties_.network = context.network();
   properties_.max_packet = max_packet_of(process);
   properties_.max_transfer = kMostTransfer;
   properties_.max_inject = kMostInject;

@@ -56,6 +56,7 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
       ranks_(process.ranks),
       transport_(std::move(carrier), *this, *this, me, process.ranks, process.job, process.clock) {
   properties_.name = "udp";
+  properties_.network = options.network;
   properties_.max_packet = kMostMessage;
   properties_.max_transfer = std::size_t{1} << 30;
   properties_.max_inject = kMostCopied;

@@ -28,6 +28,7 @@ struct UdpOptions {
   std::size_t mtu_hint = 0;
   std::size_t receive_buffer = 0;  ///< size that the system granted
   bool shares_process = false;     ///< the process has other endpoints
+  std::string network{};           ///< core::Properties::network
 };
 
 /// One rank's udp conduit.

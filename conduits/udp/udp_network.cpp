@@ -86,6 +86,7 @@ Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
   options.mtu_hint = payload_of(*interface);
   options.receive_buffer = static_cast<std::size_t>((*socket)->receive_buffer());
   options.shares_process = process_.mine.size() > 1;
+  options.network = kind_of(*interface);
   const Address local = (*socket)->local();
   std::unique_ptr<Carrier> carrier = std::move(*socket);
   if (plan.any()) {

@@ -39,6 +39,7 @@ Json json_of(const Machine& machine) {
 
 Json json_of(const core::Properties& properties) {
   return {
+      {"network", properties.network},
       {"max_packet", properties.max_packet},
       {"max_transfer", properties.max_transfer},
       {"max_inject", properties.max_inject},

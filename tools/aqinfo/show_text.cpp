@@ -58,6 +58,7 @@ std::string_view words_text(core::WholeWords words) {
 }
 
 void show(std::string& out, const core::Properties& properties) {
+  if (!properties.network.empty()) line(out, "network", properties.network + " (of a job on this host)");
   line(out, "limits",
        fmt::format("packet {} bytes, native transfer {}, inject {} bytes", properties.max_packet,
                    properties.max_transfer == 0 ? "none" : size_text(properties.max_transfer),

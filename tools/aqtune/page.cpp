@@ -37,7 +37,7 @@ void write_page(const std::string& file, const std::string& decisions_file) {
   const coll::TuningRead read = coll::read_tuning(text, place);
   if (!read.problem.empty()) throw BadInput(fmt::format("{}: {}", decisions_file, read.problem));
   std::ofstream out(file, std::ios::binary);
-  out << report_page(place, read.decisions);
+  out << report_page_by_network(place, read.by_network);
   out.flush();
   if (!out) throw BadInput(fmt::format("--report {}: it cannot be written", file));
 }

@@ -158,8 +158,17 @@ std::string curves(const std::string& title, const std::vector<const Decision*>&
 }  // namespace
 
 std::string report_page(const coll::TuningPlace& place, std::span<const coll::Decision> decisions) {
-  std::map<coll::TuningKey, std::vector<const Decision*>> maps;
-  for (const Decision& one : decisions) maps[map_of(one)].push_back(&one);
+  return report_page_by_network(place, coll::DecisionsByNetwork{{"", {decisions.begin(), decisions.end()}}});
+}
+
+std::string report_page_by_network(const coll::TuningPlace& place,
+                                   const coll::DecisionsByNetwork& decisions) {
+  std::map<std::pair<coll::TuningKey, std::string>, std::vector<const Decision*>> maps;
+  std::size_t number = 0;
+  for (const auto& [network, all] : decisions) {
+    for (const Decision& one : all) maps[{map_of(one), network}].push_back(&one);
+    number += all.size();
+  }
   std::string text = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Aqueduct: tuning of "
       "{0}</title>\n"
@@ -167,10 +176,12 @@ std::string report_page(const coll::TuningPlace& place, std::span<const coll::De
       "cell "
       "shows what was the fastest, and the median time of the slowest member; point at it to see the "
       "runner-up.</p>\n",
-      in_html(place.conduit), kStyle, in_html(place.machine), decisions.size());
+      in_html(place.conduit), kStyle, in_html(place.machine), number);
   Colours colours;
-  for (const auto& [key, of_map] : maps) {
-    const std::string title = title_of(of_map.front()->key);
+  for (const auto& [which, of_map] : maps) {
+    const std::string& network = which.second;
+    const std::string title =
+        title_of(of_map.front()->key) + (network.empty() ? "" : fmt::format(" ({})", network));
     text += fmt::format("<h2>{}</h2>\n", in_html(title));
     text += map_table(of_map, colours);
     text += curves(title, of_map);

@@ -131,7 +131,8 @@ int tune_here(Job& job, const Options& options) {
   if (coll::Barriers::has_native(me.world().state())) std::erase(chosen.operations, Collective::barrier);
   if (chosen.operations.empty())
     throw BadInput("the barrier of these ranks is the conduit's own, which has no algorithms to choose from");
-  const coll::TuningPlace place{coll::machine_kind(), me.conduit_of(farthest(me))};
+  const core::Properties& conduit = me.state().conduit(farthest(me)).properties();
+  const coll::TuningPlace place{coll::machine_kind(), conduit.name, conduit.network};
   const std::string file = coll::tuning_file(options.out, place);
   if (me.rank() == 0) check_out(job, file, place);
   const auto ways = ways_of(chosen);

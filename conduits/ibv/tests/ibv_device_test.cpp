@@ -60,6 +60,16 @@ TEST_F(IbvDevice, TakesTheFastestWhoseLinkIsUpAndSaysWhyNotTheOthers) {
   EXPECT_THAT(find({.device = "down"}).problem, HasSubstr("link is down"));
 }
 
+// Measurements hold for equal adapters of other hosts.
+TEST_F(IbvDevice, IsOfAKindWhateverItsName) {
+  const std::string kind = find().port.kind();
+  EXPECT_THAT(kind, HasSubstr("100 Gb/s"));
+  device(0).name = "another";
+  EXPECT_EQ(find().port.kind(), kind);
+  device(0).port.active_speed = 64;
+  EXPECT_NE(find().port.kind(), kind);
+}
+
 TEST_F(IbvDevice, OfIwarpNeedsLibrdmacm) {
   network.devices[0].make_iwarp();
   EXPECT_EQ(find().problem, "");

@@ -79,6 +79,16 @@ TEST(OfiProvider, ProgressesByItselfOnlyWhereAskedOrKnownTo) {
   }
 }
 
+TEST(OfiProvider, IsPartOfTheNetwork) {
+  const Found tcp = find_provider({.provider = "tcp;ofi_rxm", .one_host = true});
+  if (!tcp.problem.empty()) GTEST_SKIP() << tcp.problem;
+  EXPECT_EQ(tcp.provider.network(), "tcp;ofi_rxm on " + tcp.provider.domain());
+  const Found sockets = find_provider({.provider = "sockets", .one_host = true});
+  if (sockets.problem.empty()) {
+    EXPECT_NE(sockets.provider.network(), tcp.provider.network());
+  }
+}
+
 TEST(OfiCma, IsRefusedWithTheReason) {
   EXPECT_EQ(why_no_cma({}), "");
   EXPECT_EQ(why_no_cma({.ptrace_scope = 2, .may_trace = true}), "");

@@ -62,6 +62,13 @@ TEST(UcxContext, SaysWhichTransportsThereAre) {
   EXPECT_FALSE(context->has("tc"));
   EXPECT_FALSE(context->shares_memory());
   EXPECT_GE(context->ucp().version(), "1.13");
+  EXPECT_THAT(context->network(), ::testing::StartsWith("tcp/"));
+  EXPECT_THAT(context->network(), ::testing::Not(HasSubstr("self/")))
+      << "a rank's way to itself says nothing";
+  options.transports = "posix,self";
+  const auto memory = Context::open(options, why);
+  ASSERT_NE(memory, nullptr) << why;
+  EXPECT_NE(memory->network(), context->network());
 }
 
 TEST(UcxContext, OfRanksOfOtherHostsOnlyHasNoSharedMemoryAndNoLoopback) {

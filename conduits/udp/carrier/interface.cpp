@@ -2,9 +2,12 @@
 
 #include "conduits/udp/carrier/path_mtu.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -185,6 +188,13 @@ constexpr int kHeaders6 = 40 + 8;
 std::size_t payload_of(const InterfaceInfo& interface) noexcept {
   const int headers = interface.address.family() == AF_INET6 ? kHeaders6 : kHeaders4;
   return interface.mtu > headers ? static_cast<std::size_t>(interface.mtu - headers) : 0;
+}
+
+std::string kind_of(const InterfaceInfo& interface) {
+  if (interface.loopback) return "loopback";
+  long speed = 0;  // Mb/s; some virtual interfaces tell none, or -1
+  std::ifstream("/sys/class/net/" + interface.name + "/speed") >> speed;
+  return (speed > 0 ? fmt::format("{} Mb/s, ", speed) : std::string()) + fmt::format("MTU {}", interface.mtu);
 }
 
 Result<InterfaceChoice> choose_interface(const InterfaceWish& wish, std::span<const InterfaceInfo> interfaces,

@@ -26,6 +26,9 @@ struct InterfaceInfo {
 /// The longest UDP payload that the interface carries in one packet; 0 if unknown.
 std::size_t payload_of(const InterfaceInfo& interface) noexcept;
 
+/// What an interface is, whatever its name and address: "loopback", "25000 Mb/s, MTU 9000" (core::Properties::network).
+std::string kind_of(const InterfaceInfo& interface);
+
 /// The interfaces of this host, in the system's order. Empty if the system call fails.
 std::vector<InterfaceInfo> list_interfaces();
 

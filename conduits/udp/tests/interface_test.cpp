@@ -150,5 +150,17 @@ TEST(UdpInterface, ListsWhatThisHostHas) {
   GTEST_SKIP() << "no IPv4 loopback interface on this host: " << describe(all);
 }
 
+TEST(UdpInterface, IsOfAKindWhateverItsNameAndAddress) {
+  EXPECT_EQ(kind_of(kLo4), "loopback");
+  EXPECT_EQ(kind_of(kLo6), "loopback");
+  InterfaceInfo one = info("no-such-interface", "10.1.0.2", 16);
+  EXPECT_EQ(kind_of(one), "MTU 1500");
+  const std::string before = kind_of(one);
+  one.address = *Address::parse("10.1.0.3");
+  EXPECT_EQ(kind_of(one), before);
+  one.mtu = 9000;
+  EXPECT_NE(kind_of(one), before);
+}
+
 }  // namespace
 }  // namespace aqueduct::conduits::udp

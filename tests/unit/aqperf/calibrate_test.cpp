@@ -232,6 +232,13 @@ TEST(CalibrationProfile, IsMergedAndNotOverwrittenIfForeign) {
   EXPECT_EQ(read.profile.between(false)->at(0).latency.count(), 8000);
   EXPECT_EQ(read.profile.between(false)->put_interval(8).count(), 150'000);
 
+  calibration.network = "loopback";
+  write_profile(file, calibration);
+  EXPECT_NE(core::read_profile(text(), core::machine_name(), "udp", "loopback").profile.between(false),
+            nullptr);
+  EXPECT_TRUE(
+      core::read_profile(text(), core::machine_name(), "udp", "MTU 1500").profile.is_of_another(false));
+
   calibration.conduit = "smp";
   const std::string before = text();
   try {

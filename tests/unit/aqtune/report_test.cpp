@@ -48,6 +48,18 @@ std::string unbalanced(const std::string& page) {
   return open.empty() ? "" : "<" + open.back() + ">";
 }
 
+TEST(TuningReport, HasMapsOfItsOwnForEachNetwork) {
+  const coll::DecisionsByNetwork all{{"tcp on <eth0>", {decision_for_page(coll::kBroadcastChain, 4, 1024)}},
+                                     {"verbs", {decision_for_page(coll::kBroadcastCirculant, 4, 1024)}}};
+  const std::string page = report_page_by_network({"a processor", "ofi"}, all);
+  EXPECT_EQ(unbalanced(page), "");
+  EXPECT_THAT(page, HasSubstr("<h2>broadcast over a network (tcp on &lt;eth0&gt;)</h2>"));
+  EXPECT_THAT(page, HasSubstr("<h2>broadcast over a network (verbs)</h2>"));
+  EXPECT_THAT(page, HasSubstr("chain"));
+  EXPECT_THAT(page, HasSubstr("circulant"));
+  EXPECT_THAT(page, HasSubstr("2 decisions"));
+}
+
 TEST(TuningReport, ShowsEachDecisionInItsMap) {
   std::vector all{decision_for_page(coll::kBroadcastKNomial, 4, 1024),
                   decision_for_page(coll::kBroadcastChain, 16, 1 << 20),

@@ -84,6 +84,23 @@ TEST(TuningText, OfAnOlderLibraryDoesNotKnowWhetherTheMachineWasCrowded) {
   EXPECT_EQ(tuning_text(kHere, read.decisions), older) << "it stays unknown";
 }
 
+// What was found over tcp says nothing about verbs.
+TEST(TuningText, SaysTheNetworkOfEachDecision) {
+  const TuningPlace tcp{kHere.machine, "ofi", "tcp on \"eth0\""};
+  const TuningPlace verbs{kHere.machine, "ofi", "verbs on mlx5_0"};
+  const std::vector<Decision> all = some_decisions();
+  const DecisionsByNetwork written{{"", {all[0]}}, {tcp.network, {all[1]}}};
+  const std::string text = tuning_text_by_network(tcp, written);
+  EXPECT_EQ(read_tuning(text, tcp).decisions, all);
+  EXPECT_EQ(read_tuning(text, tcp).by_network, written);
+  EXPECT_EQ(read_tuning(text, verbs).decisions, std::vector{all[0]}) << "an older one, of whatever network";
+  EXPECT_EQ(read_tuning(text, verbs).by_network, written);
+  EXPECT_EQ(read_tuning(text, {tcp.machine, "ofi"}).decisions, all) << "nobody knows the network";
+  std::string wrong = text;
+  wrong.replace(wrong.find("\"network\": \""), 12, "\"network\": 7, \"x\": \"");
+  EXPECT_EQ(read_tuning(wrong, tcp).unknown, 1u);
+}
+
 TEST(TuningText, OfAnotherMachineConduitOrVersionIsRefused) {
   const std::string text = tuning_text(kHere, some_decisions());
   EXPECT_THAT(read_tuning(text, {"another", "udp"}).problem, HasSubstr("of another kind of machine"));
@@ -169,6 +186,36 @@ TEST(TuningFile, KeepsAllDecisionsOrStaysAsItWas) {
   EXPECT_EQ(load_tuning(file, kHere).decisions, of_ranks(2, kMany));
   EXPECT_THAT(save_tuning(file, kHere, of_ranks(2, 20 * kMany)), HasSubstr("it would have more than"));
   EXPECT_EQ(load_tuning(file, kHere).decisions, of_ranks(2, kMany));
+}
+
+TEST(TuningFile, HoldsTheDecisionsOfSeveralNetworks) {
+  const support::ScratchFolder folder;
+  TuningPlace tcp = kHere;
+  tcp.network = "tcp on eth0";
+  TuningPlace verbs = kHere;
+  verbs.network = "verbs on mlx5_0";
+  const std::string file = tuning_file(folder.path(), tcp);
+  EXPECT_EQ(file, tuning_file(folder.path(), verbs));
+  const auto taking = [](std::uint64_t picoseconds) {
+    std::vector<Decision> one{some_decisions().front()};
+    one.front().best.picoseconds = picoseconds;
+    return one;
+  };
+  // The last one that counts.
+  const auto time_over = [&](const TuningPlace& place) {
+    return latest_of(load_tuning(folder.path(), place).decisions).front().best.picoseconds;
+  };
+  ASSERT_EQ(save_tuning(file, kHere, taking(3)), "");
+  EXPECT_EQ(time_over(tcp), 3u) << "an older file";
+  ASSERT_EQ(save_tuning(file, tcp, taking(2)), "");
+  EXPECT_EQ(time_over(tcp), 2u);
+  EXPECT_EQ(time_over(verbs), 3u);
+  ASSERT_EQ(save_tuning(file, verbs, taking(1)), "");
+  EXPECT_EQ(time_over(tcp), 2u);
+  EXPECT_EQ(time_over(verbs), 1u);
+  ASSERT_EQ(save_tuning(file, tcp, taking(5)), "");
+  EXPECT_EQ(time_over(tcp), 5u);
+  EXPECT_EQ(load_tuning(folder.path(), kHere).by_network.size(), 3u);
 }
 
 TEST(TuningFile, InAFolderHasANameOfItsOwn) {

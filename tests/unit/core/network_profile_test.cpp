@@ -1,6 +1,7 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "core/json_reader.hpp"
+#include "core/log.hpp"
 #include "core/network_profile.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -118,6 +119,25 @@ TEST(NetworkProfile, OfAnotherMachineOfTheKindCountsBetweenHosts) {
   EXPECT_THAT(
       read_profile(with_network(other, true), "node1, another processor, 2 processors", "loop").problem,
       HasSubstr("another machine"));
+}
+
+TEST(NetworkProfile, OfAnotherNetworkLeavesOutTheLevelsThatSayIt) {
+  const std::string older = with_network(profile_of("here"), false);
+  std::string text = older;
+  const std::size_t network = text.find("\"network\": {") + 12;
+  text.insert(network, R"("over": "tcp on eth0", )");
+  const ProfileRead same = read_profile(text, "here", "loop", "tcp on eth0");
+  EXPECT_NE(same.profile.between(false), nullptr);
+  EXPECT_FALSE(same.profile.is_of_another(false));
+  const ProfileRead other = read_profile(text, "here", "loop", "verbs on mlx5_0");
+  EXPECT_EQ(other.problem, "");
+  EXPECT_EQ(other.profile.between(false), nullptr);
+  EXPECT_TRUE(other.profile.is_of_another(false));
+  EXPECT_EQ(other.profile.other_network, "tcp on eth0");
+  EXPECT_NE(other.profile.between(true), nullptr) << "it says no network";
+  EXPECT_FALSE(other.profile.is_of_another(true));
+  EXPECT_NE(read_profile(text, "here", "loop").profile.between(false), nullptr) << "for tools without a job";
+  EXPECT_NE(read_profile(older, "here", "loop", "tcp on eth0").profile.between(false), nullptr);
 }
 
 // Rank 0 may be on another node than that which was calibrated.

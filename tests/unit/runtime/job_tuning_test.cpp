@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -53,9 +54,10 @@ class JobTuning : public testing::Test {
     std::string said;
   };
 
-  Heard run(std::string_view tuning, std::string_view choice = "auto", std::string_view profile = "") {
+  Heard run(std::string_view tuning, std::string_view choice = "auto", std::string_view profile = "",
+            std::string_view conduit = "loop") {
     Config config;
-    EXPECT_TRUE(config.set("conduit", "loop"));
+    EXPECT_TRUE(config.set("conduit", conduit));
     EXPECT_TRUE(config.set("near", "off"));
     EXPECT_TRUE(config.set("segment_bytes", "64K"));
     EXPECT_TRUE(config.set("coll_tuning", tuning));
@@ -171,13 +173,61 @@ TEST_F(JobTuning, SaysOnceThatAFolderHasNoProfile) {
   EXPECT_EQ(said.find(why), said.rfind(why)) << said;
 }
 
-TEST_F(JobTuning, KnowsTheNetworkOfAProfile) {
-  const std::string profile = core::profile_file(folder_.path(), "loop", /*same_host=*/true);
-  std::ofstream(profile) << R"({"format": "aqueduct-network-profile", "version": 1, "machine": ")"
-                         << core::machine_name() << R"(", "conduit": "loop", "levels": {"host": {
+// udp in one process goes over the loopback.
+TEST_F(JobTuning, OfAnotherNetworkIsNoneWithOneWarning) {
+  const std::vector<coll::Decision> one{chain_for_broadcasts()};
+  const coll::TuningPlace fast{coll::machine_kind(), "udp", "25000 Mb/s, MTU 9000"};
+  const coll::TuningPlace loopback{coll::machine_kind(), "udp", "loopback"};
+  const std::string file = coll::tuning_file(folder_.path(), fast);
+  ASSERT_EQ(coll::save_tuning(file, fast, one), "");
+  const Heard other = run(folder_.path(), "auto", "", "udp");
+  EXPECT_THAT(other.why[0], AllOf(HasSubstr("by the rules"), HasSubstr("reached by udp, over loopback")));
+  const std::string why =
+      R"(are of another network ("25000 Mb/s, MTU 9000", and this is "loopback"); tune again)";
+  EXPECT_THAT(other.said, HasSubstr(why));
+  EXPECT_EQ(other.said.find(why), other.said.rfind(why)) << other.said;
+  ASSERT_EQ(coll::save_tuning(file, loopback, one), "");
+  const Heard both = run(folder_.path(), "auto", "", "udp");
+  EXPECT_THAT(both.why[0], HasSubstr("chain:segments=2"));
+  EXPECT_EQ(both.said, "");
+  std::filesystem::remove(file);
+  ASSERT_EQ(coll::save_tuning(file, {coll::machine_kind(), "udp"}, one), "");
+  const Heard older = run(folder_.path(), "auto", "", "udp");
+  EXPECT_THAT(older.why[0], HasSubstr("chain:segments=2"));
+  EXPECT_EQ(older.said, "");
+}
+
+/// A profile of this host that says its network, if there is one to say.
+std::string profile_of(const std::string& conduit, const std::string& over) {
+  return R"({"format": "aqueduct-network-profile", "version": 1, "machine": ")" + core::machine_name() +
+         R"(", "conduit": ")" + conduit + R"(", "levels": {"host": {)" +
+         (over.empty() ? "" : "\"over\": \"" + over + "\",") + R"(
     "injection_depth": 32, "inline_limit": 64, "peak_bytes": 8192, "rendezvous_limit": 0,
     "copy_femtoseconds_per_byte": 5, "reduce_femtoseconds_per_byte": 6, "costs": [
       {"bytes": 0, "latency_ps": 100000000, "overhead_ps": 20, "gap_ps": 3, "femtoseconds_per_byte": 400}]}}})";
+}
+
+TEST_F(JobTuning, DoesNotTakeTheProfileOfAnotherNetwork) {
+  const std::string profile = (folder_ / "profile.json").string();
+  const std::uint64_t none = run("", "auto", "", "udp").hashes[0];
+  for (const auto& [over, is_taken] :
+       {std::pair{"loopback", true}, std::pair{"", true}, std::pair{"25000 Mb/s, MTU 9000", false}}) {
+    std::ofstream(profile) << profile_of("udp", over);
+    const Heard heard = run("", "auto", profile, "udp");
+    if (is_taken) {
+      EXPECT_EQ(heard.said, "") << over;
+      EXPECT_NE(heard.hashes[0], none) << over;
+    } else {
+      EXPECT_THAT(heard.said, HasSubstr("on this host is of another network (\"25000 Mb/s, MTU 9000\", and "
+                                        "this is \"loopback\")"));
+      EXPECT_EQ(heard.hashes[0], none);
+    }
+  }
+}
+
+TEST_F(JobTuning, KnowsTheNetworkOfAProfile) {
+  const std::string profile = core::profile_file(folder_.path(), "loop", /*same_host=*/true);
+  std::ofstream(profile) << profile_of("loop", "");
   const Heard heard = run("", "auto", profile);
   EXPECT_EQ(heard.said, "");
   const bool crowded = ::sysconf(_SC_NPROCESSORS_ONLN) < static_cast<long>(kRanks);

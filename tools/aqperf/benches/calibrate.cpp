@@ -50,7 +50,8 @@ void calibrate_network(Session& session, Reporter&) {
     fmt::print("{}\n", to_json(found, file));
     return;
   }
-  fmt::print("conduit {}, level {}: written to {}\n", found.conduit, found.level, file);
+  const std::string over = found.network.empty() ? "" : fmt::format(" over {}", found.network);
+  fmt::print("conduit {}{}, level {}: written to {}\n", found.conduit, over, found.level, file);
   fmt::print("  from bytes      L ns      o ns      g ns   G ns/KiB  interval ns\n");
   for (const NetworkCost& cost : found.model.costs()) {
     const auto ns = [](Picoseconds time) { return static_cast<double>(time.count()) / 1000; };

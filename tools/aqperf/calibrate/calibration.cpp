@@ -253,7 +253,9 @@ Calibration calibrate(Session& session) {
   Measuring measuring(session);
   const Rank last = session.ranks() - 1;
   Calibration found;
-  found.conduit = session.ep().conduit_of(session.rank() == last ? 0 : last);
+  const Rank other = session.rank() == last ? 0 : last;
+  found.conduit = session.ep().conduit_of(other);
+  found.network = session.ep().state().conduit(other).properties().network;
   found.level = level_between(session, 0, last);
   const bool on_one = share_processor(session, 0, last);
   std::array<MeasuredSize, kSizes.size()> sizes{};

@@ -13,6 +13,7 @@ struct Calibration {
   std::string conduit;
   std::string level;  ///< "core", "cache", "domain", "host" or "network"
   NetworkModel model;
+  std::string network{};  ///< core::Properties::network
 };
 
 /// Measures what messages from rank 0 to the last rank cost, by their endpoints' clock; copies and sums by the system's.

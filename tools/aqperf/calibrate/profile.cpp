@@ -22,8 +22,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json level_as_json(const NetworkModel& model) {
+ordered_json level_as_json(const Calibration& calibration) {
+  const NetworkModel& model = calibration.model;
   ordered_json level;
+  if (!calibration.network.empty()) level["over"] = calibration.network;
   level["injection_depth"] = model.injection_depth;
   level["inline_limit"] = model.inline_limit;
   level["peak_bytes"] = model.peak_bytes;
@@ -117,7 +119,7 @@ class FileLock {
 void write_profile(const std::string& file, const Calibration& calibration) {
   const FileLock lock(file + ".lock");
   ordered_json profile = present(file, calibration);
-  profile["levels"][calibration.level] = level_as_json(calibration.model);
+  profile["levels"][calibration.level] = level_as_json(calibration);
   // Written beside it and renamed, so that a job that starts meanwhile reads the old one or the new one.
   const std::string fresh = file + ".new";
   {
@@ -143,7 +145,7 @@ void write_profile(const std::string& file, const Calibration& calibration) {
 std::string to_json(const Calibration& calibration, const std::string& file) {
   ordered_json line{{"bench", "calibrate"}, {"conduit", calibration.conduit}, {"file", file}};
   line["level"] = calibration.level;
-  line["model"] = level_as_json(calibration.model);
+  line["model"] = level_as_json(calibration);
   return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
