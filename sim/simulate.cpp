@@ -1,6 +1,7 @@
 #include "sim/simulate.hpp"
 
-#include "sim/symmetric.hpp"
+#include "coll/algorithms/symmetric.hpp"
+#include "coll/model/symmetric.hpp"
 
 #include <fmt/format.h>
 
@@ -74,9 +75,9 @@ Outcome simulate(const Job& job, const Network& network) {
   const bool counts_hosts = machine.host > 1 && machine.hosts(job.shape.ranks) > 1;
   const bool plain = !network.topology && !counts_hosts && job.detours.period == 0 &&
                      job.watcher == nullptr && job.times == 1 && job.blocks.empty();
-  if (plain && !job.one_by_one) {
+  if (plain && !job.one_by_one && coll::is_symmetric(*job.algorithm)) {
     if (std::optional<coll::Replayed> replayed =
-            replay_symmetric(*job.algorithm, job.shape, machine, job.calls);
+            coll::replay_symmetric(*job.algorithm, job.shape, machine, job.calls);
         replayed) {
       out.replayed = std::move(*replayed);
       if (!out.replayed.problem.empty()) throw BadInput(out.replayed.problem);

@@ -25,7 +25,10 @@ std::string time_of(const Ranked& one) {
   const std::string time = microseconds(one.timed.picoseconds);
   switch (one.known) {
     case Known::measured: return fmt::format("measured: {}", time);
-    case Known::replayed: return fmt::format("predicted by replay: {}", time);
+    case Known::replayed:
+      if (one.narrow_picoseconds == 0) return fmt::format("predicted by replay: {}", time);
+      return fmt::format("predicted by replay: {}, {} if far hosts share links", time,
+                         microseconds(one.narrow_picoseconds));
     case Known::estimated: return fmt::format("estimated: {}", time);
   }
   return time;

@@ -1,6 +1,8 @@
 #include "coll/tune/predict.hpp"
 
+#include "coll/algorithms/symmetric.hpp"
 #include "coll/model/replay.hpp"
+#include "coll/model/symmetric.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/tune/native_choice.hpp"
 
@@ -34,6 +36,19 @@ Shape first_piece(const Fit& how) noexcept {
 
 std::uint64_t pieces_of(const Fit& how) noexcept {
   return how.piece < how.shape.bytes ? (how.shape.bytes + how.piece - 1) / how.piece : 1;
+}
+
+/// Messages that the root sends.
+std::uint64_t sends_of_root(const Algorithm& algorithm, const Shape& shape) noexcept {
+  std::uint64_t sends = 0;
+  for (std::uint32_t lane = 0; lane < algorithm.lanes(shape, 0); ++lane) {
+    const std::uint32_t length = algorithm.length(shape, 0, lane);
+    for (std::uint32_t i = 0; i < length; ++i) {
+      const Step::Kind kind = algorithm.step(shape, 0, lane, i).kind;
+      if (kind == Step::Kind::put || kind == Step::Kind::signal) ++sends;
+    }
+  }
+  return sends;
 }
 
 }  // namespace
@@ -78,7 +93,10 @@ std::uint64_t rough_time(const Algorithm& algorithm, const Fit& how, const Machi
   const Cost cost = Schedule::cost(algorithm, first_piece(how));
   const std::uint64_t wire = link.bytes_time(cost.messages == 0 ? 0 : cost.bytes / cost.messages);
   const std::uint64_t each = std::max(link.overhead, plus(link.gap, wire));
-  const std::uint64_t sends = (cost.messages + how.shape.ranks - 1) / how.shape.ranks;
+  // A root may send much more than its share.
+  std::uint64_t sends = (cost.messages + how.shape.ranks - 1) / how.shape.ranks;
+  if (how.shape.operation == Operation::broadcast || how.shape.operation == Operation::scatter)
+    sends = std::max(sends, sends_of_root(algorithm, first_piece(how)));
   std::uint64_t piece = times(std::max<std::uint64_t>(cost.depth, sends), each);
   piece = plus(piece, times(cost.depth, plus(link.latency, link.overhead)));
   if (reduces(how.shape.operation)) {
@@ -89,21 +107,37 @@ std::uint64_t rough_time(const Algorithm& algorithm, const Fit& how, const Machi
 }
 
 std::optional<std::uint64_t> replayed_time(const Algorithm& algorithm, const Fit& how, const Machine& machine,
-                                           std::uint64_t& messages) {
+                                           std::uint64_t& messages, Links* links) {
   const ReplayedCall call{&algorithm, first_piece(how)};
-  const Replayed one = replay({&call, 1}, machine);
+  ReplayOptions options;
+  options.links = links;
+  const Replayed one = replay({&call, 1}, machine, options);
   if (!one.problem.empty()) return std::nullopt;
   messages = one.messages;
   const std::uint64_t pieces = pieces_of(how);
   if (pieces == 1) return one.time;
   const std::array both{call, call};
-  ReplayOptions at_once;
-  at_once.in_flight = true;
-  const Replayed two = replay(both, machine, at_once);
+  options.in_flight = true;
+  const Replayed two = replay(both, machine, options);
   if (!two.problem.empty()) return std::nullopt;
   messages += two.messages;
   const std::uint64_t further = two.time > one.time ? two.time - one.time : 0;
   return plus(one.time, times(pieces - 1, further));
+}
+
+std::uint64_t followed_messages(const Algorithm& algorithm, const Fit& how) noexcept {
+  if (!is_symmetric(algorithm) || pieces_of(how) != 1) return 0;
+  // Five members are compared; two steps to a message are usual.
+  return std::max<std::uint64_t>(std::uint64_t{algorithm.length(how.shape, how.shape.ranks / 2, 0)} * 5 / 2,
+                                 1);
+}
+
+std::optional<std::uint64_t> followed_time(const Algorithm& algorithm, const Fit& how, const Machine& machine,
+                                           NarrowLinks* links) {
+  if (!is_symmetric(algorithm) || pieces_of(how) != 1) return std::nullopt;
+  const std::optional<Replayed> one = replay_symmetric(algorithm, how.shape, machine, {}, links);
+  if (!one || !one->problem.empty()) return std::nullopt;
+  return one->time;
 }
 
 }  // namespace aqueduct::coll

@@ -2,11 +2,13 @@
 
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/tune/candidates.hpp"
+#include "coll/tune/narrow_ranking.hpp"
 #include "coll/tune/predict.hpp"
 #include "coll/tune/table.hpp"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace aqueduct::coll {
 
@@ -116,27 +118,25 @@ std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Sh
   // Sorted stably, so that equal times keep the order of the list of algorithms on all members.
   std::stable_sort(ranked.begin(), ranked.end(), is_faster);
   const auto try_replay = [&](Ranked& one, std::uint64_t& left) {
-    const Fit how = fit_or_cut(*one.timed.algorithm, one.timed.wanted, shape, team, scratch);
-    const std::uint64_t work = replayed_messages(*one.timed.algorithm, how);
-    if (work > left) return false;
-    left -= work;
-    std::uint64_t messages = 0;
-    const auto machine = machine_for(table, team, usual_message(*one.timed.algorithm, how));
-    const auto time = replayed_time(*one.timed.algorithm, how, *machine, messages);
+    const Algorithm& algorithm = *one.timed.algorithm;
+    const Fit how = fit_or_cut(algorithm, one.timed.wanted, shape, team, scratch);
+    const auto machine = machine_for(table, team, usual_message(algorithm, how));
+    const std::optional<std::uint64_t> time = time_within(left, algorithm, how, *machine, nullptr);
     if (!time) return false;
     one.timed.picoseconds = *time;
     one.known = Known::replayed;
     return true;
   };
-  std::uint64_t left = limits.most_messages;
+  std::uint64_t left = limits.messages(shape.ranks);
   for (Ranked& one : ranked) try_replay(one, left);
   std::stable_sort(ranked.begin(), ranked.end(), is_faster);
   // The formula does not see that one member sends everything: who wins by it is replayed all the same.
   for (std::size_t i = 0; i < limits.most_kept && !ranked.empty(); ++i) {
-    std::uint64_t its_own = limits.most_messages;
+    std::uint64_t its_own = limits.messages(shape.ranks);
     if (ranked.front().known == Known::replayed || !try_replay(ranked.front(), its_own)) break;
     std::stable_sort(ranked.begin(), ranked.end(), is_faster);
   }
+  if (may_be_narrow(table, team)) rank_for_narrow_links(ranked, shape, table, team, scratch, limits);
   // Where a root sends everything, what is left unreplayed comes last: the formula finds it too fast.
   if (has_root(shape.operation)) {
     std::stable_partition(ranked.begin(), ranked.end(),

@@ -4,6 +4,7 @@
 #include "coll/tune/decision.hpp"
 #include "coll/tune/tuning_table.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ enum class Known : std::uint8_t {
 struct Ranked {
   Timed timed;
   Known known = Known::replayed;
+  /// What it takes where hosts that are far from each other share links (coll/tune/narrow_ranking.hpp). 0: it was not asked.
+  std::uint64_t narrow_picoseconds = 0;
 };
 
 /// Algorithms for a key, the best one first; each with its parameters.
@@ -32,10 +35,16 @@ struct Ranking {
 
 /// How much work a ranking may be. The same on all members.
 struct RankingLimits {
-  /// Messages that are replayed for one key. Chosen: tens of milliseconds (docs/tuning.md).
+  /// Messages that are replayed for one key, or as many for each member, if that is more. Chosen: tens of milliseconds
+  /// (docs/tuning.md), and some trees of a large team.
   std::uint64_t most_messages = 1 << 16;
+  std::uint64_t most_messages_of_member = 64;
   /// How many are kept, at least one. Chosen: what does not fit is replaced by the next.
   std::size_t most_kept = 8;
+
+  std::uint64_t messages(Rank ranks) const noexcept {
+    return std::max(most_messages, most_messages_of_member * ranks);
+  }
 };
 
 /// All algorithms of the key's operation that can do a shape of the key, with the parameters of a grid: powers of two for

@@ -20,6 +20,10 @@ void add_study(CLI::App& app, Options& options, double& noise) {
       ->delimiter(',')
       ->check(CLI::Range(0U, 16384U))
       ->capture_default_str();
+  app.add_option("--keys", options.study.keys,
+                 "of --regret: operations and sizes by chance, for each machine, topology and size of team")
+      ->check(CLI::Range(1U, 10000U))
+      ->capture_default_str();
   app.add_option("--seed", options.study.seed, "of --regret")
       ->check(tools::given_value())
       ->capture_default_str();

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -30,6 +31,12 @@ namespace {
 /// not make up for that, and simulating them would take most of the time.
 constexpr Rank kAllUpTo = 64;
 constexpr std::uint64_t kHopelessFactor = 4;
+/// Beyond so many ranks only algorithms of O(log P) steps are tried: others have a message for each pair of ranks, or one member
+/// that sends P of them.
+constexpr Rank kAnyStepsUpTo = 256;
+constexpr std::uint64_t kStepsOfRound = 8;
+/// Then blocks of operations that have one for each member are so short that all members together receive no more than these bytes.
+constexpr double kMostBytesOfAll = 16.0 * (1 << 30);
 
 constexpr std::array<std::string_view, 3> kTopologies{"fat-tree", "torus", "dragonfly"};
 
@@ -77,6 +84,17 @@ coll::ScratchLayout ample(Rank ranks) {
   return coll::ScratchLayout({.banks = 2, .counters = 65535, .bytes = std::uint64_t{1} << 50}, ranks);
 }
 
+bool has_block_for_each(Collective operation) noexcept {
+  switch (operation) {
+    case Collective::scatter:
+    case Collective::gather:
+    case Collective::all_gather:
+    case Collective::all_to_all:
+    case Collective::reduce_scatter: return true;
+    default: return false;
+  }
+}
+
 coll::Shape random_shape(Random& random, Rank ranks) {
   coll::Shape shape;
   shape.operation = static_cast<Collective>(1 + below(random, 10));
@@ -84,22 +102,46 @@ coll::Shape random_shape(Random& random, Rank ranks) {
   // A block of an all-to-all for each member: shorter ones, as programs have them.
   const bool many = shape.operation == Collective::all_to_all;
   shape.element = 8;
-  shape.bytes = static_cast<std::uint64_t>(between(random, 1, many ? 512 : 131'072)) * 8;
+  double most = many ? 512 : 131'072;
+  if (ranks > kAnyStepsUpTo && has_block_for_each(shape.operation))
+    most = std::min(most, kMostBytesOfAll / 8 / ranks / ranks);
+  shape.bytes = static_cast<std::uint64_t>(between(random, 1, most)) * 8;
   shape.pitch = shape.bytes;
   return shape;
+}
+
+/// Whether no member has more than some steps for each doubling of the team.
+bool has_few_steps(const coll::Algorithm& algorithm, const coll::Shape& shape) {
+  const std::uint64_t most = kStepsOfRound * static_cast<std::uint64_t>(std::bit_width(shape.ranks - 1));
+  for (const Rank member : {Rank{0}, Rank{1}, shape.ranks / 2, shape.ranks - 1}) {
+    std::uint64_t steps = 0;
+    for (std::uint32_t lane = 0; lane < algorithm.lanes(shape, member); ++lane)
+      steps += algorithm.length(shape, member, lane);
+    if (steps > most) return false;
+  }
+  return true;
 }
 
 StudiedKey study_one(const sim::Network& network, const coll::TuningTable& table, const coll::Shape& shape) {
   const coll::TeamTraits team{.ranks = shape.ranks, .one_host = false, .mapped = false};
   const coll::ScratchLayout scratch = ample(shape.ranks);
   const coll::TuningKey key = coll::key_of(shape, team);
-  const auto all = coll::candidates_of(key, team, scratch, false);
+  auto all = coll::candidates_of(key, team, scratch, false);
+  if (shape.ranks > kAnyStepsUpTo) {
+    std::erase_if(all, [&](const coll::Timed& one) {
+      const coll::Fit how = coll::fit_or_cut(*one.algorithm, one.wanted, shape, team, scratch);
+      return how.refusal != nullptr || !has_few_steps(*one.algorithm, how.shape);
+    });
+  }
   StudiedKey out{
       network.name, shape.ranks, std::string(coll::operation_word(shape.operation)), shape.bytes, {}};
   const auto ranked = coll::rank_by_model(all, coll::judged_shape(key), table, team, scratch, {});
+  std::uint64_t fastest = std::numeric_limits<std::uint64_t>::max();
+  for (const coll::Ranked& one : ranked) fastest = std::min(fastest, one.timed.picoseconds);
   for (const coll::Ranked& one : ranked) {
-    const bool hopeless = one.timed.picoseconds / kHopelessFactor > ranked.front().timed.picoseconds;
-    if (hopeless && shape.ranks > kAllUpTo) break;  // in the order of their times
+    const bool hopeless = one.timed.picoseconds / kHopelessFactor > fastest;
+    // What stage 0 would choose is always tried.
+    if (hopeless && shape.ranks > kAllUpTo && !out.times.empty()) continue;
     const coll::Fit how = coll::fit_or_cut(*one.timed.algorithm, one.timed.wanted, shape, team, scratch);
     if (how.refusal != nullptr) continue;
     sim::Job job;

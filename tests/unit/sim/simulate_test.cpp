@@ -1,8 +1,9 @@
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/algorithms/symmetric.hpp"
+#include "coll/model/symmetric.hpp"
 #include "sim/closed_forms.hpp"
 #include "sim/plot.hpp"
 #include "sim/simulate.hpp"
-#include "sim/symmetric.hpp"
 #include "sim/trace.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -64,7 +65,8 @@ TEST(Symmetric, IsTheReplayWithEventsToThePicosecond) {
                             .femtoseconds_per_byte = chance() % 3 * (chance() % 5000)}}};
         machine.reduce_femtoseconds_per_byte = chance() % 2 * 500;
         const auto calls = late ? late_calls(ranks, 40, chance()) : std::vector<coll::Picoseconds>{};
-        const auto quick = replay_symmetric(*algorithm, shape, machine, calls);
+        if (!coll::is_symmetric(*algorithm)) continue;
+        const auto quick = coll::replay_symmetric(*algorithm, shape, machine, calls);
         if (!quick) continue;
         coll::ReplayOptions options;
         options.calls = calls;
@@ -91,12 +93,12 @@ TEST(Symmetric, IsTheReplayWithEventsToThePicosecond) {
 TEST(Symmetric, LooksAtAllMembersThatItLeavesOut) {
   // What it takes for alike is alike for every member, so the time of each is that of all.
   for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
-    if (!is_symmetric(*algorithm)) continue;
+    if (!coll::is_symmetric(*algorithm)) continue;
     for (Rank ranks = 2; ranks <= 40; ++ranks) {
       const coll::Shape shape = shape_for(*algorithm, ranks, 240, coll::Sync::all);
       coll::Machine machine;
       machine.levels = {{1, {.latency = 900, .overhead = 30, .gap = 70, .femtoseconds_per_byte = 400}}};
-      const auto quick = replay_symmetric(*algorithm, shape, machine, {});
+      const auto quick = coll::replay_symmetric(*algorithm, shape, machine, {});
       if (!quick) continue;
       const coll::Replayed slow = coll::replay(*algorithm, shape, machine);
       ASSERT_EQ(quick->time, slow.time) << algorithm->name << " of " << ranks;

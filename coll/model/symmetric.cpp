@@ -1,37 +1,22 @@
-#include "sim/symmetric.hpp"
+#include "coll/model/symmetric.hpp"
 
-#include "coll/algorithms/algorithms.hpp"
-#include "sim/symmetric_actions.hpp"
+#include "coll/model/symmetric_actions.hpp"
 
 #include <algorithm>
-#include <array>
 
-namespace aqueduct::sim {
-
-using coll::Counter;
-using coll::LogGP;
-using coll::Picoseconds;
+namespace aqueduct::coll {
 
 namespace {
 
-constexpr std::array kSymmetric{
-    &coll::kBarrierDissemination, &coll::kAllGatherDirect,        &coll::kAllGatherBruck,
-    &coll::kAllGatherRing,        &coll::kAllGatherCirculant,     &coll::kAllGatherDoubling,
-    &coll::kAllToAllDirect,       &coll::kAllToAllBruck,          &coll::kAllToAllPairwise,
-    &coll::kAllReduceDirect,      &coll::kAllReduceCirculant,     &coll::kAllReduceHalving,
-    &coll::kAllReduceRing,        &coll::kReduceScatterCirculant, &coll::kReduceScatterDirect,
-    &coll::kReduceScatterHalving, &coll::kPermuteSlots,           &coll::kAllGatherVSlots,
-    &coll::kAllToAllVSlots,
-};
-
 class Rounds {
  public:
-  Rounds(const coll::Shape& shape, const coll::Machine& machine, std::uint32_t counters,
-         std::span<const Picoseconds> calls, const std::vector<Action>& actions)
+  Rounds(const Shape& shape, const Machine& machine, std::uint32_t counters,
+         std::span<const Picoseconds> calls, const std::vector<Action>& actions, NarrowLinks* links)
       : ranks_(shape.ranks),
         link_(machine.levels.front().link),
         calls_(calls),
         actions_(actions),
+        links_(links),
         count_(calls.empty() ? 1 : shape.ranks),
         now_(count_),
         sends_free_(count_),
@@ -41,6 +26,7 @@ class Rounds {
         last_head_(count_),
         last_from_(count_, kNoRank),
         states_(counters) {
+    if (links != nullptr) links->begin();
     if (!calls.empty()) std::copy(calls.begin(), calls.end(), now_.begin());
   }
 
@@ -55,7 +41,7 @@ class Rounds {
           busy_ += action.length;
           for (Picoseconds& now : now_) {
             now += action.length;
-            too_much_ |= now >= coll::kMostTime;
+            too_much_ |= now >= kMostTime;
           }
           break;
         case Action::Kind::raise: add(action.counter, 1, now_); break;
@@ -67,14 +53,14 @@ class Rounds {
     return true;
   }
 
-  coll::Replayed result() const {
-    coll::Replayed out;
+  Replayed result() const {
+    Replayed out;
     Picoseconds first = ~Picoseconds{0};
     Picoseconds last = 0;
     out.members.resize(ranks_);
     for (Rank rank = 0; rank < ranks_; ++rank) {
       const Rank at = count_ == 1 ? 0 : rank;
-      coll::ReplayedMember& member = out.members[rank];
+      ReplayedMember& member = out.members[rank];
       member.called = calls_.empty() ? 0 : calls_[rank];
       member.drained = now_[at];
       member.ended = std::max(now_[at], sources_[at]);
@@ -89,9 +75,9 @@ class Rounds {
       std::uint64_t bytes = 0;
       if (__builtin_mul_overflow(std::uint64_t{ranks_}, action.bytes, &bytes) ||
           __builtin_add_overflow(out.bytes, bytes, &out.bytes))
-        out.problem = coll::kTooMuch;
+        out.problem = kTooMuch;
     }
-    if (too_much_) out.problem = coll::kTooMuch;
+    if (too_much_) out.problem = kTooMuch;
     return out;
   }
 
@@ -124,14 +110,14 @@ class Rounds {
       now_[i] += link_.overhead;
       const Picoseconds entered = std::max(now_[i], sends_free_[i]);
       sends_free_[i] = entered + length + link_.gap;
-      too_much_ |= sends_free_[i] >= coll::kMostTime;
+      too_much_ |= sends_free_[i] >= kMostTime;
       heads_[i] = entered + link_.latency;
     }
     if (action.bytes > 0) {
       for (Rank i = 0; i < count_; ++i)
         sources_[i] = std::max(sources_[i], heads_[i] - link_.latency + length);
     }
-    if (action.done != coll::kNoCounter) {
+    if (action.done != kNoCounter) {
       if (action.bytes == 0) {
         add(action.done, 1, now_);
       } else {
@@ -145,6 +131,10 @@ class Rounds {
     State& state = states_[action.counter];
     state.value += action.add;
     if (state.ready.empty()) state.ready.resize(count_);
+    if (links_ != nullptr) {
+      const Picoseconds entered = heads_[0] - link_.latency;
+      heads_[0] = links_->last_arrival(entered, action.distance, action.turns, action.bytes, link_);
+    }
     if (count_ == 1) return take(state, 0, 0, length);
     if (action.turns) {
       for (Rank to = 0; to < count_; ++to) {
@@ -164,14 +154,16 @@ class Rounds {
   bool take(State& state, Rank to, Rank from, Picoseconds length) noexcept {
     const Picoseconds head = heads_[from];
     const bool waits = link_.gap != 0 || link_.femtoseconds_per_byte != 0;
-    if (waits && (head < last_head_[to] ||
-                  (head == last_head_[to] && last_from_[to] != kNoRank && from < last_from_[to])))
+    if (waits && links_ == nullptr &&
+        (head < last_head_[to] ||
+         (head == last_head_[to] && last_from_[to] != kNoRank && from < last_from_[to])))
       return false;
     last_head_[to] = head;
     last_from_[to] = from;
     const Picoseconds in_place = std::max(head, takes_free_[to]) + length;
-    takes_free_[to] = in_place + link_.gap;
-    too_much_ |= takes_free_[to] >= coll::kMostTime;
+    // What comes late over a shared link keeps no other message from the port.
+    takes_free_[to] = (links_ == nullptr ? in_place : takes_free_[to] + length) + link_.gap;
+    too_much_ |= takes_free_[to] >= kMostTime;
     state.ready[to] = std::max(state.ready[to], in_place);
     return true;
   }
@@ -180,7 +172,8 @@ class Rounds {
   LogGP link_;
   std::span<const Picoseconds> calls_;
   const std::vector<Action>& actions_;
-  Rank count_;  ///< members that are followed: one for all, or each
+  NarrowLinks* links_;  ///< null: no links are shared
+  Rank count_;          ///< members that are followed: one for all, or each
   Picoseconds busy_ = 0;
   bool too_much_ = false;  ///< a time has passed kMostTime
   std::vector<Picoseconds> now_;
@@ -195,22 +188,18 @@ class Rounds {
 
 }  // namespace
 
-bool is_symmetric(const coll::Algorithm& algorithm) noexcept {
-  return std::find(kSymmetric.begin(), kSymmetric.end(), &algorithm) != kSymmetric.end();
-}
-
-std::optional<coll::Replayed> replay_symmetric(const coll::Algorithm& algorithm, const coll::Shape& shape,
-                                               const coll::Machine& machine,
-                                               std::span<const Picoseconds> calls) {
-  if (!is_symmetric(algorithm) || shape.ranks < 2 || !machine.is_uniform() || machine.shares_cores() ||
-      machine.strided != coll::Strided::whole || coll::Schedule::refusal(algorithm, shape) != nullptr ||
-      coll::problem_of(machine) != nullptr || (!calls.empty() && calls.size() != shape.ranks))
+std::optional<Replayed> replay_symmetric(const Algorithm& algorithm, const Shape& shape,
+                                         const Machine& machine, std::span<const Picoseconds> calls,
+                                         NarrowLinks* links) {
+  if (shape.ranks < 2 || !machine.is_uniform() || machine.shares_cores() ||
+      machine.strided != Strided::whole || Schedule::refusal(algorithm, shape) != nullptr ||
+      problem_of(machine) != nullptr || (!calls.empty() && (calls.size() != shape.ranks || links != nullptr)))
     return std::nullopt;
   const std::optional<std::vector<Action>> actions = common_actions(algorithm, shape, machine);
   if (!actions) return std::nullopt;
-  Rounds rounds(shape, machine, coll::Schedule::needs(algorithm, shape).counters, calls, *actions);
+  Rounds rounds(shape, machine, Schedule::needs(algorithm, shape).counters, calls, *actions, links);
   if (!rounds.run()) return std::nullopt;
   return rounds.result();
 }
 
-}  // namespace aqueduct::sim
+}  // namespace aqueduct::coll

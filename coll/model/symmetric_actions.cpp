@@ -1,33 +1,29 @@
-#include "sim/symmetric_actions.hpp"
+#include "coll/model/symmetric_actions.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace aqueduct::sim {
-
-using coll::LogGP;
-using coll::Picoseconds;
-using coll::Step;
+namespace aqueduct::coll {
 
 namespace {
 
 /// Lists the actions of one member. False: it has steps that this does not do.
-bool list_actions(const coll::Algorithm& algorithm, const coll::Shape& shape, const coll::Machine& machine,
-                  Rank position, std::vector<Action>& out) {
+bool list_actions(const Algorithm& algorithm, const Shape& shape, const Machine& machine, Rank position,
+                  std::vector<Action>& out) {
   out.clear();
-  const coll::Schedule schedule(algorithm, shape, position);
+  const Schedule schedule(algorithm, shape, position);
   if (schedule.lanes() != 1) return false;
-  const coll::Schedule::Lengths lengths = schedule.lengths(0);
+  const Schedule::Lengths lengths = schedule.lengths(0);
   const auto add_work = [&](std::uint64_t femtoseconds, const Step& step) {
     const Picoseconds length =
         LogGP{.femtoseconds_per_byte = femtoseconds}.bytes_time(step.bytes * step.runs);
     if (length == 0) return;
     if (out.empty() || out.back().kind != Action::Kind::work) out.push_back({});
-    out.back().length = std::min(out.back().length + length, coll::kMostTime);
+    out.back().length = std::min(out.back().length + length, kMostTime);
   };
   for (std::uint32_t i = 0; i < lengths.all; ++i) {
     const Step step = schedule.step(0, i, lengths);
-    if (step.wait_for != coll::kNoCounter)
+    if (step.wait_for != kNoCounter)
       out.push_back({.kind = Action::Kind::wait, .counter = step.wait_for, .until = step.wait_until});
     switch (step.kind) {
       case Step::Kind::nothing: break;
@@ -44,7 +40,7 @@ bool list_actions(const coll::Algorithm& algorithm, const coll::Shape& shape, co
         continue;
       default: return false;
     }
-    if (step.done != coll::kNoCounter) out.push_back({.kind = Action::Kind::raise, .counter = step.done});
+    if (step.done != kNoCounter) out.push_back({.kind = Action::Kind::raise, .counter = step.done});
   }
   return true;
 }
@@ -77,8 +73,8 @@ bool fits(std::vector<Action>& first, const std::vector<Action>& other, Rank pos
 
 }  // namespace
 
-std::optional<std::vector<Action>> common_actions(const coll::Algorithm& algorithm, const coll::Shape& shape,
-                                                  const coll::Machine& machine) {
+std::optional<std::vector<Action>> common_actions(const Algorithm& algorithm, const Shape& shape,
+                                                  const Machine& machine) {
   std::vector<Action> actions;
   std::vector<Action> others;
   if (!list_actions(algorithm, shape, machine, 0, actions)) return std::nullopt;
@@ -97,4 +93,4 @@ std::optional<std::vector<Action>> common_actions(const coll::Algorithm& algorit
   return actions;
 }
 
-}  // namespace aqueduct::sim
+}  // namespace aqueduct::coll
