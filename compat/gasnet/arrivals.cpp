@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace aqueduct::gasnet {
@@ -175,6 +176,8 @@ void loop_back(unsigned from, unsigned to, const Kind& kind, gex_AM_Index_t hand
 }
 
 bool add_handler(aqg_endpoint& ep, gex_AM_Entry_t& entry, bool any_args) {
+  static std::mutex mutex;  // several threads may register at once
+  const std::lock_guard lock(mutex);
   unsigned index = entry.gex_index;
   if (index == 0) {
     for (index = 255; index >= GEX_AM_INDEX_BASE && ep.known[index]; --index) {

@@ -17,6 +17,9 @@ uint32_t aqg_job_rank = ~0u;
 uint32_t aqg_job_size = 0;
 gex_TM_t aqg_world_tm = nullptr;
 void (*gasnet_client_attach_hook)(void*, uintptr_t) = nullptr;
+// A client's own definition takes the place of these.
+[[gnu::weak]] const char* gasnet_max_segsize_str = nullptr;
+[[gnu::weak]] uint64_t gasnet_max_segsize = 0;
 extern char** environ;
 }
 
@@ -131,8 +134,12 @@ Status find_limits(State& s) {
     limits[1] = std::min<std::uint64_t>(limits[1], of_peer.long_reply);
   }
   std::uint64_t most = Segment::most_bytes(s.ep).rank;
-  if (const char* wanted = gasnet_getenv("GASNET_MAX_SEGSIZE"); wanted != nullptr && *wanted != 0)
+  const char* wanted = gasnet_getenv("GASNET_MAX_SEGSIZE");
+  if (wanted == nullptr || *wanted == 0) wanted = gasnet_max_segsize_str;
+  if (wanted != nullptr)
     most = std::min(most, segment_limit(s, wanted));
+  else if (gasnet_max_segsize != 0)
+    most = std::min<std::uint64_t>(most, gasnet_max_segsize);
   s.most_segment = std::max(most / kPage * kPage, kPage);
   limits[2] = s.most_segment;
   limits[3] = limits[1];

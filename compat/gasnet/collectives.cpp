@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace aqueduct::gasnet {
 namespace {
@@ -58,17 +59,18 @@ Reduction reduction(const char* call, Tm& tm, gex_DT_t dt, size_t dt_sz, size_t 
   return {aq_block_of(element_of(dt), dt_cnt), aq_by(by)};
 }
 
-/// Returns the event of a call that has no way to say that it has not begun.
-gex_Event_t begun(const char* call, gex_Event_t event) {
-  if (event == GEX_EVENT_NO_OP)
-    fail(call,
-         "AQUEDUCT_OPERATIONS events are held, so this call gets none: sync some of them, or raise the "
-         "setting");
-  return event;
-}
-gex_Event_t begun(const char* call, aq_event event, UserReduction* with = nullptr) {
-  if (with == nullptr) return begun(call, handle(call, Event::adopt(event.word)));
-  return begun(call, handle(call, Event::adopt(event.word), with->in_flight.front()));
+/// Begins a call of the team's by `start`, with the event of `with` if it is a reduction by a function of the client's. Where
+/// this rank holds all its events (AQUEDUCT_OPERATIONS) `all_of_it` does the call to its end, as the specification permits.
+template <class Begin, class AllOfIt, class... Arguments>
+gex_Event_t begin(const char* call, Tm& tm, UserReduction* with, Begin start, AllOfIt all_of_it,
+                  Arguments... arguments) {
+  Event begun = Event::adopt(start(handle_of(*tm.team), arguments..., &kMine).word);
+  const gex_Event_t event = with == nullptr ? handle(call, std::move(begun))
+                                            : handle(call, std::move(begun), with->in_flight.front());
+  if (event != GEX_EVENT_NO_OP) return event;
+  const aq_status status = all_of_it(handle_of(*tm.team), arguments..., &kMine);
+  if (!aq_ok(status)) fail(call, nullptr, object_of(status));
+  return GEX_EVENT_INVALID;
 }
 
 /// Whether a reduction gathers its values; the same on all members.
@@ -92,9 +94,19 @@ gex_Event_t begin_gathered(const char* call, Tm& tm, std::optional<Rank> root, v
   }
   const aq_buffer out = gathered->all != nullptr ? aq_mine(gathered->all.get()) : aq_no_buffer();
   const aq_block block = aq_block_of_bytes(gathered->bytes, 1);
-  const aq_event event = root ? aq_gather_nb(handle_of(*tm.team), aq_mine(src), out, block, *root, &kMine)
-                              : aq_all_gather_nb(handle_of(*tm.team), aq_mine(src), out, block, &kMine);
-  return begun(call, handle(call, Event::adopt(event.word), gathered.release()));
+  aq_team* const team = handle_of(*tm.team);
+  const aq_event begun = root ? aq_gather_nb(team, aq_mine(src), out, block, *root, &kMine)
+                              : aq_all_gather_nb(team, aq_mine(src), out, block, &kMine);
+  const gex_Event_t event = handle(call, Event::adopt(begun.word), gathered.get());
+  if (event == GEX_EVENT_NO_OP) {
+    const aq_status status = root ? aq_gather(team, aq_mine(src), out, block, *root, &kMine)
+                                  : aq_all_gather(team, aq_mine(src), out, block, &kMine);
+    if (!aq_ok(status)) fail(call, nullptr, object_of(status));
+    combine_gathered(gathered.release());
+    return GEX_EVENT_INVALID;
+  }
+  static_cast<void>(gathered.release());  // the event has it
+  return event;
 }
 
 }  // namespace
@@ -106,32 +118,33 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t) {
-  Team& team = *whole(tm).team;
+  Tm& team = whole(tm);
   auto told_at = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   for (;;) {
-    Event event = team.barrier_nb();
+    Event event = team.team->barrier_nb();
     if (!event.done()) return handle("gex_Coll_BarrierNB", std::move(event));
     const Status status = event.status();
     if (status) return GEX_EVENT_INVALID;
     if (status.code() != ErrorCode::refused) fail("gex_Coll_BarrierNB", nullptr, status);
+    // All events are held, perhaps: the library has one barrier of each team that needs none.
+    if (!team.barrier_is_split && team.team->notify()) return handle_of_split_barrier(team);
     static_cast<void>(state().ep.progress_for(std::chrono::milliseconds(1)));  // too many are in flight
     if (std::chrono::steady_clock::now() < told_at) continue;
     told_at = std::chrono::steady_clock::time_point::max();
-    std::fprintf(
-        stderr,
-        "*** GASNet: rank %u has waited 10 s in gex_Coll_BarrierNB: %u barriers of the team are in flight, "
-        "and other members have not begun them. If they begin only after this call, it hangs\n",
-        static_cast<unsigned>(state().me()), static_cast<unsigned>(Team::kMostBarriers));
+    std::fprintf(stderr,
+                 "*** GASNet: rank %u has waited 10 s in gex_Coll_BarrierNB: %u barriers of the team are in "
+                 "flight, or %s. If other members begin theirs only after this call, it hangs\n",
+                 static_cast<unsigned>(state().me()), static_cast<unsigned>(Team::kMostBarriers),
+                 "all of AQUEDUCT_OPERATIONS events are held, and one barrier is in flight without");
   }
 }
 
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src, size_t nbytes,
                                  gex_Flags_t) {
   Tm& team = whole(tm);
-  const aq_block block = aq_block_of_bytes(nbytes, 1);
   const aq_buffer in = team.rank == root ? aq_mine(src) : aq_no_buffer();
-  return begun("gex_Coll_BroadcastNB",
-               aq_broadcast_nb(handle_of(*team.team), in, aq_mine(dst), block, root, &kMine));
+  return begin("gex_Coll_BroadcastNB", team, nullptr, aq_broadcast_nb, aq_broadcast, in, aq_mine(dst),
+               aq_block_of_bytes(nbytes, 1), root);
 }
 gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src, gex_DT_t dt,
                                    size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
@@ -142,9 +155,7 @@ gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, cons
     return begin_gathered(call, team, root, dst, src, dt_sz, dt_cnt, user_op, user_cdata);
   const Reduction by = reduction(call, team, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
   const aq_buffer out = team.rank == root ? aq_mine(dst) : aq_no_buffer();
-  return begun(call,
-               aq_reduce_nb(handle_of(*team.team), aq_mine(src), out, by.block, by.reducer, root, &kMine),
-               by.with);
+  return begin(call, team, by.with, aq_reduce_nb, aq_reduce, aq_mine(src), out, by.block, by.reducer, root);
 }
 gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_DT_t dt, size_t dt_sz,
                                    size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, void* user_cdata,
@@ -154,9 +165,8 @@ gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_
   if (gathers(team, op, dt_sz))
     return begin_gathered(call, team, {}, dst, src, dt_sz, dt_cnt, user_op, user_cdata);
   const Reduction by = reduction(call, team, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
-  return begun(
-      call, aq_all_reduce_nb(handle_of(*team.team), aq_mine(src), aq_mine(dst), by.block, by.reducer, &kMine),
-      by.with);
+  return begin(call, team, by.with, aq_all_reduce_nb, aq_all_reduce, aq_mine(src), aq_mine(dst), by.block,
+               by.reducer);
 }
 
 }  // extern "C"

@@ -81,8 +81,9 @@ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries) {
     void* owner = nullptr;
     void* local = nullptr;
     gex_Segment_QueryBound(s.world, rank, &owner, &local, nullptr);
-    const std::ptrdiff_t offset =
-        local != nullptr ? static_cast<char*>(local) - static_cast<char*>(owner) : 0;
+    const std::uintptr_t offset =
+        local != nullptr ? reinterpret_cast<std::uintptr_t>(local) - reinterpret_cast<std::uintptr_t>(owner)
+                         : 0;
     nodeinfo_table[i] = {s.host_of[rank], s.nbrhd_of[rank], offset};
   }
   return GASNET_OK;

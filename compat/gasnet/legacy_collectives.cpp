@@ -6,6 +6,8 @@
 
 #include <gasnet_coll.h>
 
+#include <utility>
+
 namespace aqueduct::gasnet {
 namespace {
 
@@ -17,6 +19,8 @@ CollOptions mine_only() noexcept {
 }
 
 constexpr std::int64_t kNoName = INT64_MIN;
+constexpr const char* kNoEvent =
+    "AQUEDUCT_OPERATIONS events are held, so this call gets none: sync some of them, or raise the setting";
 
 struct NamedBarrier {
   bool under_way = false;
@@ -47,6 +51,8 @@ void notify_barrier(int id, int flags) {
   } else {
     b.event = all_reduce_nb(*state().barrier_team, std::span(b.names), ReduceOp::max, mine_only());
   }
+  if (b.event.done() && b.event.status().code() == ErrorCode::refused)
+    fail("gasnet_barrier_notify", kNoEvent);
 }
 int end_barrier(int id, int flags) {
   NamedBarrier& b = named();
@@ -115,6 +121,12 @@ std::span<const std::byte> in(const void* from, std::size_t bytes) {
 std::span<std::byte> out(void* to, std::size_t bytes) { return {static_cast<std::byte*>(to), bytes}; }
 std::size_t times_all(std::size_t bytes) { return bytes * state().ep.ranks(); }
 bool am(gasnet_image_t image) { return state().me() == image; }
+/// The handle of a call that has no way to say that it has not begun.
+gasnet_coll_handle_t begun(const char* call, Event&& event) {
+  const gex_Event_t handle_of_it = handle(call, std::move(event));
+  if (handle_of_it == GEX_EVENT_NO_OP) fail(call, kNoEvent);
+  return handle_of_it;
+}
 
 }  // namespace
 
@@ -123,29 +135,29 @@ extern "C" {
 void gasnet_coll_init(const gasnet_image_t*, gasnet_image_t, void*, size_t, int) {}
 gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t, void* dst, gasnet_image_t root, void* src,
                                               size_t nbytes, int flags) {
-  return handle("gasnet_coll_broadcast", broadcast_nb(all(), in(src, am(root) ? nbytes : 0), out(dst, nbytes),
-                                                      root, options_of(flags)));
+  return begun("gasnet_coll_broadcast", broadcast_nb(all(), in(src, am(root) ? nbytes : 0), out(dst, nbytes),
+                                                     root, options_of(flags)));
 }
 gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t, void* dst, gasnet_image_t root, void* src,
                                             size_t nbytes, int flags) {
-  return handle("gasnet_coll_scatter", scatter_nb(all(), in(src, am(root) ? times_all(nbytes) : 0),
-                                                  out(dst, nbytes), root, options_of(flags)));
+  return begun("gasnet_coll_scatter", scatter_nb(all(), in(src, am(root) ? times_all(nbytes) : 0),
+                                                 out(dst, nbytes), root, options_of(flags)));
 }
 gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t, gasnet_image_t root, void* dst, void* src,
                                            size_t nbytes, int flags) {
-  return handle(
+  return begun(
       "gasnet_coll_gather",
       gather_nb(all(), in(src, nbytes), out(dst, am(root) ? times_all(nbytes) : 0), root, options_of(flags)));
 }
 gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t, void* dst, void* src, size_t nbytes,
                                                int flags) {
-  return handle("gasnet_coll_gather_all",
-                all_gather_nb(all(), in(src, nbytes), out(dst, times_all(nbytes)), options_of(flags)));
+  return begun("gasnet_coll_gather_all",
+               all_gather_nb(all(), in(src, nbytes), out(dst, times_all(nbytes)), options_of(flags)));
 }
 gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t, void* dst, void* src, size_t nbytes,
                                              int flags) {
-  return handle("gasnet_coll_exchange", all_to_all_nb(all(), in(src, times_all(nbytes)),
-                                                      out(dst, times_all(nbytes)), options_of(flags)));
+  return begun("gasnet_coll_exchange", all_to_all_nb(all(), in(src, times_all(nbytes)),
+                                                     out(dst, times_all(nbytes)), options_of(flags)));
 }
 void gasnet_coll_broadcast(gasnet_team_handle_t team, void* dst, gasnet_image_t root, void* src, size_t n,
                            int flags) {

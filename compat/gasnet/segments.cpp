@@ -5,6 +5,7 @@
 #include "compat/gasnet/state.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace aqueduct::gasnet {
 namespace {
@@ -243,6 +244,8 @@ int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t cap
   if ((capabilities & (GEX_EP_CAPABILITY_COLL | GEX_EP_CAPABILITY_AD)) != 0) {
     return error(GASNET_ERR_RESOURCE, call, "further endpoints have no collectives and no atomics");
   }
+  static std::mutex mutex;  // several threads may create endpoints at once
+  const std::lock_guard lock(mutex);
   for (unsigned index = 1; index < kEndpoints; ++index) {
     if (s.endpoints[index]) continue;
     s.endpoints[index] = std::make_unique<aqg_endpoint>();

@@ -66,6 +66,7 @@ struct Tm : aqg_team {
   void* data = nullptr;
   void* scratch = nullptr;
   std::size_t scratch_bytes = 0;
+  std::atomic<bool> barrier_is_split{false};  ///< a barrier of Team::notify has not been synced
   std::map<std::uint32_t, std::uint32_t>
       reductions;  ///< by functions of the client's so far, by element and commutativity
 };
@@ -206,12 +207,13 @@ void check_own_place(const char* call, const Peer& peer, const void* address, st
 /// How many handler-safe locks this thread holds.
 extern thread_local int locks_held;
 
-/// An event with parts: a put with an event of its source, or an access region.
+/// An event with parts, or without an Event: a put with an event of its source, an access region, a barrier of Team::notify.
 struct alignas(16) Composite {
   std::atomic<void*> root{nullptr};           ///< the word of an Event; another thread may ask if it is done
   std::atomic<void*> leaf{nullptr};           ///< likewise, of the source
   Group* group = nullptr;                     ///< of a region: stands for both
   std::atomic<Composite*>* holder = nullptr;  ///< points here until the event is synced
+  Tm* barrier = nullptr;                      ///< whose Team::notify the event stands for
   struct GatheredReduction* gathered = nullptr;  ///< what to combine when the event is synced
   Composite* next_free = nullptr;
 };
@@ -230,6 +232,9 @@ gex_Event_t handle(const char* call, Event&& event, Event&& source, gex_Event_t*
 
 /// The handle of an operation; `holder` points to its event until it is synced. None if it is over.
 gex_Event_t handle(const char* call, Event&& event, std::atomic<Composite*>& holder);
+
+/// The handle of the barrier that Team::notify of that team has just begun. It is none of AQUEDUCT_OPERATIONS events.
+gex_Event_t handle_of_split_barrier(Tm& tm);
 
 /// Starts the job for a client; the error of gex_Client_Init.
 int start(Threads threads, const char* client, gex_Flags_t flags);

@@ -38,7 +38,8 @@ struct GatheredReduction {
 };
 /// Combines the values and writes the result, where this rank gets it. Deletes the reduction.
 void combine_gathered(GatheredReduction* gathered);
-/// The handle of the operation that gathers. The values are combined when it is synced, or now if it is over.
+/// The handle of the operation that gathers. The values are combined when it is synced, or now if it is over. GEX_EVENT_NO_OP: the
+/// operation was refused, and the reduction remains the caller's.
 gex_Event_t handle(const char* call, Event&& event, GatheredReduction* gathered);
 
 /// Chooses the part for a team: equal on all members, and different for any two teams that have a member in common. Collective.

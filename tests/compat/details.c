@@ -135,7 +135,30 @@ static void handles(void) {
   HOLDS(gasnet_coll_barrier_result(GASNET_TEAM_ALL, &name) == 0 && name == 31);
 }
 
+// GASNet-1's sync of all implicit operations also waits for those that gex_… calls have begun.
+static void implicit_atomics(void) {
+  const gex_Rank_t next = (me + 1) % gex_TM_QuerySize(world);
+  uint64_t* const word = (uint64_t*)(segment_of(world, next) + 8192);
+  *(uint64_t*)(segment_of(world, me) + 8192) = 0;
+  barrier();
+  gex_AD_t domain;
+  gex_AD_Create(&domain, world, GEX_DT_U64, GEX_OP_FADD, 0);
+  for (uint64_t i = 0; i < 20; ++i) {
+    uint64_t old = UINT64_MAX;
+    OK(gex_AD_OpNBI_U64(domain, &old, next, word, GEX_OP_FADD, 1, 0, 0));
+    if (i % 2 == 0) gasnet_wait_syncnbi_all();
+    while (i % 2 != 0 && gasnet_try_syncnbi_all() != GASNET_OK) {
+    }
+    HOLDS(old == i);
+  }
+  barrier();
+  gex_AD_Destroy(domain);
+}
+
+uint64_t gasnet_max_segsize = 16 << 20;  // in place of the layer's own
+
 static void limits(void) {
+  HOLDS(gasnet_getMaxLocalSegmentSize() <= gasnet_max_segsize);
 #if defined(GASNET_SEQ)
   HOLDS(gex_System_QueryMaxThreads() == 1);
 #else
@@ -181,6 +204,7 @@ int main(int argc, char** argv) {
   numbers();
   texts();
   handles();
+  implicit_atomics();
   limits();
   neighbourhoods();
   if (me == 0) puts("all right");

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -31,6 +32,21 @@ void reply(gasnet_token_t, gasnet_handlerarg_t who) {
   gasnett_atomic_increment(&replies, 0);
 }
 
+// Messages that say how many arguments they have.
+int counted_sum = 0;
+void counted(gasnet_token_t token, gasnet_handlerarg_t a, gasnet_handlerarg_t b) {
+  counted_sum = a * 10 + b;
+  OK(gasnet_AMReplyMedium(token, 133, &counted_sum, sizeof counted_sum, 1, b));
+}
+gasnett_atomic_t counted_answers = gasnett_atomic_init(0);
+void counted_answer(gasnet_token_t, void* payload, std::size_t bytes, gasnet_handlerarg_t b) {
+  int sum = 0;
+  HOLDS(bytes == sizeof sum);
+  std::memcpy(&sum, payload, sizeof sum);
+  HOLDS(sum == 75 && b == 5);
+  gasnett_atomic_increment(&counted_answers, 0);
+}
+
 constexpr int kThreads = GASNETT_MAX_THREADS > 1 ? 3 : 1;
 constexpr int kRounds = 50;
 
@@ -51,6 +67,39 @@ void work(int thread, gasnet_node_t next, char* theirs) {
   }
 }
 
+// Threads that register handlers at an endpoint at once, and create endpoints, get different ones.
+void register_at_once() {
+  gex_Client_t client;
+  gasnet_QueryGexObjects(&client, nullptr, nullptr, nullptr);
+  constexpr int kEach = 40;
+  for (int round = 0; round < 8; ++round) {
+    gex_EP_t shared;
+    OK(gex_EP_Create(&shared, client, GEX_EP_CAPABILITY_AM, 0));
+    gex_EP_t own[3] = {};
+    gex_AM_Entry_t entries[3][kEach] = {};
+    gasnett_atomic_t ready = gasnett_atomic_init(0);
+    const auto work = [&](int thread) {
+      gasnett_atomic_increment(&ready, 0);
+      while (gasnett_atomic_read(&ready, GASNETT_ATOMIC_ACQ) < kThreads) gasnett_spinloop_hint();
+      for (gex_AM_Entry_t& entry : entries[thread]) {
+        entry.gex_fnptr = reinterpret_cast<gex_AM_Fn_t>(counted);
+        entry.gex_flags = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST;
+        OK(gex_EP_RegisterHandlers(shared, &entry, 1));
+      }
+      OK(gex_EP_Create(&own[thread], client, GEX_EP_CAPABILITY_RMA, 0));
+    };
+    std::vector<std::thread> threads;
+    for (int i = 1; i < kThreads; ++i) threads.emplace_back(work, i);
+    work(0);
+    for (std::thread& one : threads) one.join();
+    bool taken[256] = {};
+    for (int i = 0; i < kThreads; ++i) {
+      for (const gex_AM_Entry_t& entry : entries[i]) HOLDS(!std::exchange(taken[entry.gex_index], true));
+      for (int j = 0; j < i; ++j) HOLDS(own[i] != own[j]);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,12 +110,14 @@ int main(int argc, char** argv) {
   HOLDS(gasnet_attach(nullptr, 0, UINTPTR_MAX, 0) == GASNET_ERR_BAD_ARG);
   HOLDS(gasnet_attach(nullptr, 0, gasnet_getMaxLocalSegmentSize() + 1, 0) == GASNET_ERR_BAD_ARG);
   gasnet_handlerentry_t table[] = {{130, reinterpret_cast<void (*)()>(request)},
-                                   {131, reinterpret_cast<void (*)()>(reply)}};
+                                   {131, reinterpret_cast<void (*)()>(reply)},
+                                   {132, reinterpret_cast<void (*)()>(counted)},
+                                   {133, reinterpret_cast<void (*)()>(counted_answer)}};
   // A refused call has registered no handler.
-  HOLDS(gasnet_attach(table, 2, gasnet_getMaxLocalSegmentSize() + GASNET_PAGESIZE, 0) == GASNET_ERR_BAD_ARG);
-  HOLDS(gasnet_attach(table, 2, 65536 + 1, 0) == GASNET_ERR_BAD_ARG);
+  HOLDS(gasnet_attach(table, 4, gasnet_getMaxLocalSegmentSize() + GASNET_PAGESIZE, 0) == GASNET_ERR_BAD_ARG);
+  HOLDS(gasnet_attach(table, 4, 65536 + 1, 0) == GASNET_ERR_BAD_ARG);
   gex_System_SetVerboseErrors(1);
-  OK(gasnet_attach(table, 2, 65536, 0));
+  OK(gasnet_attach(table, 4, 65536, 0));
   const gasnet_node_t me = gasnet_mynode(), nodes = gasnet_nodes(), next = (me + 1) % nodes;
   std::vector<gasnet_seginfo_t> segments(nodes);
   OK(gasnet_getSegmentInfo(segments.data(), static_cast<int>(nodes)));
@@ -79,6 +130,11 @@ int main(int argc, char** argv) {
   work(0, next, theirs);
   for (std::thread& one : threads) one.join();
   GASNET_BLOCKUNTIL(gasnett_atomic_read(&replies, 0) == kThreads * kRounds);
+
+  int count = 2;
+  OK(gasnet_AMRequestShort(next, 132, count, 7, 5));
+  GASNET_BLOCKUNTIL(gasnett_atomic_read(&counted_answers, 0) == 1);
+  register_at_once();
 
   gasnet_memset(next, theirs + 8192, 0x33, 5000);
   std::vector<char> got(5000);

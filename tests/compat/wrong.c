@@ -94,12 +94,10 @@ static void run_more(const char* what) {
   CASE("outside_vector", gex_VIS_VectorPutBlocking(world, to, 2, past, 1, all, 0));
   CASE("outside_indexed", gex_VIS_IndexedGetBlocking(world, 1, all_list, 64, to, 2, past_list, 32, 0));
   CASE("no_op", gex_Event_Wait(GEX_EVENT_NO_OP));
-  if (strcmp(what, "all_held") == 0) {
-    gex_Event_t events[64];
-    for (int i = 0; i < 64; ++i) events[i] = gex_RMA_PutNB(world, to, there, memory, 64, GEX_EVENT_DEFER, 0);
-    const gex_Event_t one_more = gex_Coll_BroadcastNB(world, me, memory, memory, 8, 0);
-    gex_Event_WaitAll(events, 64, 0);
-    gex_Event_Wait(one_more);
+  if (strcmp(what, "held_broadcast") == 0 || strcmp(what, "held_barrier") == 0) {
+    for (int i = 0; i < 64; ++i) (void)gex_RMA_PutNB(world, to, there, memory, 64, GEX_EVENT_DEFER, 0);
+    if (strcmp(what, "held_barrier") == 0) gasnet_barrier_notify(7, 0);
+    gasnet_coll_broadcast(GASNET_TEAM_ALL, memory, me, memory, 8, GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC);
   }
   CASE("two_replies", ask_for(0));
   CASE("reply_to_reply", ask_for(1));

@@ -55,7 +55,8 @@ for to in $targets; do
 done
 if [[ $targets == next ]]; then  # over a network, where events are held
   options+=(-e AQUEDUCT_OPERATIONS=16)
-  ends all_held next 'gex_Coll_BroadcastNB: AQUEDUCT_OPERATIONS events are held'
+  ends held_broadcast next 'gasnet_coll_broadcast: AQUEDUCT_OPERATIONS events are held'
+  ends held_barrier next 'gasnet_barrier_notify: AQUEDUCT_OPERATIONS events are held'
   echo 'all right'
   exit 0
 fi

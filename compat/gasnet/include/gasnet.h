@@ -69,7 +69,7 @@ int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t* srcindex);
 static inline void gasnet_get(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   (void)gex_RMA_GetBlocking(aqg_world_tm, dest, node, src, nbytes, 0);
 }
-static inline void gasnet_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
+static inline void gasnet_put(gasnet_node_t node, void* dest, const void* src, size_t nbytes) {
   (void)gex_RMA_PutBlocking(aqg_world_tm, node, dest, src, nbytes, 0);
 }
 #define gasnet_get_bulk gasnet_get
@@ -78,20 +78,20 @@ static inline gasnet_handle_t gasnet_get_nb(void* dest, gasnet_node_t node, void
   return gex_RMA_GetNB(aqg_world_tm, dest, node, src, nbytes, 0);
 }
 #define gasnet_get_nb_bulk gasnet_get_nb
-static inline gasnet_handle_t gasnet_put_nb(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
+static inline gasnet_handle_t gasnet_put_nb(gasnet_node_t node, void* dest, const void* src, size_t nbytes) {
   return gex_RMA_PutNB(aqg_world_tm, node, dest, src, nbytes, GEX_EVENT_NOW, 0);
 }
-static inline gasnet_handle_t gasnet_put_nb_bulk(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
+static inline gasnet_handle_t gasnet_put_nb_bulk(gasnet_node_t node, void* dest, const void* src, size_t nbytes) {
   return gex_RMA_PutNB(aqg_world_tm, node, dest, src, nbytes, GEX_EVENT_DEFER, 0);
 }
 static inline void gasnet_get_nbi(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   (void)gex_RMA_GetNBI(aqg_world_tm, dest, node, src, nbytes, 0);
 }
 #define gasnet_get_nbi_bulk gasnet_get_nbi
-static inline void gasnet_put_nbi(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
+static inline void gasnet_put_nbi(gasnet_node_t node, void* dest, const void* src, size_t nbytes) {
   (void)gex_RMA_PutNBI(aqg_world_tm, node, dest, src, nbytes, GEX_EVENT_NOW, 0);
 }
-static inline void gasnet_put_nbi_bulk(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
+static inline void gasnet_put_nbi_bulk(gasnet_node_t node, void* dest, const void* src, size_t nbytes) {
   (void)gex_RMA_PutNBI(aqg_world_tm, node, dest, src, nbytes, GEX_EVENT_DEFER, 0);
 }
 void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes);
@@ -152,7 +152,7 @@ static inline int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t count) 
   }
 AQG_LEGACY_NBI(gets, GEX_EC_GET)
 AQG_LEGACY_NBI(puts, GEX_EC_PUT)
-AQG_LEGACY_NBI(all, GEX_EC_GET | GEX_EC_PUT)
+AQG_LEGACY_NBI(all, GEX_EC_ALL)  // also what a client has begun by gex_… calls
 #undef AQG_LEGACY_NBI
 static inline void gasnet_begin_nbi_accessregion(void) { gex_NBI_BeginAccessRegion(0); }
 static inline gasnet_handle_t gasnet_end_nbi_accessregion(void) { return gex_NBI_EndAccessRegion(0); }

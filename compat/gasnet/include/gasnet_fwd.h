@@ -124,8 +124,9 @@ typedef uint32_t gex_TI_t;
 #define GEX_OP_GET (1u << 27)
 #define GEX_OP_USER (1u << 30)
 #define GEX_OP_USER_NC (1u << 31)
-#define GEX_OP_TO_FETCHING(op) ((gex_OP_t)((op) << 15))
-#define GEX_OP_TO_NONFETCHING(op) ((gex_OP_t)((op) >> 15))
+// Without casts: for #if.
+#define GEX_OP_TO_FETCHING(op) ((op) << 15)
+#define GEX_OP_TO_NONFETCHING(op) ((op) >> 15)
 
 // Categories of events.
 #define GEX_EC_ALL (~0u)

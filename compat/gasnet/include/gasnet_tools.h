@@ -455,10 +455,11 @@ static inline __attribute__((__format__(__printf__, 1, 2))) void _gasnett_trace_
 #define GASNETT_STATS_SETMASK(mask) ((void)(mask))
 #define GASNETT_TRACE_GET_TRACELOCAL() 0
 #define GASNETT_TRACE_SET_TRACELOCAL(value) ((void)(value))
-#define GASNETT_TRACE_PRINTF(...) ((void)0)
-#define GASNETT_TRACE_PRINTF_FORCE(...) ((void)0)
-#define GASNETT_STATS_PRINTF(...) ((void)0)
-#define GASNETT_STATS_PRINTF_FORCE(...) ((void)0)
+#define GASNETT_TRACE_PRINTF _gasnett_trace_printf_noop
+#define GASNETT_TRACE_PRINTF_FORCE _gasnett_trace_printf_noop
+#define GASNETT_STATS_PRINTF _gasnett_trace_printf_noop
+#define GASNETT_STATS_PRINTF_FORCE _gasnett_trace_printf_noop
+#define GASNETT_STATS_INIT(callback) 0
 #define GASNETT_STATS_DUMP(reset) ((void)(reset))
 #define GASNETT_TRACE_SETSOURCELINE(file, line) ((void)0)
 #define GASNETT_TRACE_GETSOURCELINE(pfile, pline) ((void)(*(pfile) = NULL), (void)(*(pline) = 0))

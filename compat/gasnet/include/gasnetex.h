@@ -173,7 +173,7 @@ typedef struct {
 typedef struct {
   gex_Rank_t host;
   gex_Rank_t supernode;
-  ptrdiff_t offset;  ///< to be added to an address of that rank's segment to reach it from here, in the same supernode
+  uintptr_t offset;  ///< to be added to an address of that rank's segment to reach it from here, in the same supernode
 } gasnet_nodeinfo_t;
 
 typedef struct {
@@ -237,6 +237,11 @@ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries);
 /// A function that each rank calls with its segment while it attaches it, before other ranks may use it. Set it before
 /// the attach; null: none.
 extern void (*gasnet_client_attach_hook)(void* segment, uintptr_t size);
+
+/// What a client may set before the start, or define: the limit of its segments, as in GASNET_MAX_SEGSIZE, which comes before it;
+/// and an older form, in bytes. Null and 0: none.
+extern const char* gasnet_max_segsize_str;
+extern uint64_t gasnet_max_segsize;
 
 extern uint32_t aqg_job_rank;
 extern uint32_t aqg_job_size;

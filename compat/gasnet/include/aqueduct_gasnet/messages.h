@@ -22,6 +22,20 @@ int aqg_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void* source
 int aqg_commit(gex_AM_SrcDesc_t sd, int is_request, int is_long, gex_AM_Index_t handler, size_t nbytes,
                void* dest, gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args);
 
+/// An argument as a client gives it. GASNet's macros cast it, so in C++ an enumerator of an enum class is one too.
+#ifdef __cplusplus
+extern "C++" {
+struct aqg_arg {
+  gex_AM_Arg_t value;
+  template <class T>
+  aqg_arg(T given) : value((gex_AM_Arg_t)given) {}
+  operator gex_AM_Arg_t() const { return value; }
+};
+}
+#else
+typedef gex_AM_Arg_t aqg_arg;
+#endif
+
 // M: the number. P: the parameters, each after a comma. A: a declaration of the array `args`.
 #define AQG_MESSAGES(M, P, A)                                                                                  \
   static inline int gex_AM_RequestShort##M(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,               \
@@ -77,22 +91,22 @@ int aqg_commit(gex_AM_SrcDesc_t sd, int is_request, int is_long, gex_AM_Index_t 
 #define AQG_UNPACK(...) __VA_ARGS__
 
 AQG_MESSAGES(0, (), (const gex_AM_Arg_t* const args = NULL))
-AQG_MESSAGES(1, (, gex_AM_Arg_t a0), (const gex_AM_Arg_t args[1] = {a0}))
-AQG_MESSAGES(2, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1), (const gex_AM_Arg_t args[2] = {a0, a1}))
-AQG_MESSAGES(3, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2), (const gex_AM_Arg_t args[3] = {a0, a1, a2}))
-AQG_MESSAGES(4, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3), (const gex_AM_Arg_t args[4] = {a0, a1, a2, a3}))
-AQG_MESSAGES(5, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4), (const gex_AM_Arg_t args[5] = {a0, a1, a2, a3, a4}))
-AQG_MESSAGES(6, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5), (const gex_AM_Arg_t args[6] = {a0, a1, a2, a3, a4, a5}))
-AQG_MESSAGES(7, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6), (const gex_AM_Arg_t args[7] = {a0, a1, a2, a3, a4, a5, a6}))
-AQG_MESSAGES(8, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7), (const gex_AM_Arg_t args[8] = {a0, a1, a2, a3, a4, a5, a6, a7}))
-AQG_MESSAGES(9, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7, gex_AM_Arg_t a8), (const gex_AM_Arg_t args[9] = {a0, a1, a2, a3, a4, a5, a6, a7, a8}))
-AQG_MESSAGES(10, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7, gex_AM_Arg_t a8, gex_AM_Arg_t a9), (const gex_AM_Arg_t args[10] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9}))
-AQG_MESSAGES(11, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7, gex_AM_Arg_t a8, gex_AM_Arg_t a9, gex_AM_Arg_t a10), (const gex_AM_Arg_t args[11] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10}))
-AQG_MESSAGES(12, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7, gex_AM_Arg_t a8, gex_AM_Arg_t a9, gex_AM_Arg_t a10, gex_AM_Arg_t a11), (const gex_AM_Arg_t args[12] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11}))
-AQG_MESSAGES(13, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7, gex_AM_Arg_t a8, gex_AM_Arg_t a9, gex_AM_Arg_t a10, gex_AM_Arg_t a11, gex_AM_Arg_t a12), (const gex_AM_Arg_t args[13] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12}))
-AQG_MESSAGES(14, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7, gex_AM_Arg_t a8, gex_AM_Arg_t a9, gex_AM_Arg_t a10, gex_AM_Arg_t a11, gex_AM_Arg_t a12, gex_AM_Arg_t a13), (const gex_AM_Arg_t args[14] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13}))
-AQG_MESSAGES(15, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7, gex_AM_Arg_t a8, gex_AM_Arg_t a9, gex_AM_Arg_t a10, gex_AM_Arg_t a11, gex_AM_Arg_t a12, gex_AM_Arg_t a13, gex_AM_Arg_t a14), (const gex_AM_Arg_t args[15] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14}))
-AQG_MESSAGES(16, (, gex_AM_Arg_t a0, gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7, gex_AM_Arg_t a8, gex_AM_Arg_t a9, gex_AM_Arg_t a10, gex_AM_Arg_t a11, gex_AM_Arg_t a12, gex_AM_Arg_t a13, gex_AM_Arg_t a14, gex_AM_Arg_t a15), (const gex_AM_Arg_t args[16] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15}))
+AQG_MESSAGES(1, (, aqg_arg a0), (const gex_AM_Arg_t args[1] = {a0}))
+AQG_MESSAGES(2, (, aqg_arg a0, aqg_arg a1), (const gex_AM_Arg_t args[2] = {a0, a1}))
+AQG_MESSAGES(3, (, aqg_arg a0, aqg_arg a1, aqg_arg a2), (const gex_AM_Arg_t args[3] = {a0, a1, a2}))
+AQG_MESSAGES(4, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3), (const gex_AM_Arg_t args[4] = {a0, a1, a2, a3}))
+AQG_MESSAGES(5, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4), (const gex_AM_Arg_t args[5] = {a0, a1, a2, a3, a4}))
+AQG_MESSAGES(6, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5), (const gex_AM_Arg_t args[6] = {a0, a1, a2, a3, a4, a5}))
+AQG_MESSAGES(7, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5, aqg_arg a6), (const gex_AM_Arg_t args[7] = {a0, a1, a2, a3, a4, a5, a6}))
+AQG_MESSAGES(8, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5, aqg_arg a6, aqg_arg a7), (const gex_AM_Arg_t args[8] = {a0, a1, a2, a3, a4, a5, a6, a7}))
+AQG_MESSAGES(9, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5, aqg_arg a6, aqg_arg a7, aqg_arg a8), (const gex_AM_Arg_t args[9] = {a0, a1, a2, a3, a4, a5, a6, a7, a8}))
+AQG_MESSAGES(10, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5, aqg_arg a6, aqg_arg a7, aqg_arg a8, aqg_arg a9), (const gex_AM_Arg_t args[10] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9}))
+AQG_MESSAGES(11, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5, aqg_arg a6, aqg_arg a7, aqg_arg a8, aqg_arg a9, aqg_arg a10), (const gex_AM_Arg_t args[11] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10}))
+AQG_MESSAGES(12, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5, aqg_arg a6, aqg_arg a7, aqg_arg a8, aqg_arg a9, aqg_arg a10, aqg_arg a11), (const gex_AM_Arg_t args[12] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11}))
+AQG_MESSAGES(13, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5, aqg_arg a6, aqg_arg a7, aqg_arg a8, aqg_arg a9, aqg_arg a10, aqg_arg a11, aqg_arg a12), (const gex_AM_Arg_t args[13] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12}))
+AQG_MESSAGES(14, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5, aqg_arg a6, aqg_arg a7, aqg_arg a8, aqg_arg a9, aqg_arg a10, aqg_arg a11, aqg_arg a12, aqg_arg a13), (const gex_AM_Arg_t args[14] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13}))
+AQG_MESSAGES(15, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5, aqg_arg a6, aqg_arg a7, aqg_arg a8, aqg_arg a9, aqg_arg a10, aqg_arg a11, aqg_arg a12, aqg_arg a13, aqg_arg a14), (const gex_AM_Arg_t args[15] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14}))
+AQG_MESSAGES(16, (, aqg_arg a0, aqg_arg a1, aqg_arg a2, aqg_arg a3, aqg_arg a4, aqg_arg a5, aqg_arg a6, aqg_arg a7, aqg_arg a8, aqg_arg a9, aqg_arg a10, aqg_arg a11, aqg_arg a12, aqg_arg a13, aqg_arg a14, aqg_arg a15), (const gex_AM_Arg_t args[16] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15}))
 #undef AQG_MESSAGES
 #undef AQG_COMMITS
 #undef AQG_DEST
