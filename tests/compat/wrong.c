@@ -1,5 +1,6 @@
 // What a client of GASNet-EX must not do, one case a run: the job ends, with a line that names the call. wrong.sh runs the cases.
 
+#include <gasnet.h>
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
@@ -93,6 +94,7 @@ static void run_more(const char* what) {
   void* all_list[1] = {memory};
   CASE("outside_vector", gex_VIS_VectorPutBlocking(world, to, 2, past, 1, all, 0));
   CASE("outside_indexed", gex_VIS_IndexedGetBlocking(world, 1, all_list, 64, to, 2, past_list, 32, 0));
+  CASE("count", gasnet_AMRequestShort(to, kDone, 3, 1));
   CASE("no_op", gex_Event_Wait(GEX_EVENT_NO_OP));
   if (strcmp(what, "held_broadcast") == 0 || strcmp(what, "held_barrier") == 0) {
     for (int i = 0; i < 64; ++i) (void)gex_RMA_PutNB(world, to, there, memory, 64, GEX_EVENT_DEFER, 0);

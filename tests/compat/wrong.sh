@@ -76,6 +76,10 @@ ends atomic_bits self 'gex_AD_Create: invalid_argument'
 ends rank self 'gex_RMA_PutBlocking: the call names a rank'
 ends root self 'gex_Coll_BroadcastNB: invalid_argument'
 ends reduce self 'gex_Coll_ReduceToAllNB: no such operation'
+if said=$("$run" --timeout 20 -n 2 "${options[@]}" "$client" count self 2>&1) || [[ ! $said =~ "1 arguments says that it has 3" ]]; then
+  printf 'wrong.sh: a message with a wrong count of arguments: %s\n' "$said" >&2
+  exit 1
+fi
 if [[ $checked == 1 ]]; then
   ends no_op self 'gex_Event_Wait: GEX_EVENT_NO_OP'
   for to in self next; do
