@@ -35,7 +35,7 @@ NetworkModel measured(NetworkModel::Origin origin) {
 
 TuningTable table_of(NetworkModel::Origin origin) { return {{measured(origin), measured(origin)}, {}}; }
 
-Shape shape_of(Operation operation, Rank ranks, std::uint64_t bytes) {
+Shape call_of(Operation operation, Rank ranks, std::uint64_t bytes) {
   Shape shape;
   shape.operation = operation;
   shape.ranks = ranks;
@@ -103,7 +103,7 @@ TEST(NarrowLinks, KnowTheLastOfMessagesThatAllSendTheSameWay) {
 TEST(RankingOfLargeTeams, ReplaysWhatIsAlikeForAllMembers) {
   for (const Operation operation :
        {Operation::all_gather, Operation::all_to_all, Operation::reduce_scatter}) {
-    const std::vector<Ranked> all = ranking_of(shape_of(operation, 4096, 8), NetworkModel::Origin::profile);
+    const std::vector<Ranked> all = ranking_of(call_of(operation, 4096, 8), NetworkModel::Origin::profile);
     ASSERT_FALSE(all.empty());
     int alike = 0;
     for (const Ranked& one : all) {
@@ -116,7 +116,7 @@ TEST(RankingOfLargeTeams, ReplaysWhatIsAlikeForAllMembers) {
 }
 
 TEST(RankingOfLargeTeams, KeepsToItsLimitOfMessages) {
-  const Shape shape = shape_of(Operation::broadcast, 4096, 8);
+  const Shape shape = call_of(Operation::broadcast, 4096, 8);
   const TeamTraits team = over_network(4096);
   const Fit how = fit_or_cut(kBroadcastKNomial, {}, shape, team, ample(4096));
   ASSERT_EQ(how.refusal, nullptr);
@@ -132,7 +132,7 @@ TEST(RankingOfLargeTeams, KeepsToItsLimitOfMessages) {
 
 // One member of an all-gather by Bruck stands for all, with the same result as if all were followed.
 TEST(RankingOfLargeTeams, FollowsOneMemberToThePicosecond) {
-  const Shape shape = shape_of(Operation::all_gather, 100, 64);
+  const Shape shape = call_of(Operation::all_gather, 100, 64);
   const TeamTraits team = over_network(100);
   const Fit how = fit_or_cut(kAllGatherBruck, {}, shape, team, ample(100));
   const auto machine = machine_for(table_of(NetworkModel::Origin::profile), team, 64);
@@ -145,7 +145,7 @@ TEST(RankingOfLargeTeams, FollowsOneMemberToThePicosecond) {
 
 // A costs-only model says that shifts over half of the team are as good as any. On shared links they are not.
 TEST(ChoicesForLargeTeams, MindLinksThatMayBeShared) {
-  const Shape shape = shape_of(Operation::all_gather, 256, 65'536);
+  const Shape shape = call_of(Operation::all_gather, 256, 65'536);
   const TeamTraits team = over_network(256);
   const auto on_narrow_links = [&](const Ranked& one) {
     const Fit how = fit_or_cut(*one.timed.algorithm, one.timed.wanted, shape, team, ample(256));
@@ -167,10 +167,10 @@ TEST(ChoicesForLargeTeams, MindLinksThatMayBeShared) {
 
 TEST(ChoicesForLargeTeams, DoNotMindThemOnOneSwitch) {
   for (const Ranked& one :
-       ranking_of(shape_of(Operation::all_gather, 36, 65'536), NetworkModel::Origin::profile))
+       ranking_of(call_of(Operation::all_gather, 36, 65'536), NetworkModel::Origin::profile))
     EXPECT_EQ(one.narrow_picoseconds, 0u);
   for (const Ranked& one :
-       ranking_of(shape_of(Operation::all_gather, 37, 65'536), NetworkModel::Origin::profile))
+       ranking_of(call_of(Operation::all_gather, 37, 65'536), NetworkModel::Origin::profile))
     EXPECT_NE(one.narrow_picoseconds, 0u) << coll::name_of(one.timed);
 }
 
@@ -178,7 +178,7 @@ TEST(ChoicesForLargeTeams, SayWhatTheyWouldTakeOnSharedLinks) {
   const TableChooser rules;
   const TunedChooser chooser(rules,
                              std::make_shared<const TuningTable>(table_of(NetworkModel::Origin::profile)));
-  EXPECT_THAT(chooser.explain(shape_of(Operation::all_gather, 64, 4096), over_network(64), ample(64)),
+  EXPECT_THAT(chooser.explain(call_of(Operation::all_gather, 64, 4096), over_network(64), ample(64)),
               HasSubstr(" us if far hosts share links"));
 }
 
