@@ -220,7 +220,13 @@ Event TeamEngine::wait_on_board(BoardOp op) noexcept {
   };
   const Status status =
       core::wait_until(state_, ended, kNoRank, [] { return std::string("a collective operation"); });
-  if (status && broken_.ok() && board_->access().failed()) fail(board_->access().failure(), 0);
+  if (status && broken_.ok() && board_->access().failed()) {
+    // As fail_and_tell has it for a call with a record: the others wait for this member.
+    const Status why = board_->access().failure();
+    if (!team_gone_ && why.code() != ErrorCode::peer_lost)
+      layer_.tell(*this, calls(), refused_call({}, why.code()));
+    fail(why, 0);
+  }
   if (status && broken_.ok()) return {};
   board_->leave(op);
   return Event(status ? broken_ : status);
