@@ -79,12 +79,22 @@ bool Barriers::call_at_once(BarrierState& barrier, core::BarrierVote vote) noexc
   core::Op& op = *barrier.flights->split_op;
   BarrierFlight& flight = op.payload<BarrierFlight>();
   flight = {&barrier, vote.bits()};
-  if (!engine.call_barrier_at_once(flight.vote) && !engine.take_turns()) {
+  if (!engine.call_barrier_at_once(flight.vote) && !take_turns(engine, barrier)) {
     if (follow(engine, barrier, op)) return false;
     if (!barrier.split_outcome) return true;
   }
   barrier.split_outcome = outcome_of(flight.vote);
   return true;
+}
+
+/// A continuation may run meanwhile: for it, this barrier is under way.
+bool Barriers::take_turns(TeamEngine& engine, BarrierState& barrier) noexcept {
+  const bool over = std::exchange(barrier.split_over, false);
+  barrier.waiting = true;
+  const bool ended = engine.take_turns();
+  barrier.waiting = false;
+  barrier.split_over = over;
+  return ended;
 }
 
 /// It has not ended after a short time. False: it has ended now, with `split_outcome`.

@@ -195,6 +195,7 @@ class Barriers final : public core::Layer {
   BarrierState* heard_of(Rank from, std::uint64_t team) noexcept;
   Status fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
   void take_off(BarrierState& barrier, core::Op& op) noexcept;
+  static bool take_turns(TeamEngine& engine, BarrierState& barrier) noexcept;
   bool follow(TeamEngine& engine, BarrierState& barrier, core::Op& op) noexcept;
   static void land(BarrierState& barrier, const core::Op& op) noexcept;
   void let_go(BarrierState& barrier) noexcept;

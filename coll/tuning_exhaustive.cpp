@@ -19,6 +19,7 @@ constexpr std::size_t kInOneHeat = 8;
 // All heats have the choice, so what disturbs the machine for a while disturbs what it is compared with.
 Status TuningRun::compare_with_all(const Field& searched, const Timed& chosen, Tuned& tuned) {
   const auto before = elapsed();
+  const std::uint64_t agreed = elapsed_;
   std::vector<Timed> all;
   {
     const core::Entry entry(state_);
@@ -35,7 +36,9 @@ Status TuningRun::compare_with_all(const Field& searched, const Timed& chosen, T
     field.algorithms.insert(field.algorithms.end(), begin, end);
     if (const Status status = compare_in_one_heat(chosen, field, tuned); !status) return status;
   }
-  begin_ += elapsed() - before;  // the search keeps its time
+  // The search keeps its time.
+  begin_ += elapsed() - before;
+  elapsed_ = agreed;
   return {};
 }
 

@@ -21,7 +21,7 @@ constexpr std::array kCoreSettings{
     number("signals", "AQUEDUCT_SIGNALS", "1024", 1, 1048576, "Signal counters of each endpoint."),
     // The two that follow must agree, because ranks compute from them where things are in each other's hidden memory.
     //
-    // The defaults are 4.5 MiB in all. A thousand teams of 16 ranks then have scratch (TeamOffers::take), and the team of
+    // The defaults are 4.5 MiB in all, and 2.25 MiB more for a board where all ranks share a host (HiddenSizes::add_board). A thousand teams of 16 ranks then have scratch (TeamOffers::take), and the team of
     // all ranks has banks of 683 KiB. With 2M there is room for 530 such teams, with 32768 counters for 480. All of it is
     // memory from the start where a network pins pages (ibv), and with AQUEDUCT_SMP_MEMORY=posix: there pages
     // that are not reserved would make a full file system a SIGBUS at the first access. A memfd, the default of smp, takes

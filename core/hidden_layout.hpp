@@ -14,7 +14,7 @@ struct HiddenSizes {
   /// Bytes of the scratch that the settings do not name: more for the board of all ranks.
   std::uint64_t board = 0;
 
-  /// Memory that all ranks map, of which only what is touched takes pages.
+  /// For ranks that all share a host's memory. It must be so on all of them, or on none.
   void add_board() noexcept {
     board = kBoard;
     scratch += kBoard;

@@ -72,8 +72,9 @@ Status describe_endpoint(Job::Impl& job, EndpointParts& parts, std::vector<Local
   tell_conduit(state.far.get(), atomics, to_far);
   tell_limits(state, to_near);
   tell_limits(state, to_far);
-  // Among ranks of one host alone. Where a far conduit serves too, it may pin all of this memory.
-  if (job.choice.far == nullptr && job.config.text("smp_memory") == "memfd") state.hidden.add_board();
+  // Among ranks of one host alone. Where a far conduit serves too, it may pin all of this memory. All ranks have chosen the same
+  // conduits, so they compute the same layouts.
+  if (job.choice.far == nullptr) state.hidden.add_board();
   const std::size_t sizes[kOwnSegments] = {
       static_cast<std::size_t>(job.config.number("segment_bytes")),
       core::HiddenLayout::bytes(static_cast<std::uint64_t>(job.config.number("signals")), state.hidden)};

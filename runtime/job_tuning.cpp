@@ -51,7 +51,7 @@ std::string add_decisions(const EndpointState& state, const std::string& named, 
   const std::string file = coll::tuning_file(named, place);
   constexpr std::string_view kUntilThen = "Until then the model or the rules choose algorithms";
   if (!read.problem.empty()) return fmt::format("{}: {}. {}", file, read.problem, kUntilThen);
-  if (read.decisions.empty() && !read.by_network.empty())
+  if (read.decisions.empty() && !read.by_network.empty() && read.unknown == 0)
     return fmt::format(
         "{}: its decisions are of another network ({}, and this is \"{}\"); tune again with "
         "`aqtune`: the file can hold both. {}",

@@ -19,7 +19,10 @@ std::string output_problem(std::string_view what, const std::string& file) {
   if (is_special) return {};  // who reads a pipe would see its end
   errno = 0;
   const std::ofstream out(file, std::ios::app);  // keeps what is in it
-  if (out && type == Type::not_found) std::filesystem::remove(file, ignored);
+  // A link to a file that did not exist keeps the file.
+  if (out && type == Type::not_found &&
+      !std::filesystem::is_symlink(std::filesystem::symlink_status(file, ignored)))
+    std::filesystem::remove(file, ignored);
   return out ? std::string()
              : fmt::format("the {} {} cannot be written: {}", what, file, std::strerror(errno));
 }

@@ -18,7 +18,8 @@ inline CLI::Validator given_value() {
 /// For numbers that CLI11 reads: by a 0 in front it would take them for octal or hexadecimal.
 inline CLI::Validator decimal() {
   return {[](const std::string& text) {
-            return text.size() > 1 && text.front() == '0'
+            const std::size_t first = text.find_first_not_of(" +");
+            return first != std::string::npos && text[first] == '0' && first + 1 != text.size()
                        ? text + " begins with 0; write the number without it"
                        : std::string();
           },

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/shared/board_op.hpp"
+#include "coll/shared/untouched_bytes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -409,10 +410,9 @@ class BoardOf {
   std::array<std::uint64_t, kMostNarrow> last_{};    ///< likewise, to member 0's count of all
   std::vector<std::uint64_t>
       done_;  ///< [member] it has ended the movements up to this one, as far as is known
-  std::vector<std::byte>
+  UntouchedBytes
       here_;  ///< this member's contribution, or what it has combined, or what the system has copied
-  std::vector<std::byte>
-      there_;  ///< partial results that travel in another type, or what the system has copied
+  UntouchedBytes there_;  ///< partial results that travel in another type, or what the system has copied
   // Of a large operation.
   std::vector<BoardNotes> notes_;     ///< [member]
   std::vector<Places> places_;        ///< [member]

@@ -20,7 +20,7 @@ namespace aqueduct::coll {
 /// Once all candidates have been tried, trials become rare, but the members go on combining: epochs without a trial, of 19 calls
 /// at least, lie between. A best candidate that has become slower by half is *doubted*: the others are tried again, the fastest first, and
 /// one that takes less than two thirds of the best one's time replaces it after a single trial. So the best one is left
-/// within 64 calls. Where combining costs more than 1/400 of the calls' time, these epochs are longer, and it takes longer.
+/// within 59 calls. Where combining costs more than 1/400 of the calls' time, these epochs are longer, and it takes longer.
 ///
 /// What is chosen is a pure function of the number of calls and of what the members have combined, so members that make
 /// the same calls choose alike (docs/tuning.md).

@@ -105,7 +105,8 @@ void register_at_once() {
 int main(int argc, char** argv) {
   if (argc > 1) return static_cast<int>(gasnet_getMaxLocalSegmentSize());
   gex_System_SetVerboseErrors(0);  // holds also before the start
-  if (gasnet_attach(nullptr, 0, 65536, 0) != GASNET_ERR_NOT_INIT || gex_System_GetVerboseErrors() != 0) return 1;
+  if (gasnet_attach(nullptr, 0, 65536, 0) != GASNET_ERR_NOT_INIT || gex_System_GetVerboseErrors() != 0)
+    return 1;
   OK(gasnet_init(&argc, &argv));
   HOLDS(gasnet_attach(nullptr, 0, UINTPTR_MAX, 0) == GASNET_ERR_BAD_ARG);
   HOLDS(gasnet_attach(nullptr, 0, gasnet_getMaxLocalSegmentSize() + 1, 0) == GASNET_ERR_BAD_ARG);

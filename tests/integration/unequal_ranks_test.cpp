@@ -44,11 +44,16 @@ TEST(UnequalRanks, InSettingsThatMayDifferWorkTogether) {
     for (const auto& [near, settings] : {std::pair{"on", smp}, std::pair{"off", udp}}) {
       SCOPED_TRACE(different + settings);
       const std::string conduit = near == std::string("off") ? "udp" : "smp";
-      AqrunJob job(shell({"-n", "2", "--conduit", conduit, "-e", "AQUEDUCT_NEAR=" + std::string(near)},
-                         "[ $p = " + std::string(different) + " ] && export " + other + settings +
-                             "; exec " AQUEDUCT_BIN_DIR "/ring_am --laps 20 --bytes 8192"));
+      const auto run = [&](const std::string& program) {
+        return shell({"-n", "2", "--conduit", conduit, "-e", "AQUEDUCT_NEAR=" + std::string(near)},
+                     "[ $p = " + std::string(different) + " ] && export " + other + settings +
+                         "; exec " AQUEDUCT_BIN_DIR "/" + program);
+      };
+      AqrunJob job(run("ring_am --laps 20 --bytes 8192"));
       EXPECT_EQ(job.status(), 0) << job.err();
       EXPECT_THAT(job.out(), HasSubstr("all sums are right")) << job.err();
+      AqrunJob collectives(run("kmeans"));
+      EXPECT_EQ(collectives.status(), 0) << collectives.err();
     }
   }
 }

@@ -40,7 +40,9 @@ struct TeamMemory {
   coll::ScratchSizes scratch;
 };
 TeamMemory memory_of_world(const Config& config, Rank ranks, bool mapped, bool crowded) {
-  const coll::ScratchRoom room = coll::world_room(core::HiddenSizes::of(config), ranks);
+  core::HiddenSizes sizes = core::HiddenSizes::of(config);
+  if (mapped) sizes.add_board();  // as where one conduit serves all ranks of one host
+  const coll::ScratchRoom room = coll::world_room(sizes, ranks);
   TeamMemory out;
   if (mapped && ranks > 1) out.board = coll::board_within(room.bytes, coll::least_room(ranks).bytes, crowded);
   const coll::ScratchSizes least = coll::least_scratch(ranks);

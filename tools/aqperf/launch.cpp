@@ -77,8 +77,8 @@ bool must_leave_near(const Options& options) {
 }
 
 std::vector<std::string> aqrun_command(const Options& options) {
-  std::vector<std::string> command{aqrun_beside(), "-n",
-                                   std::to_string(options.ranks == 0 ? 2 : options.ranks)};
+  std::vector<std::string> command{
+      aqrun_beside(), "-n", std::to_string(options.ranks == 0 ? 2 : options.ranks), "--endpoints", "1"};
   if (!options.conduit.empty()) command.insert(command.end(), {"--conduit", options.conduit});
   if (must_leave_near(options)) {
     fmt::print(stderr, "{}", near_is_off(options));

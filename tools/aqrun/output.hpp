@@ -67,7 +67,7 @@ class Output {
   bool whole_writes_;  // to a file: writes need not be split
   int failure_ = 0;
   std::string pending_;
-  std::size_t written_ = 0;                  // of pending_
+  std::size_t written_ = 0;  // of pending_
   // What one read takes at most: a pipe's content. Not on the stack, which may be small (ulimit -s).
   static constexpr std::size_t kMostRead = 65536;
   std::unique_ptr<char[]> piece_ = std::make_unique_for_overwrite<char[]>(kMostRead);

@@ -18,6 +18,7 @@ void add_study(CLI::App& app, Options& options, double& noise) {
       ->capture_default_str();
   app.add_option("--members", options.study.ranks, "of --regret: sizes of teams; below 2: by chance, 2 to 64")
       ->delimiter(',')
+      ->check(tools::decimal())
       ->check(CLI::Range(0U, 16384U))
       ->capture_default_str();
   app.add_option("--keys", options.study.keys,

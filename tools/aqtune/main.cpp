@@ -36,7 +36,8 @@ bool has_launcher() {
 [[noreturn]] void relaunch(const Options& options, int argc, char** argv) {
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<std::string> command{(own.parent_path() / "aqrun").string(), "-n",
-                                   std::to_string(options.ranks == 0 ? 2 : options.ranks)};
+                                   std::to_string(options.ranks == 0 ? 2 : options.ranks), "--endpoints",
+                                   "1"};
   if (!options.conduit.empty()) command.insert(command.end(), {"--conduit", options.conduit});
   const conduits::Available* const named = conduits::find(options.conduit);
   // Ranks of one host would use shared memory in place of the conduit that is to be tuned.
