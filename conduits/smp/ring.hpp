@@ -29,7 +29,7 @@ namespace aqueduct::conduits::smp {
 struct alignas(64) Slot {
   std::atomic<std::uint64_t>
       word;  ///< turn << 32 | words << 28 | bytes; the turn of packet number n is n / slots + 1, in 32 bits. The words
-      ///< are those of a head whose payload lies apart, otherwise 0.
+             ///< are those of a head whose payload lies apart, otherwise 0.
   std::byte packet[56];
 };
 static_assert(sizeof(Slot) == 64);
