@@ -27,9 +27,9 @@ namespace aqueduct::conduits::smp {
 /// its own (`Consumed`), which the producer reads only when the ring seems full. docs/threading.md explains why this
 /// is correct.
 struct alignas(64) Slot {
-  std::atomic<std::uint64_t>
-      word;  ///< turn << 32 | words << 28 | bytes; the turn of packet number n is n / slots + 1, in 32 bits. The words
-             ///< are those of a head whose payload lies apart, otherwise 0.
+  /// turn << 32 | words << 28 | bytes; the turn of packet number n is n / slots + 1, in 32 bits. The words are those of a head whose
+  /// payload lies apart, otherwise 0.
+  std::atomic<std::uint64_t> word;
   std::byte packet[56];
 };
 static_assert(sizeof(Slot) == 64);
