@@ -37,7 +37,7 @@ std::vector<Fabric> loop_fabrics(std::uint64_t seed) {
       // All wait while a rank sleeps that has the turn, so these only yield; to wait for a turn is a sleep already.
       plain("turns", {{"loop_seed", turns}, {"yield", "60s"}}),
 #endif
-      faulty("refusing", native, {.seed = seed, .refuse = 0.3, .lack = 0.05}),
+      faulty("refusing", native, {.seed = seed, .refuse = 0.3}),
       faulty("late", bare, {.seed = seed, .delay = 0.2, .reorder = 0.3, .repair = 0.02}),
       faulty("posted", native,
              {.seed = seed, .refuse = 0.1, .delay = 0.1, .reorder = 0.1, .post = 0.5, .guard = true}),
@@ -45,6 +45,8 @@ std::vector<Fabric> loop_fabrics(std::uint64_t seed) {
       faulty("wordless", native, {.seed = seed, .no_whole_words = true}),
       faulty("wordless-by-messages", {{"loop_native", "rma"}, {"atomics", "processor"}},
              {.seed = seed, .reorder = 0.2, .no_whole_words = true}),
+      // Calls lack of memory a failure, which messages put up with (tests/integration/broken_conduits_test.cpp).
+      faulty("lacking", native, {.seed = seed, .refuse = 0.3, .lack = 0.05}, kHidden),
       // Broken on purpose: each must fail a test case (tests/integration/broken_conduits_test.cpp).
       faulty("broken-duplicate", bare, {.seed = seed, .duplicate = 0.02}, kHidden),
       faulty("broken-lose", bare, {.seed = seed, .lose = 0.02}, kHidden),
