@@ -35,8 +35,8 @@ constexpr int kMostTurns = 8;
 // Chosen: so many barriers that end in this way make a round of progress. A longer wait makes several.
 constexpr std::uint64_t kBarriersOfAProgress = 8;
 
-/// Of a barrier that the conduit carries out, where ranks share processors: the others must run before it can end, so this rank
-/// lets them, a few times. Rounds of progress between would take time that the others need.
+/// For a barrier that the conduit carries out, where ranks share processors: it cannot end before the others have run, so this rank
+/// yields to them, a few times, and makes no progress between, which would take time that they need.
 [[gnu::noinline]] void let_others_run(detail::EndpointState& state, coll::BarrierState& barrier) noexcept {
   core::Backoff backoff(state.pacing, state.clock);
   for (int turns = 0; !state.barriers->split_over(barrier); ++turns) {

@@ -49,14 +49,12 @@ Status TuningRun::compare_in_one_heat(const Timed& chosen, Field& field, Tuned& 
   const auto is_choice = [&](std::size_t i) {
     return i < field.algorithms.size() && field.algorithms[i] == chosen;
   };
-  if (!is_choice(0) || !is_choice(1)) return {};  // it cannot do the call any more
+  if (!is_choice(0) || !is_choice(1)) return end_plans(field);  // it cannot do the call any more
   std::vector<std::size_t> who(field.algorithms.size());
   for (std::size_t i = 0; i < who.size(); ++i) who[i] = i;
   const auto samples = measure(field, who, options_.exhaustive);
   if (!samples) return samples.status();
-  for (CollPlan& plan : field.plans) {
-    if (const Status status = plan.end(); !status) return status;
-  }
+  if (const Status status = end_plans(field); !status) return status;
   const Regret found = regret_of(*samples);
   tuned.compared += static_cast<std::uint32_t>(who.size() - 2);
   tuned.noise = std::max(tuned.noise, found.noise);

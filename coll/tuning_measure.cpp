@@ -16,7 +16,8 @@ namespace {
 /// The most bytes of the buffers of one operation on one member. Chosen: so that a tuned job does not swap.
 constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 30;
 
-/// So long may calls in a row take, and so many are they at the most. Chosen: more would only make the search longer.
+/// Calls in a row: how long they take together (ns, by the fastest candidate), and how many there are at the most. Chosen: more would
+/// only make the search longer.
 constexpr std::uint64_t kRowTakes = 40'000;
 constexpr std::uint64_t kLongestRow = 16;
 
@@ -92,6 +93,13 @@ Status TuningRun::bind_all(Field& field) {
   return {};
 }
 
+Status TuningRun::end_plans(Field& field) noexcept {
+  for (CollPlan& plan : field.plans) {
+    if (const Status status = plan.end(); !status) return status;
+  }
+  return {};
+}
+
 /// The next barrier is carried out by this candidate, on all members. It has been chosen when this returns.
 Status TuningRun::try_barrier(const Field& field, std::size_t which) noexcept {
   const core::Entry entry(state_);
@@ -147,9 +155,9 @@ Result<std::uint64_t> TuningRun::measure_once(Field& field, std::size_t which) {
   return static_cast<std::uint64_t>(took.count());
 }
 
-// Of a program's short calls the next one begins while the last one still ends elsewhere, and there are shorter ways for calls like
-// an earlier one: a broadcast of 8 bytes in shared memory takes a tenth of what it takes after a barrier. All algorithms share the
-// barrier and the way of a plan, so beside these they look alike.
+// In a program's loop a short call begins while the last one still ends on other members, and a call like an earlier one takes fewer
+// instructions: a broadcast of 8 bytes in shared memory takes a tenth of what it takes behind a barrier. The barrier and the plan
+// cost the same whatever the algorithm is, and more than a short call, so behind them all algorithms look alike.
 Status TuningRun::set_row(Field& field) {
   if (overlaps_ || field.call.key.operation == Operation::barrier) return {};
   std::vector<std::size_t> all(field.algorithms.size());

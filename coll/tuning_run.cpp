@@ -108,9 +108,7 @@ Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t ke
       field.algorithms.size(), share,
       [&](std::span<const std::size_t> who, std::uint32_t times) { return measure(field, who, times); });
   if (!found) return found.status();
-  for (CollPlan& plan : field.plans) {
-    if (const Status status = plan.end(); !status) return status;
-  }
+  if (const Status status = end_plans(field); !status) return status;
   Decision decision;
   decision.key = call->key;
   decision.best = field.algorithms[found->best];

@@ -78,6 +78,7 @@ class TuningRun {
   Status set_row(Field& field);
   /// Leaves out what cannot do the call after all: its plan would be one of another algorithm.
   Status bind_all(Field& field);
+  static Status end_plans(Field& field) noexcept;
   Status try_barrier(const Field& field, std::size_t which) noexcept;
   bool is_tuned(Collective operation) const noexcept;
   Status wait(Event& event) noexcept;

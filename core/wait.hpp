@@ -56,7 +56,7 @@ class LongWait {
   std::chrono::nanoseconds next_nap() noexcept;
 
  private:
-  // Chosen: a clock is read in 25 ns, which is little beside so many rounds, and most waits end before the first look.
+  // Chosen: reading the clock takes 25 ns, which is little beside 64 rounds of progress; and most waits end sooner.
   static constexpr std::uint32_t kMostRounds = 64;
 
   void report(Clock::time_point now) noexcept;

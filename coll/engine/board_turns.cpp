@@ -28,9 +28,10 @@ bool TeamEngine::look_while_others_run(BoardOp& op) noexcept {
   return false;
 }
 
-// A switch between ranks is what such a call costs: about 1 us. As long as one of those that must run first has its turn on this
-// processor, each look is in vain; if there is none, each switch is, and takes time in which nobody here sees that the others are
-// there. No progress is made meanwhile: a continuation might begin a call behind this one, which has no record.
+// A switch between ranks takes about 1 us, most of what such a call costs. While a rank of this processor has yet to make its call,
+// looking is useless: this rank yields. When all of them have made it, yielding is useless: while ranks of this processor switch to
+// each other, none of them sees that those of other processors have come. So this rank looks. It makes no progress meanwhile: a
+// continuation might begin a call, and the one under way has no record that would keep the order.
 bool TeamEngine::take_turns_on_board() noexcept {
   BoardOp& op = layer_.board_op();
   {

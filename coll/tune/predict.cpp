@@ -41,10 +41,10 @@ std::uint64_t pieces_of(const Fit& how) noexcept {
 /// Messages that the root sends.
 std::uint64_t sends_of_root(const Algorithm& algorithm, const Shape& shape) noexcept {
   std::uint64_t sends = 0;
-  for (std::uint32_t lane = 0; lane < algorithm.lanes(shape, 0); ++lane) {
-    const std::uint32_t length = algorithm.length(shape, 0, lane);
+  for (std::uint32_t lane = 0; lane < algorithm.lanes(shape, shape.root); ++lane) {
+    const std::uint32_t length = algorithm.length(shape, shape.root, lane);
     for (std::uint32_t i = 0; i < length; ++i) {
-      const Step::Kind kind = algorithm.step(shape, 0, lane, i).kind;
+      const Step::Kind kind = algorithm.step(shape, shape.root, lane, i).kind;
       if (kind == Step::Kind::put || kind == Step::Kind::signal) ++sends;
     }
   }

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 // Events as the client has them: a pointer whose lowest bits say what it is. An operation without parts is the word of its
-// Event; what has parts is a Composite. `events.cpp` keeps them, for the files of calls that test and wait.
+// Event; an operation with parts is a Composite. `events.cpp` makes and frees them; the files of calls that test and wait use them.
 
 namespace aqueduct::gasnet {
 

@@ -233,7 +233,7 @@ gex_Event_t handle(const char* call, Event&& event, Event&& source, gex_Event_t*
 /// The handle of an operation; `holder` points to its event until it is synced. None if it is over.
 gex_Event_t handle(const char* call, Event&& event, std::atomic<Composite*>& holder);
 
-/// The handle of the barrier that Team::notify of that team has just begun. It is none of AQUEDUCT_OPERATIONS events.
+/// The handle of the barrier that Team::notify of that team has just begun. It does not count against AQUEDUCT_OPERATIONS.
 gex_Event_t handle_of_split_barrier(Tm& tm);
 
 /// Starts the job for a client; the error of gex_Client_Init.

@@ -35,8 +35,8 @@ struct TuneOptions {
   std::chrono::nanoseconds work_limit = std::chrono::seconds(1);
   /// A file, or a folder of them (AQUEDUCT_COLL_TUNING), to which the first member adds what was found. Empty: none.
   std::string save;
-  /// Not 0: afterwards all algorithms that can do it, the choice twice, are measured so many times for each size (2 to
-  /// kMostExhaustive), to see what the choice costs. That takes long, and is not part of `time`.
+  /// How often each algorithm is measured after the search of a size, and the choice twice as often, to see what the choice costs: 2
+  /// to kMostExhaustive times. 0: the search is all. It takes long, and is not part of `time`.
   std::uint32_t exhaustive = 0;
   static constexpr std::uint32_t kMostExhaustive = 1000;
 };

@@ -169,7 +169,7 @@ class Traffic {
   std::string wrong_;
 };
 
-/// Sends a message of so many bytes.
+/// Sends a message of `bytes` bytes, each with the value `fill`.
 inline core::Post send(Station& from, std::size_t bytes, std::byte fill = std::byte{5}) {
   const Buffer payload(bytes, fill);
   return from.connection->send({}, payload);
