@@ -1,6 +1,7 @@
 #include "runtime/connect.hpp"
 
 #include "core/signals.hpp"
+#include "runtime/crowding.hpp"
 #include "runtime/layers.hpp"
 #include "runtime/pace.hpp"
 
@@ -80,7 +81,8 @@ Status connect_endpoint(Job::Impl& job, EndpointParts& parts, const GatheredData
   state.least_transfer = gathered.least_transfer;
   state.through_sockets = gathered.through_sockets;
   state.tuning = gathered.tuning;
-  state.crowded = gathered.crowded;
+  const std::vector<std::size_t> processors = processors_of_hosts(state, gathered);
+  state.crowded = crowded_ranks(state, processors);
   state.near_serves_host =
       std::ranges::all_of(state.neighbours, [&](Rank rank) { return gathered.has_near[rank]; });
   state.collectives_of_all = collectives_of_all(state, gathered);
@@ -94,7 +96,7 @@ Status connect_endpoint(Job::Impl& job, EndpointParts& parts, const GatheredData
     add_segment(state, mine[id], std::move(known));
   }
   let_conduits_count(state);
-  set_pace(state);
+  set_pace(state, processors[state.host_of[state.rank]]);
   return build_layers(state);
 }
 

@@ -42,7 +42,7 @@ void tell_limits(const EndpointState& state, BlobWriter& out) {
       [](core::Conduit* conduit) { return conduit != nullptr && conduit->properties().through_sockets; });
   out.number(sockets ? 1 : 0);
   // Ranks in virtual time wait for no processor, and their times are the same on all machines.
-  out.number(!state.own_time && state.neighbours.size() > processors_of_host() ? 1 : 0);
+  out.number(state.own_time ? ~std::uint64_t{0} : processors_of_host());
   out.number(state.near != nullptr ? 1 : 0);
   for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
     const core::NativeCollectives* const native = conduit != nullptr ? conduit->collectives() : nullptr;
@@ -80,7 +80,7 @@ Status describe_endpoint(Job::Impl& job, EndpointParts& parts, std::vector<Local
       core::HiddenLayout::bytes(static_cast<std::uint64_t>(job.config.number("signals")), state.hidden)};
   const std::string cpus = topology::text_of(topology::cpus_of_this_thread());
   to_near.bytes(std::as_bytes(std::span(cpus)));
-  to_far.bytes({});  // only ranks of this host place each other
+  to_far.bytes(std::as_bytes(std::span(cpus)));  // by it they know whether this host is crowded
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
     const auto part = allocate_part(parts, sizes[id]);
     if (!part) return part.status();
@@ -109,7 +109,7 @@ Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData&
       gathered.far.read(in);
       gathered.least_transfer = std::min(gathered.least_transfer, in.number());
       gathered.through_sockets |= in.number() != 0;
-      gathered.crowded.push_back(in.number() != 0);
+      gathered.processors.push_back(in.number());
       gathered.has_near.push_back(in.number() != 0);
       gathered.near_collectives.push_back(in.number());
       gathered.far_collectives.push_back(in.number());

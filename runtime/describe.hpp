@@ -41,12 +41,12 @@ struct GatheredData {
   Reached far;
   std::uint64_t least_transfer = ~std::uint64_t{0};          ///< of all ranks
   bool through_sockets = false;                              ///< of any rank
-  std::vector<bool> crowded;                                 ///< [rank] its host
+  std::vector<std::uint64_t> processors;                     ///< [rank] that its host has; the most: no limit
   std::vector<bool> has_near;                                ///< [rank]
   std::vector<std::uint64_t> near_collectives;               ///< [rank]
   std::vector<std::uint64_t> far_collectives;                ///< [rank]
   std::shared_ptr<const std::vector<std::uint64_t>> tuning;  ///< what rank 0 says
-  std::vector<std::string> cpus;                             ///< [rank]; empty for those of other hosts
+  std::vector<std::string> cpus;                             ///< [rank] on which it may run
   std::vector<Blob> parts[kOwnSegments];  ///< not decoded yet: each endpoint reads them for itself
 };
 

@@ -1,7 +1,5 @@
 #include "runtime/pace.hpp"
 
-#include "runtime/host.hpp"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -22,7 +20,7 @@ bool arrivals_wake(const EndpointState& state) {
 
 }  // namespace
 
-void set_pace(EndpointState& state) {
+void set_pace(EndpointState& state, std::size_t processors) {
   if (state.own_time) {
     // Spins and yields take no time of a clock that is not the system's. So waits sleep at once, which takes its time.
     state.pacing.spins = state.pacing.fewest = 0;
@@ -33,10 +31,9 @@ void set_pace(EndpointState& state) {
   const auto cores = static_cast<std::size_t>(core::available_cores());
   core::Pacing& pacing = state.pacing;
   if (state.neighbours.size() > cores) pacing.spins = std::min(core::Pacing::kFewestSpins, pacing.most);
-  // A rank that is bound to a core sees only that core, though the host has more.
-  const std::size_t of_host = processors_of_host();
-  pacing.share_core((state.neighbours.size() + of_host - 1) / of_host);
-  if (state.neighbours.size() <= of_host) {
+  // A rank that is bound to a core sees only that core, though the ranks have more.
+  pacing.share_core((state.neighbours.size() + processors - 1) / processors);
+  if (state.neighbours.size() <= processors) {
     pacing.fewest = core::Pacing::kFewestWithCores;
     pacing.spins = std::max(pacing.spins, std::min(pacing.fewest, pacing.most));
   } else if (state.far != nullptr) {
