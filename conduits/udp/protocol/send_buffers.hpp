@@ -73,9 +73,9 @@ inline constexpr std::size_t kLeastPacket = 512;
 
 /// Puts and replies to gets up to this size travel in bundles, where they fit one.
 inline constexpr std::size_t kMostInline = 512;
-/// Puts up to this size can be copied, so that their source is free at once. Chosen: copying 4 KiB takes a tenth of the
-/// round trip that the source would be in use for.
-inline constexpr std::size_t kMostCopied = 4096;
+/// Puts up to this size can be copied, so that their source is free at once. Measured over loopback: to copy 16 KiB takes about 1 us,
+/// and a collective operation that waits for the acknowledgement instead takes 4 to 5 us longer.
+inline constexpr std::size_t kMostCopied = 16384;
 static_assert(kMostCopied <= LongMessage::kBytes);
 
 }  // namespace aqueduct::conduits::udp
