@@ -50,6 +50,8 @@ NetworkModel read_level(const Json& level, std::string& problem) {
   model.rendezvous_limit = member(level, "rendezvous_limit", kMostBytes, problem);
   model.copy_femtoseconds_per_byte = member(level, "copy_femtoseconds_per_byte", kMostTime, problem);
   model.reduce_femtoseconds_per_byte = member(level, "reduce_femtoseconds_per_byte", kMostTime, problem);
+  if (level.find("turn_ps") != nullptr)  // only where ranks share a processor, and not in earlier profiles
+    model.turn = Picoseconds(static_cast<std::int64_t>(member(level, "turn_ps", kMostTime, problem)));
   const Json* const costs = level.find("costs");
   if (costs == nullptr || costs->items.empty() || costs->items.size() > NetworkModel::kMostCosts) {
     if (problem.empty())

@@ -5,8 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <numeric>
+#include <random>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace aqueduct::sim {
 
@@ -88,6 +93,23 @@ void place_on_hosts(coll::Machine& machine, std::span<const Host> host_of, Rank 
     in_order = in_order && machine.slots[rank] == rank;
   }
   if (in_order) machine.slots.clear();
+}
+
+void mix_on_hosts(coll::Machine& machine, Rank ranks, std::uint64_t seed) {
+  if (machine.slots.empty()) {
+    machine.slots.resize(ranks);
+    std::iota(machine.slots.begin(), machine.slots.end(), Rank{0});
+  }
+  std::unordered_map<Rank, std::vector<Rank>> of_host;
+  for (Rank rank = 0; rank < ranks; ++rank) of_host[machine.host_of(rank)].push_back(rank);
+  std::mt19937_64 chance(seed);
+  for (Rank first = 0; first < ranks; ++first) {
+    std::vector<Rank>& members = of_host[machine.host_of(first)];
+    if (members.empty() || members.front() != first) continue;  // its host has had its turn
+    for (std::size_t left = members.size(); left > 1; --left)
+      std::swap(machine.slots[members[left - 1]], machine.slots[members[chance() % left]]);
+    members.clear();
+  }
 }
 
 }  // namespace aqueduct::sim

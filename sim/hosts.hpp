@@ -32,4 +32,7 @@ std::vector<Host> blocks_of(Rank ranks, Rank each);
 /// Errors: BadInput, if hosts differ so much that there are not enough slots.
 void place_on_hosts(coll::Machine& machine, std::span<const Host> host_of, Rank each);
 
+/// Changes the order of the ranks of each host by chance, as where nothing binds them: neighbours need not share a processor.
+void mix_on_hosts(coll::Machine& machine, Rank ranks, std::uint64_t seed);
+
 }  // namespace aqueduct::sim

@@ -21,6 +21,7 @@ const char* word_for(coll::Watcher::What what) noexcept {
     case coll::Watcher::What::copy: return "copy";
     case coll::Watcher::What::reduce: return "reduce";
     case coll::Watcher::What::compute: return "compute";
+    case coll::Watcher::What::receive: return "receive";
   }
   return "?";
 }

@@ -62,13 +62,15 @@ inline constexpr const char* kTooMuch =
 ///    processor posts a signal (o, and a message of 0 bytes) that raises the peer's counter.
 ///    A get of several runs is a get for each run in Strided::pieces; it is over when the last one is.
 ///
-/// 12. Shared processors. If a machine says so (Machine::cores), the ranks of a host share its C processors. A rank needs one for
-///    its looks and its work (1). It asks for one as soon as a look would execute a step, learn of a completion or end a call, and
-///    keeps it until a look has executed nothing; then the processor is free. When all else of a time has happened, free
-///    processors are given out, and the looks begin at once. First, a rank that has asked gets the one that it had last, unless
-///    another has had that since. Then other ranks that have asked, the first one first, of one time the lower rank, get what
-///    nobody has had yet or what has been free for `turn`: the one that has been free longest, of several the first. So a rank
-///    that has something to do goes on, and one that waits looks on for a while before it leaves its processor to others.
+/// 12. Shared processors. If a machine says so (Machine::cores), the R ranks of a host share its C processors: the i-th of them,
+///    in the order of their slots, has processor i·C/R, rounded down. A rank needs it for its looks and its work (1). It asks for it
+///    as soon as a look would execute a step, learn of a completion or end a call. The first of a processor's ranks to ask gets
+///    it at once. It keeps it until a look has executed nothing; then the processor goes round: for `turn` it stays with the rank
+///    that had it, then for `turn` with the next one of its ranks, and so on, as ranks that wait look and yield to one another. It is
+///    given to a rank that has asked as soon as it is with that one; at one time, where it takes no time to go round or nobody has had it,
+///    to the one that asked first, and of these to the first in the order of slots. All else of a time happens before. A look of such a
+///    rank begins with the work of `receive` for each put, signal, piece of a put (11) and answer of a get (6) whose head has
+///    reached its port since the look before.
 ///
 /// A message between ranks of different *levels* (Machine) takes o, L, g and G from the level of its two ends; and from the
 /// row of its n, if a level has several.
@@ -126,8 +128,8 @@ struct Machine {
   Strided strided = Strided::whole;
   Rank host = 1;            ///< how many consecutive slots share a host and its processors
   std::uint32_t cores = 0;  ///< processors of a host; 0: one for each rank
-  Picoseconds turn =
-      0;  ///< what it takes a processor to go over from a rank that begins to wait to another one
+  Picoseconds receive = 0;  ///< of a processor that ranks share, for each message
+  Picoseconds turn = 0;     ///< how long a processor stays with each rank that waits
   /// [rank] the slot it has on the machine, if hosts have different numbers of ranks, or neighbouring ranks are on different
   /// hosts. Empty: rank r has slot r. All differ.
   std::vector<Rank> slots = {};

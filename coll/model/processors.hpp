@@ -3,9 +3,6 @@
 #include "coll/model/loggp.hpp"
 
 #include <cstdint>
-#include <functional>
-#include <queue>
-#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -18,55 +15,55 @@ class Processors {
   Processors(const Machine& machine, Rank ranks);
 
   bool are_shared() const noexcept { return !cores_.empty(); }
-  /// The rank asks for a processor. Requires: it has none, and has not asked since it had one.
-  void ask(Rank rank, Picoseconds now);
-  /// The rank waits, so its processor is free.
+  /// The rank asks for its processor. Requires: it has it not, and has not asked since it had it.
+  void ask(Rank rank, Picoseconds now) noexcept;
+  /// The rank waits, so its processor goes round.
   void give_back(Rank rank, Picoseconds now) noexcept;
-  /// Gives free processors of the rank's host to those that have asked. Calls each(rank) for them: their looks begin now. To be
-  /// called whenever a rank has asked, and `turn` after one has given its processor back.
-  template <class Each>
-  void give_out(Rank of_host, Picoseconds now, const Each& each) {
-    const Rank host = machine_.host_of(of_host);
-    const std::size_t first = std::size_t{host} * machine_.cores;
-    for (std::size_t i = first; i < first + machine_.cores; ++i) {
-      Core& core = cores_[i];
-      if (core.taken || core.last == kNoRank || !seats_[core.last].asks) continue;
-      take(core, core.last);
-      each(core.last);
-    }
-    while (const Asked* const one = first_of(waiting_[host])) {
-      Core* const core = longest_free(host, now);
-      if (core == nullptr) return;
-      take(*core, one->second);
-      each(one->second);
+  /// Gives the processor of `rank` to one that has asked, if it has come to that one: calls each(that rank), whose look begins
+  /// now. If it comes there later: calls later(when, that rank), for this to be called again then. To be called whenever a rank has asked or
+  /// given its processor back.
+  template <class Each, class Later>
+  void give_out(Rank rank, Picoseconds now, const Each& each, const Later& later) {
+    Core& core = cores_[seats_[rank].core];
+    if (core.taken) return;
+    const Coming next = next_of(core);
+    if (next.to == kNoRank) return;
+    if (next.when <= now) {
+      take(core, next.to);
+      each(next.to);
+    } else {
+      later(next.when, next.to);
     }
   }
 
  private:
-  using Asked = std::pair<Picoseconds, Rank>;
-  using Waiting = std::priority_queue<Asked, std::vector<Asked>, std::greater<>>;  // the first one on top
   struct Core {
     Picoseconds free_since = 0;
     Rank last = kNoRank;  ///< who has it, or had it
     bool taken = false;
+    std::vector<Rank> ranks;  ///< those that share it, in the order in which it goes round
   };
   struct Seat {
     Picoseconds asked = 0;
     bool asks = false;
-    std::uint32_t core = 0;  ///< of all hosts
+    std::uint32_t core = 0;    ///< of all hosts
+    std::uint32_t number = 0;  ///< among the ranks of its core
+  };
+  struct Coming {
+    Picoseconds when = 0;
+    Rank to = kNoRank;
   };
 
-  const Asked* first_of(Waiting& waiting) const;
-  Core* longest_free(Rank host, Picoseconds now) noexcept;
+  Picoseconds comes_to(const Core& core, const Seat& seat) const noexcept;
+  Coming next_of(const Core& core) const noexcept;
   void take(Core& core, Rank rank) noexcept;
 
   const Machine& machine_;
-  std::vector<Core> cores_;       // [host][core]
-  std::vector<Seat> seats_;       // [rank]
-  std::vector<Waiting> waiting_;  // [host]; also some that have got a processor since
+  std::vector<Core> cores_;  // [host][core]
+  std::vector<Seat> seats_;  // [rank]
 
  public:
-  static constexpr std::uint64_t kBytesOfMember = sizeof(Asked);
+  static constexpr std::uint64_t kBytesOfMember = sizeof(Seat) + sizeof(Rank);
 };
 
 }  // namespace aqueduct::coll

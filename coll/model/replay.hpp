@@ -33,7 +33,7 @@ class Links {
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  enum class What : std::uint8_t { post, copy, reduce, compute };
+  enum class What : std::uint8_t { post, copy, reduce, compute, receive };
   /// The processor of a rank is busy. `peer` and `bytes` of what it posts.
   virtual void busy(Rank rank, What what, Picoseconds begin, Picoseconds end, Rank peer,
                     std::uint64_t bytes) = 0;

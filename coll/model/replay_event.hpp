@@ -26,7 +26,7 @@ struct ReplayEvent {
     // Processors.
     wake,
     go_on,
-    give_out,  ///< of the rank's host, if ranks share processors: when all else of the time has happened
+    give_out,  ///< the rank's processor, if ranks share processors: when all else of the time has happened
   };
   Picoseconds time = 0;
   std::uint64_t bytes = 0;

@@ -10,7 +10,9 @@ namespace aqueduct::coll {
 void ReplayStepped::go_on(Rank rank, Picoseconds now) {
   Looking& looking = looking_[rank];
   if (std::exchange(looking.posting, false)) {
-    if (looking.computing != 0) {
+    if (std::exchange(looking.receiving, false)) {
+      looking.lane = kBeginLook;
+    } else if (looking.computing != 0) {
       calls_of(rank)[std::exchange(looking.computing, std::uint8_t{0})].begun = true;
       looking.lane = kBeginLook;
     } else if (!end_post(rank, looking, now)) {
@@ -36,7 +38,7 @@ void ReplayStepped::rest(Rank rank, Looking& looking, Picoseconds now) {
   looking.looking = false;
   if (!processors_.are_shared()) return;
   processors_.give_back(rank, now);
-  push({.time = now + state_.machine.turn, .rank = rank, .kind = Kind::give_out});
+  push({.time = now, .rank = rank, .kind = Kind::give_out});
 }
 
 /// Whether a look that begins now is not in vain, so that the member asks for a processor that others could have.
@@ -58,6 +60,7 @@ bool ReplayStepped::would_do_something(Rank rank, const Looking& looking, Picose
 
 /// Learns of completions.
 bool ReplayStepped::begin_look(Rank rank, Looking& looking, Picoseconds now) {
+  if (!receive(rank, looking, now)) return false;
   looking.moved = false;
   while (!looking.due.empty()) {
     const Due due = looking.due.take_first();
@@ -67,6 +70,17 @@ bool ReplayStepped::begin_look(Rank rank, Looking& looking, Picoseconds now) {
   }
   looking.lane = 0;
   return true;
+}
+
+/// What has come is work of a processor that ranks share.
+bool ReplayStepped::receive(Rank rank, Looking& looking, Picoseconds now) {
+  const Picoseconds length = std::exchange(looking.arrived, 0U) * state_.machine.receive;
+  if (length == 0 || !processors_.are_shared()) return true;
+  const Picoseconds end =
+      state_.work(rank, state_.out.members[rank].busy, now, length, Watcher::What::receive, kNoRank, 0);
+  looking.posting = looking.receiving = true;
+  push({.time = end, .rank = rank, .kind = Kind::go_on});
+  return false;
 }
 
 /// Executes steps.

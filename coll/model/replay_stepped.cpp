@@ -115,10 +115,12 @@ void ReplayStepped::happen(const ReplayEvent& event) {
       state_.ports.hand_over(rank, event.time, event.bytes, next);
       return;
     case Kind::answer:
+      ++looking_[rank].arrived;
       next.time = state_.ports.take(event);
       next.kind = Kind::got;
       return push(next);
     case Kind::piece:
+      ++looking_[rank].arrived;
       next.time = state_.ports.take(event) + state_.ports.between(event.from, rank, event.bytes).latency;
       next.rank = event.from;
       next.from = rank;
@@ -138,7 +140,8 @@ void ReplayStepped::happen(const ReplayEvent& event) {
     case Kind::go_on: return go_on(rank, event.time);
     case Kind::give_out:
       return processors_.give_out(
-          rank, event.time, [&](Rank one) { push({.time = event.time, .rank = one, .kind = Kind::go_on}); });
+          rank, event.time, [&](Rank one) { push({.time = event.time, .rank = one, .kind = Kind::go_on}); },
+          [&](Picoseconds when, Rank one) { push({.time = when, .rank = one, .kind = Kind::give_out}); });
   }
 }
 
@@ -172,6 +175,7 @@ void ReplayStepped::arrive(const ReplayEvent& put) {
     if (state_.lane(put.rank, 0).step.wait_for == put.counter) go_ahead(put.rank, looking, 0);
     return;
   }
+  ++looking_[put.rank].arrived;
   add(put.rank, put.call, put.counter, put.add, state_.ports.take(put),
       [&](Picoseconds ready) { push({.time = ready, .rank = put.rank, .kind = Kind::wake}); });
 }

@@ -76,12 +76,14 @@ class ReplayStepped {
     bool moved = false;           ///< this look has executed a step
     bool raised = false;          ///< a step has raised an own counter at once
     bool posting = false;         ///< busy with a post, a copy, a reduction, or computing
+    bool receiving = false;       ///< busy with what has reached its port
     bool following = false;       ///< the post is `signal`
     std::uint8_t call = 0;        ///< whose step it executes
     std::uint8_t computing = 0;   ///< the call that begins after computing
     std::uint8_t unfinished = 0;  ///< calls
     std::uint32_t lane = 0;
     std::uint32_t piece = 0;       ///< of a put in pieces: the next
+    std::uint32_t arrived = 0;     ///< since the look before, where ranks share processors
     std::uint32_t unanswered = 0;  ///< gets of others that its port has yet to answer, if these are counted
     std::uint32_t ahead_until =
         0;  ///< the end of a pass in which the member runs ahead, in steps of lane 0; 0: it does not
@@ -125,6 +127,7 @@ class ReplayStepped {
   void rest(Rank rank, Looking& looking, Picoseconds now);
   bool would_do_something(Rank rank, const Looking& looking, Picoseconds now) noexcept;
   bool begin_look(Rank rank, Looking& looking, Picoseconds now);
+  bool receive(Rank rank, Looking& looking, Picoseconds now);
   bool look(Rank rank, Looking& looking, Picoseconds now);
   bool execute(Rank rank, Looking& looking, Lane& lane, Picoseconds now);
   bool work_here(Rank rank, Looking& looking, const Brief& step, Picoseconds now);

@@ -45,8 +45,10 @@ struct NetworkModel {
   std::uint32_t injection_depth = 64;             ///< puts in flight beyond which more are no faster
   std::uint64_t inline_limit = 0;                 ///< largest put whose source is free when the call returns
   std::uint64_t peak_bytes = 0;                   ///< smallest put that reaches 90 % of the bandwidth
-  std::uint64_t rendezvous_limit = 0;            ///< from this size on, puts go another way; 0: none was seen
-  std::uint64_t copy_femtoseconds_per_byte = 0;  ///< of a copy in this rank's memory
+  std::uint64_t rendezvous_limit = 0;  ///< from this size on, puts go another way; 0: none was seen
+  /// Of ranks that share a processor: how long one that waits keeps it before it yields it to the next one. 0: not measured.
+  Picoseconds turn{0};
+  std::uint64_t copy_femtoseconds_per_byte = 0;    ///< of a copy in this rank's memory
   std::uint64_t reduce_femtoseconds_per_byte = 0;  ///< of a sum of doubles
 
   std::span<const NetworkCost> costs() const noexcept { return {by_size.data(), sizes}; }

@@ -21,6 +21,10 @@ void add_network(CLI::App& app, Options& options, CommandLine& line) {
   app.add_option("--cores", options.cores, "processors that the ranks of a host share, if there are fewer")
       ->check(CLI::Range(1U, 1U << 20))
       ->type_name("N");
+  app.add_flag(
+      "--mixed", options.mixed,
+      "the ranks of a host sit on its processors in an order by chance (--seed); otherwise neighbours "
+      "share one");
   auto* const per_host =
       app.add_option("--ranks-per-host", options.ranks_per_host,
                      "so many neighbouring ranks share a host; the last host may have fewer")

@@ -22,6 +22,7 @@ struct Options {
   std::string network = "ideal";
   std::string profile;                   ///< in place of a network
   std::uint32_t cores = 0;               ///< of each host; 0: what the network says
+  bool mixed = false;                    ///< the ranks of a host are in an order by chance
   Rank ranks_per_host = 0;               ///< 0: what the network says
   sim::HostList hosts;                   ///< not given: what ranks_per_host says
   std::optional<coll::TreeRecipe> tree;  ///< of team-tree

@@ -30,12 +30,16 @@ std::string conduit_in(std::string_view text) {
   return root.at("conduit").get<std::string>();
 }
 
-/// What it takes a processor to go over to another rank (convention 12): the way of a message between two ranks on one processor,
-/// but for o. The flight of the message takes no time of its own there, unless it is longer.
-coll::Picoseconds turn_of(const core::NetworkProfile& profile, const NetworkModel& usual) {
+/// What shared processors cost (convention 12), from messages between two ranks on one processor. But for o, these take what their
+/// receiver does, and the turns of those that wait. Earlier profiles do not tell these two apart.
+void share_processors(coll::Machine& machine, const core::NetworkProfile& profile,
+                      const NetworkModel& usual) {
   const NetworkModel* const shared = profile.find("core");
-  if (shared == nullptr || shared->at(0).latency <= usual.at(0).latency) return 0;
-  return static_cast<coll::Picoseconds>(shared->at(0).latency.count());
+  if (shared == nullptr || shared->at(0).latency <= usual.at(0).latency) return;
+  const auto way = static_cast<coll::Picoseconds>(shared->at(0).latency.count());
+  const auto turn = static_cast<coll::Picoseconds>(shared->turn.count());
+  machine.turn = turn != 0 ? std::min(turn, way) : way;
+  machine.receive = way - machine.turn;
 }
 
 coll::Machine::Level level_of(const NetworkModel& model, Rank group) {
@@ -87,7 +91,7 @@ sim::Network network_of_profile(std::string_view text, const std::string& file, 
   machine.reduce_femtoseconds_per_byte = model->reduce_femtoseconds_per_byte;
   machine.strided = conduit == "smp" ? coll::Strided::whole : coll::Strided::pieces;
   machine.host = inside != nullptr ? kAllRanks : 1;
-  machine.turn = turn_of(read.profile, *model);
+  share_processors(machine, read.profile, *model);
   if (hosts.given()) use_levels(machine, inside, between, hosts, file);
   return out;
 }

@@ -65,6 +65,7 @@ sim::Network network_for(const Options& options, Rank ranks) {
         "--hosts LIST lets ranks share one\n",
         options.cores);
   }
+  if (options.mixed) sim::mix_on_hosts(network.machine, ranks, options.seed);
   return network;
 }
 

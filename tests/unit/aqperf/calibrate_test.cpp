@@ -98,6 +98,15 @@ TEST(CalibrationFit, TakesNothingAsLongerThanWhatMoreBytesTook) {
   EXPECT_EQ(sizes[2].crossing, 200);
 }
 
+TEST(CalibrationFit, TakesALongerMessageForNoLessWork) {
+  // The call with 1024 bytes returns before it has sent.
+  std::vector<MeasuredSize> sizes{
+      {8, 20, 60, 72, 90, 20}, {1024, 25, 30, 80, 95, 25}, {4096, 30, 90, 160, 200, 30}};
+  undisturb(sizes);
+  EXPECT_EQ(sizes[1].alone, 60);
+  EXPECT_EQ(sizes[2].alone, 90);
+}
+
 TEST(CalibrationFit, SettlesOnceTheShortestTrialsAgree) {
   EXPECT_FALSE(have_settled({100, 101}));
   EXPECT_TRUE(have_settled({900, 101, 100, 5000, 102}));

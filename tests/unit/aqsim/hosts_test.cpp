@@ -370,6 +370,29 @@ TEST(AqsimHosts, ShareTheProcessorsOfTheirHost) {
   EXPECT_EQ(time_of("1,1,1", 1), time_of("1,1,1", 0));
 }
 
+TEST(AqsimHosts, MayMixTheRanksOfAHost) {
+  coll::Machine machine;
+  machine.host = 4;
+  sim::mix_on_hosts(machine, 10, 7);
+  ASSERT_EQ(machine.slots.size(), 10u);
+  for (Rank rank = 0; rank < 10; ++rank) EXPECT_EQ(machine.host_of(rank), rank / 4) << rank;
+  std::vector<Rank> sorted = machine.slots;
+  std::ranges::sort(sorted);
+  for (Rank rank = 0; rank < 10; ++rank) EXPECT_EQ(sorted[rank], rank);
+  std::vector<Rank> other = machine.slots;
+  sim::mix_on_hosts(machine, 10, 8);
+  EXPECT_NE(machine.slots, other) << "another seed";
+  const auto time_of = [](std::uint64_t seed) {
+    Options options = hosts_options("all_gather", "8", "neighbours");
+    options.cores = 4;
+    options.mixed = seed != 0;
+    options.seed = seed;
+    return hosts_line(options).at("virtual_us").get<double>();
+  };
+  EXPECT_EQ(time_of(3), time_of(3));
+  EXPECT_GT(time_of(3), 0);
+}
+
 /// What the table chooses for a real team like this one.
 std::string choice_for(const coll::Shape& shape, coll::TeamTraits team) {
   const coll::ScratchLayout ample({.banks = 2, .counters = 65535, .bytes = std::uint64_t{1} << 50},

@@ -51,7 +51,21 @@ TEST(AqsimProfile, IsAMachineWithARowForEachSize) {
   EXPECT_EQ(network.machine.strided, coll::Strided::pieces);
   // A message to a rank on the same processor is seen when that has gone over.
   EXPECT_EQ(network.machine.turn, 7500u);
+  EXPECT_EQ(network.machine.receive, 0u) << "an earlier profile does not tell the two apart";
   EXPECT_FALSE(network.machine.shares_cores()) << "unless --cores says so";
+}
+
+TEST(AqsimProfile, TellsTurnsOfAProcessorFromWhatReceiversDo) {
+  const auto machine_with = [](int turn_ps) {
+    std::string core = level_of(7500);
+    core.insert(1, fmt::format(R"("turn_ps": {}, )", turn_ps));
+    const std::string levels = fmt::format(R"("host": {}, "core": {})", level_of(6000), core);
+    return network_of_profile(profile_of(core::machine_name(), 1, levels), "ours.json").machine;
+  };
+  EXPECT_EQ(machine_with(1500).turn, 1500u);
+  EXPECT_EQ(machine_with(1500).receive, 6000u);
+  EXPECT_EQ(machine_with(9000).turn, 7500u) << "a turn is no longer than a message takes";
+  EXPECT_EQ(machine_with(9000).receive, 0u);
 }
 
 TEST(AqsimProfile, OfAnotherMachineOrVersionIsRefused) {

@@ -172,7 +172,8 @@ TEST(Replay, RanksOfAHostShareItsProcessors) {
   EXPECT_EQ(times(2, 7), std::pair(1010ul, 1010ul));
   // The second one posts from 10 to 20, or from 17 to 27.
   EXPECT_EQ(times(1, 0), std::pair(1020ul, 1010ul));
-  EXPECT_EQ(times(1, 7), std::pair(1027ul, 1010ul));
+  // At 1010 the second one has the processor for the 141st time, at 1027 for the second time after that.
+  EXPECT_EQ(times(1, 7), std::pair(1010ul + 3 * 7, 1010ul));
   // Or from 1210 to 1220. The message of the second one is in place at 2220, before that leaves the processor.
   EXPECT_EQ(times(1, 1200), std::pair(1220ul + 1200, 1220ul));
 }
@@ -212,8 +213,23 @@ TEST(Replay, ARankThatWaitsShortlyGoesOnBeforeOthers) {
     return std::pair(out.members[0].ended, out.members[1].ended);
   };
   EXPECT_EQ(ends(60), std::pair(70ul, 70ul + 60 + 10));
-  // With a turn of 7 the other one posts from 17 to 27, and nobody has had the processor since when the source is free.
-  EXPECT_EQ(ends(7), std::pair(70ul, 27ul));
+  // With a turn of 7 the other one posts from 17 to 27. When the source is free, the processor is with that one, until 27 + 5 * 7.
+  EXPECT_EQ(ends(7), std::pair(72ul, 27ul));
+}
+
+TEST(Replay, ReceivingIsWorkOfASharedProcessor) {
+  // Two messages reach member 0 at 1010 and 1110; its look at 1110 takes 2 x 100 before it sees them.
+  Machine machine = two_for_a_processor();
+  machine.receive = 100;
+  const Steps two{signal_to(0, 0), signal_to(0, 0)};
+  const auto ends = [&](const Machine& on) {
+    const Replayed out = replay_listed({{{wait_only(0, 2)}}, {{}}, {two}, {{}}}, on);
+    EXPECT_EQ(out.problem, "");
+    return std::pair(out.members[0].ended, out.members[0].busy);
+  };
+  EXPECT_EQ(ends(machine), std::pair(1110ul + 2 * 100, 200ul));
+  machine.cores = 2;
+  EXPECT_EQ(ends(machine), std::pair(1110ul, 0ul)) << "with a processor of its own it is part of L";
 }
 
 TEST(Replay, WhoWaitsLeavesTheProcessorToOthersUntilItCanGoOn) {

@@ -28,7 +28,7 @@ class Obvious {
       member.arrivals.resize(counters_);
       events_.insert({{calls[rank], 3, rank, number_++}, {}});
     }
-    if (machine.shares_cores()) cores_.resize(std::size_t{machine.hosts(shape.ranks)} * machine.cores);
+    if (machine.shares_cores()) seat(shape.ranks);
   }
   /// When each member's call ends.
   std::vector<Picoseconds> ends() {
@@ -36,16 +36,20 @@ class Obvious {
       const auto [key, message] = *events_.begin();
       events_.erase(events_.begin());
       now_ = key.time;
+      if (key.what == 0) ++members_[message.to].arrived;
       if (key.what == 0) take(message);
       if (key.what == 1) members_[message.to].arrivals[message.counter] += message.add;
-      if (key.what == 2) {
+      if (key.what == 2 || key.what == 6) {
         Member& member = members_[key.rank];
-        if (message.counter != kNoCounter) member.arrivals[message.counter] += 1;
-        if (message.bytes > 0) member.learns = true;
-        if (message.bytes > 0) --member.unfree;
+        // Where processors are shared, a look may begin later than the source is free, and only then the member learns of it.
+        if (!cores_.empty() && message.bytes > 0)
+          member.free_now.push_back(message.counter);
+        else
+          learn(member, message.counter, message.bytes > 0);
       }
-      if (key.what == 5) give_out(machine_.host_of(key.rank));
-      if (key.what == 1 || key.what == 2) events_.insert({{now_, 4, key.rank, number_++}, {}});
+      if (key.what == 5) give_out(cores_[members_[key.rank].core]);
+      if (key.what == 1 || key.what == 2 || key.what == 6)
+        events_.insert({{now_, 4, key.rank, number_++}, {}});
       if (key.what == 3) members_[key.rank].called = true;
       if (key.what == 3 || key.what == 4) go_on(key.rank);
     }
@@ -57,12 +61,13 @@ class Obvious {
  private:
   struct Key {
     Picoseconds time;
-    // 0 a head, 1 in place, 2 a source is free, 3 the call, 4 the processor goes on, 5 processors are given out
+    // 0 a head, 1 in place, 2 a source is free, 3 the call, 4 the processor goes on, 5 processors are given out; 6 as 2, of a
+    // message that leaves as soon as a processor that goes on has handed it over
     int what;
     Rank rank;
     std::uint64_t number;
     bool operator<(const Key& other) const {
-      const auto order = [](int one) { return one >= 4 ? one - 1 : one; };
+      const auto order = [](int one) { return one == 6 ? 4 : one == 5 ? 5 : std::min(one, 3); };
       return std::tuple(time, order(what), rank, number) <
              std::tuple(other.time, order(other.what), other.rank, other.number);
     }
@@ -75,8 +80,10 @@ class Obvious {
     std::uint32_t add = 0;
   };
   struct Core {
+    std::vector<Rank> ranks;
+    std::size_t with = 0;  // which of them
     Picoseconds since = 0;
-    Rank last = kNoRank;
+    bool used = false;
     bool taken = false;
   };
   struct Member {
@@ -88,15 +95,23 @@ class Obvious {
     Picoseconds takes = 0;
     Picoseconds over = 0;
     Picoseconds sources = 0;
-    std::uint32_t unfree = 0;  // sources
-    bool learns = false;       // that one is free
-    bool has = false;          // a processor, if they are shared
+    std::uint32_t unfree = 0;       // sources, as far as it knows
+    std::vector<Counter> free_now;  // what it learns when its next look begins
+    std::size_t core = 0;           // if they are shared
+    bool has = false;               // that
+    bool looks = false;             // a look has begun, with a processor that others share
+    bool moved = false;             // that look has executed a step
+    std::uint32_t arrived = 0;
     bool asks = false;
     bool looked = false;
     Picoseconds asked = 0;
     std::vector<std::uint32_t> arrivals;
   };
 
+  static void learn(Member& member, Counter done, bool of_source) {
+    if (done != kNoCounter) member.arrivals[done] += 1;
+    if (of_source) --member.unfree;
+  }
   void take(const Message& message) {
     Member& member = members_[message.to];
     const LogGP& link = machine_.between(message.from, message.to, message.bytes);
@@ -107,11 +122,21 @@ class Obvious {
   void go_on(Rank rank) {
     Member& member = members_[rank];
     if (!cores_.empty() && !member.has) return ask(rank);
-    if (member.free <= now_) member.learns = false;
+    if (member.has && member.free <= now_ && !member.looks) {
+      const Picoseconds work = std::exchange(member.arrived, 0U) * machine_.receive;
+      if (work != 0) {
+        member.free = now_ + work;
+        events_.insert({{member.free, 4, rank, number_++}, {}});
+        return;
+      }
+      member.looks = true;
+      for (const Counter done : std::exchange(member.free_now, {})) learn(member, done, true);
+    }
     while (member.called && member.free <= now_ && member.next < member.steps.size()) {
       const Step& step = member.steps[member.next];
       if (step.wait_for != kNoCounter && member.arrivals[step.wait_for] < step.wait_until) break;
       ++member.next;
+      member.moved = true;
       if (step.kind != Step::Kind::put && step.kind != Step::Kind::signal) {
         if (step.done != kNoCounter) ++member.arrivals[step.done];
         continue;
@@ -127,7 +152,8 @@ class Obvious {
       if (bytes > 0) member.sources = std::max(member.sources, left);
       if (step.done != kNoCounter || bytes > 0) {
         const Picoseconds when = bytes > 0 ? left : posted;
-        events_.insert({{when, 2, rank, number_++}, {.bytes = bytes, .counter = step.done}});
+        const bool at_once = bytes > 0 && left == posted && !cores_.empty();
+        events_.insert({{when, at_once ? 6 : 2, rank, number_++}, {.bytes = bytes, .counter = step.done}});
         if (bytes > 0) ++member.unfree;
       }
       member.free = posted;
@@ -137,18 +163,19 @@ class Obvious {
         (cores_.empty() || member.unfree == 0))
       member.over = now_;
     if (member.has && member.free <= now_) {
+      member.looks = false;
+      if (std::exchange(member.moved, false) || !member.free_now.empty()) return go_on(rank);
       member.has = false;
-      for (Core& core : cores_) {
-        if (core.taken && core.last == rank) core = {now_, rank, false};
-      }
-      events_.insert({{now_ + machine_.turn, 5, rank, number_++}, {}});
+      cores_[member.core].taken = false;
+      cores_[member.core].since = now_;
+      events_.insert({{now_, 5, rank, number_++}, {}});
     }
   }
   /// The member has no processor. It asks for one if it can go on.
   void ask(Rank rank) {
     Member& member = members_[rank];
     if (!member.called || member.asks) return;
-    if (member.looked && !member.learns) {
+    if (member.looked && member.free_now.empty()) {
       if (member.next == member.steps.size()) return;
       const Step& step = member.steps[member.next];
       if (step.wait_for != kNoCounter && member.arrivals[step.wait_for] < step.wait_until) return;
@@ -157,30 +184,47 @@ class Obvious {
     member.asked = now_;
     events_.insert({{now_, 5, rank, number_++}, {}});
   }
-  void give_out(Rank host) {
-    for (std::uint32_t i = 0; i < machine_.cores; ++i) {
-      Core& core = cores_[std::size_t{host} * machine_.cores + i];
-      if (!core.taken && core.last != kNoRank && members_[core.last].asks) take(core, core.last);
-    }
-    while (true) {
-      Rank first = kNoRank;
-      for (Rank rank = 0; rank < members_.size(); ++rank) {
-        if (machine_.host_of(rank) != host || !members_[rank].asks) continue;
-        if (first == kNoRank || members_[rank].asked < members_[first].asked) first = rank;
+  void seat(Rank ranks) {
+    for (Rank host = 0; host < machine_.hosts(ranks); ++host) {
+      std::map<Rank, Rank> by_slot;
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        if (machine_.host_of(rank) == host) by_slot[machine_.slot_of(rank)] = rank;
       }
-      if (first == kNoRank) return;
-      Core* best = nullptr;
-      for (std::uint32_t i = 0; i < machine_.cores; ++i) {
-        Core& core = cores_[std::size_t{host} * machine_.cores + i];
-        if (core.taken || (core.last != kNoRank && core.since + machine_.turn > now_)) continue;
-        if (best == nullptr || core.since < best->since) best = &core;
+      std::vector<Core> cores(machine_.cores);
+      std::size_t i = 0;
+      for (const auto& [slot, rank] : by_slot) {
+        const std::size_t of_host = by_slot.size() > machine_.cores ? i * machine_.cores / by_slot.size() : i;
+        cores[of_host].ranks.push_back(rank);
+        members_[rank].core = cores_.size() + of_host;
+        ++i;
       }
-      if (best == nullptr) return;
-      take(*best, first);
+      cores_.insert(cores_.end(), cores.begin(), cores.end());
     }
   }
-  void take(Core& core, Rank rank) {
-    core = {core.since, rank, true};
+  /// Lets the processor go round, turn by turn, up to now, and gives it to the rank with which it is then, if that has asked.
+  void give_out(Core& core) {
+    const auto asks = [&](Rank rank) { return members_[rank].asks; };
+    if (core.taken || std::none_of(core.ranks.begin(), core.ranks.end(), asks)) return;
+    if (!core.used || machine_.turn == 0) {
+      std::size_t first = core.ranks.size();
+      for (std::size_t i = 0; i < core.ranks.size(); ++i) {
+        if (!asks(core.ranks[i])) continue;
+        if (first == core.ranks.size() || asked(core, i) < asked(core, first)) first = i;
+      }
+      core.with = first;
+      return take(core);
+    }
+    while (core.since + machine_.turn <= now_) {
+      core.since += machine_.turn;
+      core.with = (core.with + 1) % core.ranks.size();
+    }
+    if (asks(core.ranks[core.with])) return take(core);
+    events_.insert({{core.since + machine_.turn, 5, core.ranks[core.with], number_++}, {}});
+  }
+  Picoseconds asked(const Core& core, std::size_t i) const { return members_[core.ranks[i]].asked; }
+  void take(Core& core) {
+    const Rank rank = core.ranks[core.with];
+    core.used = core.taken = true;
     members_[rank].free = now_;
     members_[rank].has = true;
     members_[rank].asks = false;

@@ -60,6 +60,7 @@ TEST(Replay, IsWhatOneListOfEventsGives) {
         machine.host = 2 + chance() % 4;
         machine.cores = 1 + chance() % 3;
         machine.turn = chance() % 2 * (chance() % 300);
+        machine.receive = chance() % 2 * (chance() % 200);
       }
       const std::vector<Picoseconds> calls = random_calls(chance, ranks);
       ReplayOptions options;

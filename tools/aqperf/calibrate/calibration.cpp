@@ -13,9 +13,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <vector>
+
+#include <sched.h>
 
 namespace aqueduct::perf {
 namespace {
@@ -93,7 +96,7 @@ class Measuring {
       const double from = now();
       for (int turn = 0; turn < turns_of(bytes) && (begins() || answers()); ++turn) {
         send(bytes);
-        require(wait_until(ep_, kSlot, ++heard_, peer_), "wait_until");
+        hear(bytes);
       }
       const double time = (now() - from) / turns_of(bytes);
       require(ep_.wait_implicit(), "wait_implicit");
@@ -113,6 +116,31 @@ class Measuring {
       }
       require(ep_.wait_implicit(), "wait_implicit");
       return usual_of(hops);
+    });
+  }
+  /// How long a rank that waits keeps the processor that both share: this one yields many times while its peer waits, and each time
+  /// that one looks and yields too.
+  double turn() {
+    constexpr int kYields = 64;  // chosen: soon over, before a wait sleeps
+    return usual([&] {
+      if (answers()) {
+        require(wait_until(ep_, kSlot, ++heard_, peer_), "wait_until");
+        send(8);
+        require(ep_.wait_implicit(), "wait_implicit");
+        return 0.0;
+      }
+      if (!begins()) return 0.0;
+      std::vector<double> turns;
+      for (int i = 0; i < kYields; ++i) {
+        const double from = now();
+        static_cast<void>(ep_.progress());
+        ::sched_yield();
+        turns.push_back((now() - from) / 2);
+      }
+      send(8);
+      require(wait_until(ep_, kSlot, ++heard_, peer_), "wait_until");
+      require(ep_.wait_implicit(), "wait_implicit");
+      return usual_of(turns);
     });
   }
   /// Of a processor, for a put with signal while nothing else is on its way.
@@ -218,8 +246,17 @@ class Measuring {
   template <class Send>
   void round_trip(std::size_t bytes, const Send& send_first) {
     if (begins()) send_first();
-    if (begins() || answers()) require(wait_until(ep_, kSlot, ++heard_, peer_), "wait_until");
+    if (begins() || answers()) hear(bytes);
     if (answers()) send(bytes);
+  }
+  /// Waits for the peer's put, and looks at it as its receiver would. Memory that only its writer touches stays in that one's cache,
+  /// and to write it again costs much less.
+  void hear(std::size_t bytes) {
+    require(wait_until(ep_, kSlot, ++heard_, peer_), "wait_until");
+    constexpr std::size_t kLine = 64;
+    const std::span<std::byte> mine = session_.mine();
+    for (std::size_t at = 0; at < bytes; at += kLine)
+      static_cast<void>(*const_cast<volatile std::byte*>(&mine[at]));
   }
   double stream(std::size_t bytes, std::size_t count) {
     const double from = now();
@@ -269,10 +306,12 @@ Calibration calibrate(Session& session) {
     sizes[i].interval = measuring.interval(kSizes[i]);
     sizes[i] = session.share(sizes[i]);
   }
+  const double turn = on_one ? session.share(measuring.turn()) : 0;
   std::vector<MeasuredSize> measured(sizes.begin(), sizes.end());
   undisturb(measured);
   NetworkModel& model = found.model;
   model.origin = NetworkModel::Origin::profile;
+  model.turn = Picoseconds(std::llround(turn * 1000));
   const std::vector<NetworkCost> costs = fit_costs(measured);
   model.sizes = static_cast<std::uint32_t>(std::min(costs.size(), NetworkModel::kMostCosts));
   std::copy_n(costs.begin(), model.sizes, model.by_size.begin());

@@ -42,6 +42,9 @@ void undisturb(std::vector<MeasuredSize>& sizes) {
     // An interval is a difference of two times, so what disturbs the shorter one makes it too short, or nothing.
     if (next.interval > 0) here.interval = std::min(here.interval, next.interval);
   }
+  // A longer message is no less work for the processor: what its call leaves to do, the wait behind it does.
+  for (std::size_t i = 1; i < sizes.size(); ++i)
+    sizes[i].alone = std::max(sizes[i].alone, sizes[i - 1].alone);
 }
 
 std::vector<NetworkCost> fit_costs(const std::vector<MeasuredSize>& sizes) {

@@ -32,6 +32,7 @@ ordered_json level_as_json(const Calibration& calibration) {
   level["rendezvous_limit"] = model.rendezvous_limit;
   level["copy_femtoseconds_per_byte"] = model.copy_femtoseconds_per_byte;
   level["reduce_femtoseconds_per_byte"] = model.reduce_femtoseconds_per_byte;
+  if (model.turn.count() != 0) level["turn_ps"] = model.turn.count();
   for (const NetworkCost& cost : model.costs()) {
     level["costs"].push_back({{"bytes", cost.bytes},
                               {"latency_ps", cost.latency.count()},
