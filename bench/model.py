@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what algorithms take here with what the model of messages predicts for them.
 
-  bench/model.py [--conduit smp|udp] [--ranks N] [--bin DIR]
+  bench/model.py [--conduit smp|udp|ofi|ucx|ibv] [--ranks N] [--bin DIR]
 
 Measures a fresh profile (aqperf calibrate), and what a call costs the engine itself: how much longer a flat broadcast of 8 B between
 two ranks takes than its message. That one is not judged. Then measures every algorithm of some collective operations, forced by its setting, in
@@ -31,7 +31,7 @@ OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "all_to_all", "red
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--conduit", default="smp", choices=("smp", "udp"))
+    parser.add_argument("--conduit", default="smp", choices=("smp", "udp", "ofi", "ucx", "ibv"))
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", help="has aqperf and aqsim")
     parser.add_argument("--operations", nargs="+", default=OPERATIONS, choices=OPERATIONS, metavar="OP")

@@ -73,9 +73,13 @@ coll::Machine read_machine(NetworkReader& reader, const std::string& name) {
   machine.reduce_femtoseconds_per_byte = reader.per_byte("reduce_ns_per_byte", 0);
   const std::string strided = reader.word("strided", "whole");
   if (strided != "whole" && strided != "pieces") reader.wrong("strided", "is whole or pieces");
+  const std::string gets = reader.word("gets", "messages");
+  if (gets != "messages" && gets != "reads") reader.wrong("gets", "is messages or reads");
+  machine.gets = gets == "reads" ? coll::Gets::reads : coll::Gets::messages;
   machine.strided = strided == "whole" ? coll::Strided::whole : coll::Strided::pieces;
   machine.cores = reader.count("cores", 0);
   machine.turn = reader.time("turn_us", 0);
+  machine.receive = reader.time("receive_us", 0);
   return machine;
 }
 

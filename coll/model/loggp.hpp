@@ -39,6 +39,8 @@ inline constexpr const char* kTooMuch =
 /// 6. Gets. A get is a post whose message has 0 bytes and goes to the owner as in 1 to 4. When it is in place at the owner (4),
 ///    it hands n bytes over to the owner's port for sending (2), without the owner's processor. The answer flies (3) and is
 ///    received (4) at the member that asked. The bytes are there, and the get is over, at that b + n·G.
+///    If a machine says so (Gets::reads), ranks of a host map one another's memory: the member reads n bytes itself. Its
+///    processor is busy for o + L + n·G, then the get is over, and there is no message.
 /// 7. Looks. A *look* goes over the lanes from 0 up; each executes steps until it has to wait for a counter. A look goes over
 ///    the lanes again if a step has raised a counter of the own rank at once (`done` of nothing, copy, reduce, signal, empty
 ///    put). If it has executed a step, another look follows at once. Otherwise the processor is idle until a
@@ -98,6 +100,9 @@ struct LogGP {
 /// How a put of several runs goes (convention 11).
 enum class Strided : std::uint8_t { whole, pieces };
 
+/// How a get goes (convention 6).
+enum class Gets : std::uint8_t { messages, reads };
+
 /// What a schedule is replayed on: levels of ranks that are close to one another, the innermost first. Ranks a and b meet
 /// at the first level whose groups of consecutive slots, `group` in each, hold both; at the last level if none does.
 struct Machine {
@@ -126,6 +131,7 @@ struct Machine {
   std::uint64_t copy_femtoseconds_per_byte = 0;
   std::uint64_t reduce_femtoseconds_per_byte = 0;
   Strided strided = Strided::whole;
+  Gets gets = Gets::messages;
   Rank host = 1;            ///< how many consecutive slots share a host and its processors
   std::uint32_t cores = 0;  ///< processors of a host; 0: one for each rank
   Picoseconds receive = 0;  ///< of a processor that ranks share, for each message

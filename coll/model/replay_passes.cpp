@@ -14,7 +14,8 @@ namespace aqueduct::coll {
 // operation only if its port has answered all gets, which are counted for that. Before the operation it does so too if it
 // hopes that nobody gets from it so early.
 bool ReplayStepped::may_run_ahead() const noexcept {
-  return state_.calls.size() == 1 && state_.options.watcher == nullptr && !state_.machine.shares_cores();
+  return state_.calls.size() == 1 && state_.options.watcher == nullptr && !state_.machine.shares_cores() &&
+         state_.machine.gets == Gets::messages;
 }
 
 /// Counts who is to answer how many gets.

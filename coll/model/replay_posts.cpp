@@ -8,6 +8,7 @@ namespace aqueduct::coll {
 
 /// The processor is busy with a post. True: it takes no time.
 bool ReplayStepped::begin_post(Rank rank, Looking& looking, const Brief& step, Picoseconds now) {
+  if (reads(rank, step)) return begin_read(rank, looking, step, now);
   if (step.kind == Step::Kind::get) note_get();
   const std::uint64_t bytes = state_.in_pieces(step) ? step.bytes : step.all_bytes();
   const std::uint64_t sent = step.kind == Step::Kind::get ? 0 : bytes;
@@ -19,6 +20,24 @@ bool ReplayStepped::begin_post(Rank rank, Looking& looking, const Brief& step, P
   // What a member raises at others it has mostly waited for itself: by this number the cache is told what it will look at.
   push({.time = end, .rank = rank, .counter = step.raise, .kind = Kind::go_on, .call = looking.call});
   return false;
+}
+
+/// Convention 6 where members read one another's memory.
+bool ReplayStepped::reads(Rank rank, const Brief& step) const noexcept {
+  const Machine& machine = state_.machine;
+  return step.kind == Step::Kind::get && machine.gets == Gets::reads &&
+         machine.host_of(rank) == machine.host_of(step.peer);
+}
+
+bool ReplayStepped::begin_read(Rank rank, Looking& looking, const Brief& step, Picoseconds now) {
+  const std::uint64_t bytes = step.all_bytes();
+  const LogGP& link = state_.ports.between(rank, step.peer, bytes);
+  const Picoseconds length = link.overhead + link.latency + link.bytes_time(bytes);
+  const Picoseconds end =
+      state_.work(rank, state_.out.members[rank].busy, now, length, Watcher::What::copy, step.peer, bytes);
+  looking.posting = true;
+  push({.time = end, .rank = rank, .kind = Kind::go_on});
+  return false;  // it takes time: L is not 0
 }
 
 /// What the processor was busy with is over: hands over what was posted. False: it is busy with the next piece.
@@ -33,7 +52,7 @@ bool ReplayStepped::end_post(Rank rank, Looking& looking, Picoseconds now) {
   }
   Lane& lane = state_.lane(rank, looking.lane);
   const Brief& step = lane.step;
-  if (step.kind == Step::Kind::copy || step.kind == Step::Kind::reduce) {
+  if (step.kind == Step::Kind::copy || step.kind == Step::Kind::reduce || reads(rank, step)) {
     over_at_once(rank, looking, lane, now);
     return true;
   }

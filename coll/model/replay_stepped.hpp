@@ -138,6 +138,8 @@ class ReplayStepped {
   // Posts: replay_posts.cpp. Likewise.
   bool begin_post(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
   bool end_post(Rank rank, Looking& looking, Picoseconds now);
+  bool reads(Rank rank, const Brief& step) const noexcept;
+  bool begin_read(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
   void hand_over_put(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
   void hand_over_piece(Rank rank, Looking& looking, const Brief& step, Picoseconds now);
   bool follow(Rank rank, Looking& looking, std::int32_t pieces, std::uint32_t call, Picoseconds now);

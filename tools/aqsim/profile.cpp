@@ -89,7 +89,9 @@ sim::Network network_of_profile(std::string_view text, const std::string& file, 
   machine.levels = {level_of(*model, kAllRanks)};
   machine.copy_femtoseconds_per_byte = model->copy_femtoseconds_per_byte;
   machine.reduce_femtoseconds_per_byte = model->reduce_femtoseconds_per_byte;
-  machine.strided = conduit == "smp" ? coll::Strided::whole : coll::Strided::pieces;
+  const bool mapped = conduit == "smp";
+  machine.strided = mapped ? coll::Strided::whole : coll::Strided::pieces;
+  machine.gets = mapped ? coll::Gets::reads : coll::Gets::messages;
   machine.host = inside != nullptr ? kAllRanks : 1;
   share_processors(machine, read.profile, *model);
   if (hosts.given()) use_levels(machine, inside, between, hosts, file);

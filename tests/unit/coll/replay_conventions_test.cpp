@@ -178,6 +178,29 @@ TEST(Replay, RanksOfAHostShareItsProcessors) {
   EXPECT_EQ(times(1, 1200), std::pair(1220ul + 1200, 1220ul));
 }
 
+TEST(Replay, GetsWithinAHostMayBeReads) {
+  Machine machine = kHand;
+  machine.host = 2;
+  Step get = put_bytes(1, 50, 0);
+  get.kind = Step::Kind::get;
+  get.raise = kNoCounter;
+  get.done = 0;
+  const auto gets_from = [&](Rank owner) {
+    get.peer = owner;
+    return replay_listed({{{get, wait_only(0, 1)}}, {{}}, {{}}}, machine);
+  };
+  machine.gets = Gets::reads;
+  const Replayed read = gets_from(1);
+  EXPECT_EQ(read.problem, "");
+  EXPECT_EQ(read.members[0].ended, 10u + 1000 + 50);
+  EXPECT_EQ(read.members[0].busy, 10u + 1000 + 50);
+  EXPECT_EQ(read.messages, 0u);
+  EXPECT_EQ(gets_from(2).members[0].ended, 10u + 1000 + 1000 + 50 + 0)
+      << "of another host: asked for, and sent";
+  machine.gets = Gets::messages;
+  EXPECT_EQ(gets_from(1).members[0].ended, gets_from(2).members[0].ended);
+}
+
 /// Members 0 and 1 on one host, 2 and 3 on another, with a processor for each host.
 Machine two_for_a_processor() {
   Machine machine = kHand;
