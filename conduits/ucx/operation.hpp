@@ -15,8 +15,12 @@ namespace aqueduct::conduits::ucx {
 
 class Operations;
 
-/// Chosen: copying up to this many bytes costs less than waiting for the source.
-inline constexpr std::size_t kMostInject = 1024;
+/// Copying up to this many bytes costs less than waiting for the source. Measured over TCP between two ranks: a collective operation
+/// with blocks of 2 to 8 KiB takes 0.75 to 0.9 of the time, and puts by themselves as long.
+inline constexpr std::size_t kMostInject = 8192;
+/// Pieces of a put or get, whose list is stored where an injected put's bytes would be. Chosen.
+inline constexpr std::size_t kMostPieces = 64;
+static_assert(kMostPieces * sizeof(ucp_dt_iov_t) <= kMostInject);
 
 /// An outstanding operation of the layers above.
 struct Operation {

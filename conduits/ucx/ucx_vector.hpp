@@ -42,9 +42,6 @@ class Vector final : public core::NativeVector {
 
  private:
   using Entry = OwnerLock::Entry;
-  /// The list of pieces of one call is stored where an injected put's bytes would be.
-  static constexpr std::size_t kMostPieces = kMostInject / sizeof(ucp_dt_iov_t);
-
   core::PieceLimits limits() const noexcept { return {1, kMostPieces, max_transfer_}; }
   core::Post put_by_network(Peer& peer, Operation& operation, const RemoteKey& place, std::uint64_t offset,
                             std::span<const core::Bytes> from) noexcept;
