@@ -142,7 +142,9 @@ SegmentId add_segment(EndpointState& state, const LocalPart& mine, KnownParts kn
   const SegmentId id = state.segments.add(mine.memory, std::move(known.parts), known.first);
   state.segments[id].team = known.team;
   state.segments[id].attached = mine.attached;
-  state.segments.set_window(id, state.rank, mine.memory.data(), mine.memory.size(), /*for_values=*/quiet);
+  // An empty part is not mapped, also where the program has attached nothing at some address.
+  std::byte* const at = mine.memory.empty() ? nullptr : mine.memory.data();
+  state.segments.set_window(id, state.rank, at, mine.memory.size(), /*for_values=*/quiet);
   return id;
 }
 

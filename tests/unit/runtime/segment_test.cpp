@@ -114,6 +114,31 @@ TEST(SegmentOfAllRanks, MayOutliveItsJob) {
   }
 }
 
+// The address of nothing that a program attaches is no memory.
+TEST(SegmentOfAllRanks, WithoutBytesIsNotMapped) {
+  Config config;
+  ASSERT_TRUE(config.set("segment_bytes", "4K"));
+  auto job = Job::in_process(2, config);
+  ASSERT_TRUE(job);
+  job->run_each([](Endpoint& ep) {
+    std::array<std::byte, 64> own{};
+    const auto segment = Segment::attach(ep, std::span(own).first(ep.rank() == 0 ? 0 : own.size()));
+    ASSERT_TRUE(segment);
+    EXPECT_EQ(map_all(ep, segment->id()), 1u) << "that of rank 1 alone";
+    for (Rank rank = 0; rank < 2; ++rank) {
+      EXPECT_EQ(is_mapped(ep, rank, segment->id()), rank == 1) << rank;
+      EXPECT_EQ(segment->is_mapped(rank), rank == 1) << rank;
+    }
+    EXPECT_EQ(mapped_ranks(ep, segment->id()), std::vector<Rank>{1});
+    EXPECT_EQ(ep.local(segment->at<std::byte>(0), 0), nullptr);
+    EXPECT_EQ(base_of(ep, 0, segment->id()), 0u);
+    EXPECT_TRUE(put(ep, segment->at<std::byte>(0), std::span<const std::byte>())) << "nothing to nothing";
+    ASSERT_TRUE(ep.barrier());
+    EXPECT_TRUE(Segment(*segment).release());
+  });
+  EXPECT_TRUE(job->finish());
+}
+
 // A rank that has come far in numbers takes the others of its team along.
 TEST(SegmentOfATeam, HasANumberThatNoMemberHasUsed) {
   Config config;
