@@ -139,28 +139,42 @@ Begun refuse(ErrorCode code, Rank rank) noexcept {
   return {status, Event(status)};
 }
 
-Begun start_parts(EndpointState& state, const Request& request, const Side& there, const Side& here,
-                  Completion completion) {
+/// Begins each part, as a member of `group`; null: each is over when this returns. Lack of memory is a status like any other
+/// here: parts may have begun, and their group must end.
+Status begin_parts(EndpointState& state, const Request& request, const Side& there, const Side& here,
+                   core::Op* group) noexcept try {
   const Rank peer = request.base.rank();
   PutOptions options{request.options.source, nullptr, request.options.immediate};
   // A single Event cannot stand for the sources of many transfers, so each is free when its call returns.
   if (options.source == SourceReuse::on_event) options.source = SourceReuse::at_return;
-  auto begun =
-      state.transfers->begin(core::kGroup, peer, completion, options.immediate, request.options.group);
-  if (!begun) return {begun.status(), Event(begun.status())};
-  core::Op& group = **begun;
-  const Status status = each_part(there, here, [&](const Side& far, const Side& own) {
+  const Completion completion = group != nullptr ? Completion::group : Completion::blocking;
+  return each_part(there, here, [&](const Side& far, const Side& own) {
     const Shape far_shape = far.shape();
     const Shape own_shape = own.shape();
     const GlobalPtr<std::byte> at{peer, far.base(), request.base.segment()};
     const Status part = state.vis
                             ->start({request.what, request.type, at, far_shape, own.base(), own_shape,
-                                     options, nullptr, &group},
-                                    Completion::group)
+                                     options, nullptr, group},
+                                    completion)
                             .status;
     if (part) options.immediate = false;  // a part has begun: the rest can no longer be refused
     return part;
   });
+} catch (const std::bad_alloc&) {
+  return {ErrorCode::no_memory, request.base.rank()};
+}
+
+Begun start_parts(EndpointState& state, const Request& request, const Side& there, const Side& here,
+                  Completion completion) noexcept {
+  if (state.polling) {  // a handler begins no operation, but what is mapped is copied in the call
+    const Status status = begin_parts(state, request, there, here, nullptr);
+    return {status, Event(status)};
+  }
+  auto begun = state.transfers->begin(core::kGroup, request.base.rank(), completion,
+                                      request.options.immediate, request.options.group);
+  if (!begun) return {begun.status(), Event(begun.status())};
+  core::Op& group = **begun;
+  const Status status = begin_parts(state, request, there, here, &group);
   return state.transfers->finish(group, status, completion, true);
 }
 

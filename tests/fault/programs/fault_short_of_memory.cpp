@@ -123,6 +123,20 @@ int main() {
          return put(with.me, pieces(with.segment.at<std::byte>(with.other), Strided(100, {{50, 300}})),
                     pieces(with.data.data(), Strided(100, {{50, 100}})));
        }},
+      // In two parts, the second of which may lack memory when the first is in flight.
+      {"put of many dimensions",
+       [](Things& with) {
+         Group group(with.me);
+         PutOptions options;
+         options.group = &group;
+         std::array<Dimension, kMostDimensions + 1> dims;  // no two of them merge
+         dims.fill({2, 5});
+         const Status begun = put_nbi(
+             with.me, contiguous(with.segment.at<std::byte>(with.other), std::size_t{1} << dims.size()),
+             pieces(std::as_const(with.data).data(), Strided(1, dims)), options);
+         const Status ended = group.wait();
+         return begun ? ended : begun;
+       }},
       // Of two segments, so that the second transfer begins while the first one is in flight.
       {"elements of a list",
        [](Things& with) {

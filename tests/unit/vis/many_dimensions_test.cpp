@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -126,6 +127,32 @@ TEST_F(ManyDimensions, MayHaveNoElementAmongHugeCounts) {
   std::byte byte{};
   EXPECT_TRUE(put(me(), pieces(beyond, none), LocalConstPieces(pieces(&byte, none))));
   EXPECT_TRUE(get(me(), pieces(&byte, none), pieces(beyond, none)));
+}
+
+// As any transfer of pieces with mapped memory.
+TEST(ManyDimensionsInAHandler, AreCopiedIfMapped) {
+  Config config;
+  ASSERT_TRUE(config.set("segment_bytes", "256K"));
+  auto job = Job::in_process(1, config);
+  ASSERT_TRUE(job);
+  Endpoint& me = job->endpoint();
+  const std::vector<std::byte> sent(kBytes, std::byte{7});
+  std::vector<std::byte> got(kBytes);
+  const GlobalPtr<std::byte> there{0, 0};
+  Status written = ErrorCode::internal;
+  Status read = ErrorCode::internal;
+  const auto handler = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) {
+    written = put_signal(me, pieces(there, all_reversed()), contiguous(sent.data(), kBytes), {3, 1});
+    read = get(me, contiguous(got.data(), kBytes), pieces(there, all_reversed()));
+  });
+  ASSERT_TRUE(handler);
+  ASSERT_TRUE(request(me, 0, *handler));
+  ASSERT_TRUE(me.wait_until([&] { return read.code() != ErrorCode::internal; }, std::chrono::seconds(20)));
+  EXPECT_TRUE(written) << written.text();
+  EXPECT_TRUE(read) << read.text();
+  EXPECT_EQ(got, sent);
+  EXPECT_EQ(signal_value(me, 3), 1u);
+  EXPECT_TRUE(job->finish());
 }
 
 }  // namespace
