@@ -18,15 +18,22 @@ template <class F>
 aq_status new_list(aq_rank_list** made, F make) noexcept {
   return guarded([&] { return hand_over(make, made); });
 }
+/// The same of `count` numbers or ranges at `from`.
+template <class F>
+aq_status new_list_of(const void* from, std::size_t count, aq_rank_list** made, F make) noexcept {
+  if (from == nullptr && count != 0) return plain(ErrorCode::invalid_argument);
+  return new_list(made, make);
+}
 
 }  // namespace
 }  // namespace aqueduct::c
 
 aq_status aq_rank_list_of(const uint32_t* ranks, size_t count, aq_rank_list** made) {
-  return c::new_list(made, [&] { return RankList::of(c::numbers(ranks, count)); });
+  return c::new_list_of(ranks, count, made, [&] { return RankList::of(c::numbers(ranks, count)); });
 }
 aq_status aq_rank_list_of_ranges(const aq_rank_range* ranges, size_t count, aq_rank_list** made) {
-  return c::new_list(made, [&] { return RankList::of_ranges(c::whole_ranges(ranges, count)); });
+  return c::new_list_of(ranges, count, made,
+                        [&] { return RankList::of_ranges(c::whole_ranges(ranges, count)); });
 }
 void aq_rank_list_destroy(aq_rank_list* list) { delete reinterpret_cast<RankList*>(list); }
 
@@ -50,23 +57,28 @@ aq_status aq_rank_list_difference(const aq_rank_list* a, const aq_rank_list* b, 
 
 aq_status aq_rank_list_include(const aq_rank_list* list, const uint32_t* indices, size_t count,
                                aq_rank_list** made) {
-  return c::new_list(made, [&] { return c::whole(list).include(c::numbers(indices, count)); });
+  return c::new_list_of(indices, count, made,
+                        [&] { return c::whole(list).include(c::numbers(indices, count)); });
 }
 aq_status aq_rank_list_exclude(const aq_rank_list* list, const uint32_t* indices, size_t count,
                                aq_rank_list** made) {
-  return c::new_list(made, [&] { return c::whole(list).exclude(c::numbers(indices, count)); });
+  return c::new_list_of(indices, count, made,
+                        [&] { return c::whole(list).exclude(c::numbers(indices, count)); });
 }
 aq_status aq_rank_list_include_ranges(const aq_rank_list* list, const aq_rank_range* indices, size_t count,
                                       aq_rank_list** made) {
-  return c::new_list(made, [&] { return c::whole(list).include(c::whole_ranges(indices, count)); });
+  return c::new_list_of(indices, count, made,
+                        [&] { return c::whole(list).include(c::whole_ranges(indices, count)); });
 }
 aq_status aq_rank_list_exclude_ranges(const aq_rank_list* list, const aq_rank_range* indices, size_t count,
                                       aq_rank_list** made) {
-  return c::new_list(made, [&] { return c::whole(list).exclude(c::whole_ranges(indices, count)); });
+  return c::new_list_of(indices, count, made,
+                        [&] { return c::whole(list).exclude(c::whole_ranges(indices, count)); });
 }
 
 aq_status aq_rank_list_translate(const aq_rank_list* from, const uint32_t* indices, size_t count,
                                  const aq_rank_list* to, uint32_t* into) {
+  if ((indices == nullptr || into == nullptr) && count != 0) return c::plain(ErrorCode::invalid_argument);
   return c::plain(c::whole(from).translate(c::numbers(indices, count), c::whole(to), {into, count}));
 }
 int aq_rank_list_compare(const aq_rank_list* a, const aq_rank_list* b) {

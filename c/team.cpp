@@ -70,6 +70,7 @@ aq_status aq_team_host_leaders(const aq_team* team, aq_rank_list** made) {
 }
 aq_status aq_team_translate(const aq_team* from, const uint32_t* indices, size_t count, const aq_team* to,
                             uint32_t* into) {
+  if ((indices == nullptr || into == nullptr) && count != 0) return c::plain(ErrorCode::invalid_argument);
   return c::plain(c::whole_team(from).translate({indices, count}, c::whole_team(to), {into, count}));
 }
 int aq_team_compare(const aq_team* a, const aq_team* b) {

@@ -9,7 +9,8 @@ namespace {
 /// accepts.
 detail::Shape shape_from(const aq_shape& from) noexcept {
   detail::Shape shape;
-  if (from.reserved != 0) {
+  const bool has_list = from.list != nullptr || from.count == 0 || from.kind == AQ_CONTIGUOUS;
+  if (from.reserved != 0 || !has_list) {
     shape.problem = ErrorCode::invalid_argument;
     return shape;
   }
@@ -24,7 +25,7 @@ detail::Shape shape_from(const aq_shape& from) noexcept {
 /// One side of a transfer. A strided shape may have more dimensions than fit into a Shape.
 template <class Base>
 auto side(Base base, const aq_shape& shape) noexcept {
-  if (shape.kind == AQ_STRIDED && shape.reserved == 0) {
+  if (shape.kind == AQ_STRIDED && shape.reserved == 0 && (shape.list != nullptr || shape.count == 0)) {
     return pieces(base, Strided(shape.bytes, std::span<const Dimension>(
                                                  static_cast<const Dimension*>(shape.list), shape.count)));
   }
@@ -110,10 +111,12 @@ aq_status aq_accumulate_nbi(aq_endpoint* ep, int type, aq_ptr to, const aq_shape
 }
 
 aq_status aq_get_elements(aq_endpoint* ep, void* to, const aq_ptr* from, size_t count, size_t bytes) {
+  if (from == nullptr && count != 0) return c::plain(ErrorCode::invalid_argument);
   return c::plain(
       detail::get_group(c::whole(ep), static_cast<std::byte*>(to), c::list_of(from, count), bytes));
 }
 aq_status aq_put_elements(aq_endpoint* ep, const aq_ptr* to, const void* from, size_t count, size_t bytes) {
+  if (to == nullptr && count != 0) return c::plain(ErrorCode::invalid_argument);
   return c::plain(
       detail::put_group(c::whole(ep), c::list_of(to, count), static_cast<const std::byte*>(from), bytes));
 }

@@ -138,7 +138,7 @@ std::string text_of(Problem problem, const Shape& shape) {
     case Problem::section:
       if (shape.problem == ErrorCode::no_memory) return "there is no memory for the list of its dimensions";
       if (shape.problem == ErrorCode::invalid_argument)
-        return "no shape is of its kind, or its member `reserved` is not 0 (aq_shape)";
+        return "no shape is of its kind, its list is null, or its member `reserved` is not 0 (aq_shape)";
       return "a slice of the section leaves the array's extents, or has step 0";
     case Problem::dimensions:
       return fmt::format("the shape has {} dimensions; at most {} are possible", shape.dimensions,

@@ -166,6 +166,21 @@ static void check_shapes(aq_endpoint* ep) {
   FAILS(AQ_INVALID_ARGUMENT, aq_accumulate_nbi(ep, AQ_U32, at, &shorter, words, &shorter));  // 4, not 8 bytes
   FAILS(AQ_INVALID_ARGUMENT, aq_accumulate_nbi(ep, 7, at, &shorter, words, &shorter));
   FAILS(AQ_OUT_OF_RANGE, aq_put_pieces(ep, aq_at(aq_ranks(ep), 0, 0), &whole, words, &whole));
+  // A list that is not there; without entries it need not be.
+  for (uint32_t kind = AQ_VECTOR; kind <= AQ_STRIDED; ++kind) {
+    const aq_shape missing = {kind, 0, 8, NULL, 4}, empty = {kind, 0, 8, NULL, 0};
+    const aq_shape nothing = {AQ_CONTIGUOUS, 0, kind == AQ_STRIDED ? 8 : 0, NULL, 0};
+    FAILS(AQ_INVALID_ARGUMENT, aq_put_pieces(ep, at, &missing, words, &whole));
+    FAILS(AQ_INVALID_ARGUMENT, aq_get_pieces(ep, words, &missing, at, &whole));
+    OK(aq_put_pieces(ep, at, &empty, words, &nothing));
+  }
+  const aq_shape missing = {AQ_STRIDED, 0, 8, NULL, 17};
+  FAILS(AQ_INVALID_ARGUMENT, aq_accumulate_nbi(ep, AQ_U64, at, &missing, words, &missing));
+  FAILS(AQ_INVALID_ARGUMENT, aq_get_elements(ep, words, NULL, 2, 8));
+  FAILS(AQ_INVALID_ARGUMENT, aq_put_elements(ep, NULL, words, 2, 8));
+  OK(aq_get_elements(ep, words, NULL, 0, 8));
+  const aq_ptr same[] = {at, at};
+  OK(aq_get_elements(ep, NULL, same, 2, 0));  // two elements without bytes
 }
 
 static void check_memory_that_cannot_be(aq_endpoint* ep) {
@@ -198,6 +213,8 @@ static void check_rank_lists(void) {
   aq_rank_list *list = NULL, *made = NULL;
   FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_of(twice, 3, &list));
   FAILS(AQ_OUT_OF_RANGE, aq_rank_list_of(no_rank, 2, &list));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_of(NULL, 2, &list));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_of_ranges(NULL, 2, &list));
   FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_of_ranges(&still, 1, &list));
   FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_of_ranges(&away, 1, &list));
   HOLDS(list == NULL);
@@ -206,8 +223,14 @@ static void check_rank_lists(void) {
   FAILS(AQ_OUT_OF_RANGE, aq_rank_list_exclude(list, no_rank, 2, &made));
   FAILS(AQ_OUT_OF_RANGE, aq_rank_list_include_ranges(list, &beyond, 1, &made));
   FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_exclude_ranges(list, &away, 1, &made));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_include(list, NULL, 1, &made));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_exclude(list, NULL, 1, &made));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_include_ranges(list, NULL, 1, &made));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_exclude_ranges(list, NULL, 1, &made));
   uint32_t into[3] = {9, 9, 9};
   FAILS(AQ_OUT_OF_RANGE, aq_rank_list_translate(list, twice, 3, list, into));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_translate(list, NULL, 3, list, into));
+  FAILS(AQ_INVALID_ARGUMENT, aq_rank_list_translate(list, three, 3, list, NULL));
   HOLDS(made == NULL && into[0] == 9);
   aq_rank_list_destroy(list);
 }

@@ -27,7 +27,7 @@ enum aq_likeness {
 };
 
 /// The given ranks; those of ranges, one after the other. Without ranks the list is empty.
-/// Errors: AQ_INVALID_ARGUMENT (a rank occurs twice; a stride is 0 or leads away from `last`), AQ_OUT_OF_RANGE
+/// Errors: AQ_INVALID_ARGUMENT (a rank occurs twice; a stride is 0 or leads away from `last`; null with a count), AQ_OUT_OF_RANGE
 ///         (AQ_NO_RANK or AQ_ANY_RANK is among them), AQ_NO_MEMORY, as of all calls that make a list.
 aq_status aq_rank_list_of(const uint32_t* ranks, size_t count, aq_rank_list** made) AQ_MUST_USE;
 aq_status aq_rank_list_of_ranges(const aq_rank_range* ranges, size_t count, aq_rank_list** made) AQ_MUST_USE;
@@ -47,7 +47,7 @@ aq_status aq_rank_list_difference(const aq_rank_list* a, const aq_rank_list* b,
                                   aq_rank_list** made) AQ_MUST_USE;
 
 /// The ranks at the given indices, in the order of the indices; the ranks but those.
-/// Errors: also AQ_OUT_OF_RANGE (an index is outside the list), AQ_INVALID_ARGUMENT (an index occurs twice).
+/// Errors: also AQ_OUT_OF_RANGE (an index is outside the list), AQ_INVALID_ARGUMENT (an index occurs twice; null with a count).
 aq_status aq_rank_list_include(const aq_rank_list* list, const uint32_t* indices, size_t count,
                                aq_rank_list** made) AQ_MUST_USE;
 aq_status aq_rank_list_exclude(const aq_rank_list* list, const uint32_t* indices, size_t count,
@@ -59,7 +59,8 @@ aq_status aq_rank_list_exclude_ranges(const aq_rank_list* list, const aq_rank_ra
                                       aq_rank_list** made) AQ_MUST_USE;
 
 /// Stores in into[i] at which index of `to` the rank is that is at index indices[i] of `from`; AQ_NO_RANK if it is not
-/// there. `into` may be `indices`. Errors: AQ_OUT_OF_RANGE (an index is neither in `from` nor AQ_NO_RANK).
+/// there. `into` may be `indices`. Errors: AQ_OUT_OF_RANGE (an index is neither in `from` nor AQ_NO_RANK), AQ_INVALID_ARGUMENT (null with a
+/// count).
 aq_status aq_rank_list_translate(const aq_rank_list* from, const uint32_t* indices, size_t count,
                                  const aq_rank_list* to, uint32_t* into) AQ_MUST_USE;
 /// enum aq_likeness

@@ -36,7 +36,7 @@ typedef struct aq_shape {
 
 /// Write pieces of local memory to pieces of another rank's segment. Both shapes have the same total.
 ///
-/// Errors: AQ_INVALID_ARGUMENT (sums differ, no such kind, a null local pointer), AQ_OUT_OF_RANGE,
+/// Errors: AQ_INVALID_ARGUMENT (sums differ, no such kind, a null list, a null local pointer), AQ_OUT_OF_RANGE,
 ///         AQ_REFUSED, AQ_PEER_LOST, AQ_NO_MEMORY.
 aq_status aq_put_pieces(aq_endpoint* ep, aq_ptr to, const aq_shape* there, const void* from,
                         const aq_shape* here) AQ_MUST_USE;
@@ -65,6 +65,8 @@ aq_status aq_accumulate_nbi(aq_endpoint* ep, int type, aq_ptr to, const aq_shape
                             const aq_shape* here) AQ_MUST_USE;
 
 /// Read or write `count` elements of `bytes` bytes at any places of any ranks, and wait.
+///
+/// Errors: as above; AQ_IN_HANDLER, also in a continuation.
 aq_status aq_get_elements(aq_endpoint* ep, void* to, const aq_ptr* from, size_t count,
                           size_t bytes) AQ_MUST_USE;
 aq_status aq_put_elements(aq_endpoint* ep, const aq_ptr* to, const void* from, size_t count,
