@@ -30,8 +30,7 @@ Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t 
   if (args > kMostWords) return ErrorCode::too_large;
   if (!body) return ErrorCode::invalid_argument;
   return detail::register_callback(ep, category, static_cast<std::uint16_t>(args * sizeof(std::uint32_t)), 0,
-                                   {run_plain, std::make_shared<Plain>(Plain{std::move(body), args})},
-                                   options);
+                                   {run_plain, detail::keep_callable(Plain{std::move(body), args})}, options);
 }
 
 Status request_plain(Endpoint& ep, Rank to, AmCategory category, HandlerId handler,

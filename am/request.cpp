@@ -118,9 +118,16 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
 
 namespace detail {
 
+std::shared_ptr<void> own_callable(void* callable, void (*destroy)(void*)) noexcept try {
+  return {callable, destroy};  // without memory it calls `destroy`
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
 Result<HandlerId> register_callback(Endpoint& ep, AmCategory category, std::uint16_t args_bytes,
                                     std::uint16_t signature, Callback callback,
                                     const HandlerOptions& options) noexcept {
+  if (callback.callable == nullptr) return ErrorCode::no_memory;
   core::Entry entry(ep.state());
   return ep.state().messages->add(category, args_bytes, signature, std::move(callback), options);
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -168,6 +169,16 @@ struct Callback {
   void (*run)(void* callable, Incoming&, const std::byte* args, MutableBytes payload) = nullptr;
   std::shared_ptr<void> callable;
 };
+/// Who gets `callable` owns it, and ends it by `destroy`. Null if there is no memory for that: then it has ended.
+std::shared_ptr<void> own_callable(void* callable, void (*destroy)(void*)) noexcept;
+/// Moves a function object to memory of its own. Null: there is none.
+template <class F>
+std::shared_ptr<void> keep_callable(F&& body) {
+  F* const kept = new (std::nothrow) F(std::move(body));
+  if (kept == nullptr) return nullptr;
+  return own_callable(kept, [](void* f) { delete static_cast<F*>(f); });
+}
+/// A callback without a callable is refused with no_memory.
 Result<HandlerId> register_callback(Endpoint&, AmCategory, std::uint16_t args_bytes, std::uint16_t signature,
                                     Callback, const HandlerOptions&) noexcept;
 
@@ -247,7 +258,7 @@ class RequestContext : public ReplyContext {
 /// Threads: the handler runs on the endpoint's thread, inside progress. With Threads::multiple it runs on whichever
 ///          thread makes progress, one handler at a time, and other threads' calls wait until it returns. With
 ///          HandlerOptions::parallel several run at once, and calls do not wait for them.
-/// Errors:  refused (AQUEDUCT_HANDLERS reached), in_handler; no_memory (parallel).
+/// Errors:  refused (AQUEDUCT_HANDLERS reached), in_handler, no_memory.
 template <AmCategory Category, AmArguments Args, class F>
 Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body, const HandlerOptions& options = {}) {
   constexpr bool is_request = Category <= AmCategory::long_request;
@@ -281,7 +292,7 @@ Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body, const Han
     }
   };
   auto id = detail::register_callback(ep, Category, detail::args_bytes<Args>(), detail::signature<Args>(),
-                                      {run, std::make_shared<F>(std::move(body))}, options);
+                                      {run, detail::keep_callable(std::move(body))}, options);
   if (!id) return id.status();
   return Handler<Category, Args>{*id};
 }

@@ -39,14 +39,12 @@ typedef void (*aq_handler)(void* context, const aq_incoming* incoming);
 /// Registers a handler of `words` words. Every rank registers the same handlers in the same order.
 ///
 /// Errors: AQ_INVALID_ARGUMENT (no handler, no such category), AQ_TOO_LARGE (more than 16 words), AQ_REFUSED,
-///         AQ_IN_HANDLER.
+///         AQ_IN_HANDLER, AQ_NO_MEMORY.
 aq_status aq_register(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
                       uint16_t* id) AQ_MUST_USE;
 
 /// The same for a handler that runs without the endpoint's lock, with AQ_THREADS_MULTIPLE: beside other calls and other
 /// handlers, also beside itself. aqueduct/am.hpp, HandlerOptions::parallel, has its rules.
-///
-/// Errors: also AQ_NO_MEMORY.
 aq_status aq_register_parallel(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
                                uint16_t* id) AQ_MUST_USE;
 

@@ -137,6 +137,13 @@ int main() {
          const Status ended = group.wait();
          return begun ? ended : begun;
        }},
+      {"handler",
+       [](Things& with) {
+         const auto typed = on_short_request<int>(with.me, [](auto&, int) {});
+         const auto plain =
+             register_plain(with.me, AmCategory::short_request, 1, [](auto&, auto, auto) {}, {});
+         return typed ? plain.status() : typed.status();
+       }},
       // Of two segments, so that the second transfer begins while the first one is in flight.
       {"elements of a list",
        [](Things& with) {
