@@ -93,7 +93,7 @@ class HandlerSpace {
   ///
   /// Errors: invalid_argument (no name, or the endpoint has a space of this name, or of one with the same hash),
   ///         refused (there are 64 spaces), in_handler, no_memory.
-  /// Cost:   10 KiB.
+  /// Cost:   12 KiB.
   static Result<HandlerSpace> create(Endpoint& ep, std::string_view name) noexcept;
 
   /// Registers a handler for a number, called as body(RawContext&).

@@ -112,7 +112,7 @@ std::span<const GlobalPtr<std::byte>> plain_list(std::span<const GlobalPtr<T>> l
 ///
 /// Completion: local.
 /// Errors:     as get, and invalid_argument (sizes differ, or a null pointer here), in_handler.
-/// Cost:       one get of an indexed shape from each owner; 24 bytes of memory for each element during the call.
+/// Cost:       one get of an indexed shape from each owner; 40 bytes of memory for each element during the call.
 /// Source:     Su and Yelick, Automatic support for irregular computations in a high-level language, IPDPS 2005.
 template <detail::Wireable T>
 Status get_group(Endpoint& ep, std::span<T> to, std::span<const GlobalPtr<T>> from) noexcept {
