@@ -318,7 +318,7 @@ class Connection {
   bool apply(const Data& data) noexcept;
   bool apply(const Update& update) noexcept;
   void refuse(const char* call, std::uint32_t segment, std::uint64_t offset, std::size_t bytes) noexcept;
-  void delivered(Time now, std::uint64_t number) noexcept;
+  void delivered(Time now, std::uint64_t number, std::uint32_t echo) noexcept;
   void acknowledged(SentPacket& packet) noexcept;
   void want_ack(Time by) noexcept { ack_at_ = std::min(ack_at_, by); }
 

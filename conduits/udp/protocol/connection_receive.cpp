@@ -350,8 +350,8 @@ void Connection::acknowledged(SentPacket& sent) noexcept {
   }
 }
 
-void Connection::delivered(Time now, std::uint64_t number) noexcept {
-  if (!sent_packets_.arrived(number)) return;
+void Connection::delivered(Time now, std::uint64_t number, std::uint32_t echo) noexcept {
+  if (!sent_packets_.arrived(number, echo)) return;
   SentPacket& sent = sent_packets_.at(number);
   if (sent.wire_bytes > mtu_.base()) {
     black_hole_since_ = kNever;
@@ -373,12 +373,13 @@ void Connection::apply(Time now, const Ack& ack) noexcept {
     ++shorts_arrived_;
   }
   const std::uint32_t before = sent_packets_.packets_in_flight() + sent_packets_.lost();
-  for (std::uint64_t n = sent_packets_.oldest(); n < frame.next; ++n) delivered(now, n);
+  for (std::uint64_t n = sent_packets_.oldest(); n < frame.next; ++n) delivered(now, n, frame.echo);
   std::uint64_t end = frame.next;
   for (std::size_t i = 0; i < frame.ranges; ++i) {
     const std::uint64_t first = end + ack.ranges[i].skip;
     end = std::min(first + ack.ranges[i].count, sent_packets_.next());
-    for (std::uint64_t n = std::max(first, sent_packets_.oldest()); n < end; ++n) delivered(now, n);
+    for (std::uint64_t n = std::max(first, sent_packets_.oldest()); n < end; ++n)
+      delivered(now, n, frame.echo);
   }
   if (ended_) return;  // a completion may have ended the connection
   const std::uint32_t after = sent_packets_.packets_in_flight() + sent_packets_.lost();

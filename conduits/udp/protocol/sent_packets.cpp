@@ -1,9 +1,18 @@
 #include "conduits/udp/protocol/sent_packets.hpp"
 
+#include "conduits/udp/protocol/wire.hpp"
+
 #include <algorithm>
 #include <new>
 
 namespace aqueduct::conduits::udp {
+namespace {
+
+// Chosen: less than the least reordering window, and more than the time in which the packets of one call leave, whose stamps are
+// equal and whose send times differ.
+constexpr std::int32_t kSameTime = 64;  // ticks of a stamp: 16 us
+
+}  // namespace
 
 bool SentPackets::reserve() noexcept try {
   if (next_ - oldest_ < ring_.size()) return true;
@@ -52,7 +61,19 @@ void SentPackets::lose(SentPacket& packet) noexcept {
   ++lost_;
 }
 
-bool SentPackets::arrived(std::uint64_t number) noexcept {
+// An acknowledgement may be for the first copy of a packet whose second one has only just left. If that counted as the second one's,
+// packets that left between the two would count as lost (RFC 8985, 6.2 step 2). The echo tells: the peer has received a packet
+// that left then.
+void SentPackets::note_arrival(const SentPacket& packet, std::uint32_t echo) noexcept {
+  Time left = packet.sent_at;
+  if (packet.attempt != 0) [[unlikely]] {
+    const auto earlier = static_cast<std::int32_t>(stamp_of(left) - echo);
+    if (earlier > kSameTime) left -= Time{earlier} << kStampShift;
+  }
+  latest_arrived_sent_ = std::max(latest_arrived_sent_, left);
+}
+
+bool SentPackets::arrived(std::uint64_t number, std::uint32_t echo) noexcept {
   if (number < oldest_ || number >= next_) return false;
   SentPacket& packet = at(number);
   if (packet.state == SentPacket::State::acknowledged) return false;
@@ -63,7 +84,7 @@ bool SentPackets::arrived(std::uint64_t number) noexcept {
     --lost_;
   }
   packet.state = SentPacket::State::acknowledged;
-  latest_arrived_sent_ = std::max(latest_arrived_sent_, packet.sent_at);
+  note_arrival(packet, echo);
   return true;
 }
 

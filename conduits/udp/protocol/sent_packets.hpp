@@ -71,7 +71,9 @@ class SentPackets {
   std::uint64_t first_lost() noexcept;
 
   /// The packet was acknowledged. False: it already was, or was never sent. `at(number)` stays valid until `trim`.
-  bool arrived(std::uint64_t number) noexcept;
+  /// `echo`: the stamp (PacketHeader::stamp) of the packet that the peer received before it sent the acknowledgement. It tells which
+  /// copy of a retransmitted packet has arrived.
+  bool arrived(std::uint64_t number, std::uint32_t echo) noexcept;
   /// Drops the oldest packets up to the first that is not acknowledged. Call after each acknowledgement.
   void trim() noexcept;
   /// Marks packets as lost that left before the most recently sent packet that has arrived: those that left at least
@@ -87,6 +89,7 @@ class SentPackets {
 
  private:
   void lose(SentPacket& packet) noexcept;
+  void note_arrival(const SentPacket& packet, std::uint32_t echo) noexcept;
 
   std::vector<SentPacket> ring_;
   std::uint64_t oldest_ = 0;
@@ -96,7 +99,7 @@ class SentPackets {
   std::uint32_t lost_ = 0;
   std::uint64_t lost_hint_ = 0;   ///< no lost number is lower
   Time latest_sent_ = 0;          ///< send time of the most recently sent packet
-  Time latest_arrived_sent_ = 0;  ///< latest send time among acknowledged packets
+  Time latest_arrived_sent_ = 0;  ///< latest send time among packets that have arrived
 };
 
 }  // namespace aqueduct::conduits::udp

@@ -125,6 +125,49 @@ TEST(UdpConnectionTime, AHoleIsRepairedInTwoRoundTrips) {
   EXPECT_EQ(pair.a.connection->counters().probes + pair.a.connection->counters().timeouts, 0u);
 }
 
+// A packet is overtaken, counts as lost, and leaves again; then its first copy arrives. Packets that left between the two copies
+// may still be under way, and are not lost because of that.
+TEST(UdpConnectionTime, ALateFirstCopyDoesNotMakeOthersLost) {
+  TwoConnections pair({.most_datagram = 1200});
+  for (int i = 0; i < 20; ++i) {
+    send(pair.a, 700);
+    ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.connection->settled(); }));
+  }
+  std::vector<Buffer> held;
+  pair.drops = [&](const Station& from, core::Bytes datagram) {
+    if (&from != &pair.a) return false;
+    held.emplace_back(datagram.begin(), datagram.end());
+    return true;
+  };
+  const Time begin = pair.now();
+  const auto at = [&](Time us) { pair.run(begin + us * kMicrosecond - pair.now()); };
+  const auto leaves = [&](Time us) {
+    at(us);
+    send(pair.a, 700);
+    pair.serve(pair.a);
+  };
+  const auto arrives = [&](Time us, std::size_t which) {
+    at(us);
+    ASSERT_LT(which, held.size());
+    EXPECT_EQ(pair.hand_over(pair.b, held[which]), Connection::Verdict::taken);
+    pair.serve(pair.b);  // its acknowledgement takes 50 us
+  };
+  leaves(0);
+  leaves(40);
+  arrives(90, 1);
+  leaves(100);
+  leaves(110);
+  at(141);
+  ASSERT_EQ(held.size(), 5u);
+  ASSERT_EQ(pair.a.connection->counters().retransmitted, 1u);
+  arrives(142, 3);
+  arrives(143, 0);  // the first copy
+  arrives(150, 2);
+  at(201);
+  EXPECT_EQ(pair.a.connection->counters().retransmitted, 1u);
+  EXPECT_TRUE(pair.a.connection->settled());
+}
+
 TEST(UdpConnectionTime, ASilentPeerIsLostAfterTheTimeoutAndNotBefore) {
   for (const bool busy : {false, true}) {
     SCOPED_TRACE(busy);
