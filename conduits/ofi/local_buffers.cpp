@@ -1,16 +1,22 @@
 #include "conduits/ofi/local_buffers.hpp"
 
+#include <rdma/fi_errno.h>
+
 #include <algorithm>
+#include <new>
 
 namespace aqueduct::conduits::ofi {
 
-int LocalBuffers::add(core::MutableBytes memory, void*& descriptor) noexcept {
+int LocalBuffers::add(core::MutableBytes memory, void*& descriptor) noexcept try {
+  own_.reserve(own_.size() + 1);
   int error = 0;
   auto region = registrations_.add_local(memory, core::LocalUse::write, error);
   if (error != 0) return error;
   descriptor = ::fi_mr_desc(region.get());
   own_.push_back(std::move(region));
   return 0;
+} catch (const std::bad_alloc&) {
+  return -FI_ENOMEM;
 }
 
 bool LocalBuffers::lend(Request& request, core::Bytes buffer, core::LocalUse use, void*& descriptor,

@@ -23,7 +23,7 @@ class LocalBuffers {
   /// Whether local buffers need a descriptor at all.
   bool needed() const noexcept { return needed_; }
 
-  /// Registers the endpoint's own memory. Returns 0, or the provider's error.
+  /// Registers the endpoint's own memory. Returns 0, the provider's error, or -FI_ENOMEM.
   int add(core::MutableBytes memory, void*& descriptor) noexcept;
 
   /// Finds or makes the descriptor of a caller's buffer, which stays valid until `give_back`. False if it cannot:

@@ -21,6 +21,15 @@ struct KeyHead {
 constexpr std::uint64_t kSourceAccess = FI_SEND | FI_WRITE;
 constexpr std::uint64_t kLocalAccess = kSourceAccess | FI_RECV | FI_READ;
 
+// Chosen: as many keys in a row may be in use when keys begin again. Many segments that were registered one after another are.
+constexpr int kMostKeysInRow = 1 << 16;
+
+/// The highest key that the provider can send.
+std::uint64_t most_key(const fi_domain_attr& domain) noexcept {
+  const std::size_t bits = 8 * domain.mr_key_size;
+  return bits == 0 || bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
+}
+
 }  // namespace
 
 Registrations::Registrations(fid_domain& domain, fid_ep& ep, const Provider& provider, Rank me,
@@ -29,6 +38,7 @@ Registrations::Registrations(fid_domain& domain, fid_ep& ep, const Provider& pro
       ep_(ep),
       library_(provider.library),
       mode_(provider.info->domain_attr->mr_mode),
+      most_key_(most_key(*provider.info->domain_attr)),
       me_(me),
       log_(log),
       local_needed_((mode_ & FI_MR_LOCAL) != 0) {}
@@ -38,13 +48,24 @@ Registrations::~Registrations() {
 }
 
 int Registrations::add(core::MutableBytes memory, std::uint64_t access, Fid<fid_mr>& region) noexcept {
-  const std::uint64_t key = (mode_ & FI_MR_PROV_KEY) != 0 ? 0 : next_key_++;
-  int error = open_fid(region, [&](fid_mr** raw) {
-    return ::fi_mr_reg(&domain_, memory.data(), memory.size(), access, 0, key, 0, raw, nullptr);
-  });
+  const bool chooses_key = (mode_ & FI_MR_PROV_KEY) == 0;
+  int error = 0;
+  // After the highest key they begin again. By then most are free, and the provider says which are not.
+  for (int tries = 0; tries < kMostKeysInRow; ++tries) {
+    const std::uint64_t key = chooses_key ? next_key() : 0;
+    error = open_fid(region, [&](fid_mr** raw) {
+      return ::fi_mr_reg(&domain_, memory.data(), memory.size(), access, 0, key, 0, raw, nullptr);
+    });
+    if (!chooses_key || error != -FI_ENOKEY) break;
+  }
   if (error != 0 || (mode_ & FI_MR_ENDPOINT) == 0) return error;
   error = ::fi_mr_bind(region.get(), &ep_.fid, 0);
   return error != 0 ? error : ::fi_mr_enable(region.get());
+}
+
+std::uint64_t Registrations::next_key() noexcept {
+  last_key_ = last_key_ == most_key_ ? 1 : last_key_ + 1;
+  return last_key_;
 }
 
 std::uint64_t Registrations::base_of(core::MutableBytes memory) const noexcept {

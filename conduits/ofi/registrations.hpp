@@ -58,16 +58,18 @@ class Registrations {
   };
 
   int add(core::MutableBytes memory, std::uint64_t access, Fid<fid_mr>& region) noexcept;
+  std::uint64_t next_key() noexcept;
   std::uint64_t base_of(core::MutableBytes memory) const noexcept;
 
   fid_domain& domain_;
   fid_ep& ep_;
   Library library_;
   int mode_;
+  std::uint64_t most_key_;
   Rank me_;
   core::Log& log_;
   bool local_needed_;
-  std::uint64_t next_key_ = 1;     // where this conduit chooses keys
+  std::uint64_t last_key_ = 0;     // where this conduit chooses keys
   std::vector<Segment> segments_;  // by id
   core::AddressIndex by_address_;
   core::Handles<RemoteKey> remote_;

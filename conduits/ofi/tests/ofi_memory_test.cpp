@@ -1,5 +1,6 @@
 // Registrations on a fake domain: no card that pins memory and has long keys is at hand.
 
+#include "conduits/loop/tests/allocation_count.hpp"
 #include "conduits/ofi/local_buffers.hpp"
 #include "conduits/ofi/local_cache.hpp"
 #include "conduits/ofi/registrations.hpp"
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace aqueduct::conduits::ofi {
 namespace {
@@ -24,7 +26,9 @@ struct Card {
   int most = 2;
   int pinned = 0;
   int refusal = -FI_ENOMEM;
+  std::uint64_t most_key = UINT64_MAX;
   std::uint64_t keys = 100;
+  std::set<std::uint64_t> keys_in_use;  // of those that the caller chooses
   std::vector<std::uint64_t> unmapped;
 
   Card() {
@@ -47,6 +51,8 @@ struct Card {
                  std::uint64_t, fid_mr** out, void*) {
     Card& card = of(domain);
     if (card.pinned == card.most) return card.refusal;
+    if (key > card.most_key) return -FI_EINVAL;
+    if (key != 0 && !card.keys_in_use.insert(key).second) return -FI_ENOKEY;
     ++card.pinned;
     auto* const region = new Region;
     region->card = &card;
@@ -61,6 +67,7 @@ struct Card {
   static int unpin(fid* mr) {
     const std::unique_ptr<Region> region(reinterpret_cast<Region*>(mr));
     --region->card->pinned;
+    region->card->keys_in_use.erase(region->mr.key);
     return 0;
   }
   static int control(fid* domain, int command, void* argument) {
@@ -82,6 +89,14 @@ class OfiMemory : public testing::Test {
     info_.domain_attr = &attributes_;
     provider_.library.strerror = [](int) { return "no memory"; };
     provider_.info = Info(&info_, FreeInfo{[](fi_info*) {}});
+    registrations.emplace(card.domain, ep_, provider_, 0, log_);
+  }
+
+  /// As a domain that lets its user choose keys of so many bytes.
+  void choose_keys(std::size_t bytes) {
+    attributes_.mr_mode = FI_MR_LOCAL;
+    attributes_.mr_key_size = bytes;
+    card.most_key = (std::uint64_t{1} << 8 * bytes) - 1;
     registrations.emplace(card.domain, ep_, provider_, 0, log_);
   }
 
@@ -148,6 +163,34 @@ TEST_F(OfiMemory, ThatIsKeptGoesWhenALimitIsReached) {
     cache.give_back(*borrowed);
   }
   EXPECT_EQ(card.pinned, 2);
+}
+
+// A provider whose keys have one byte, and memory that is registered for long beside much that is not.
+TEST_F(OfiMemory, HasKeysAgainWhenAllHaveBeenUsed) {
+  choose_keys(1);
+  std::vector<std::byte> memory(2000);
+  LocalBuffers buffers(*registrations, true, 0);
+  void* descriptor = nullptr;
+  ASSERT_EQ(buffers.add(core::MutableBytes(memory).first(1000), descriptor), 0);
+  LocalCache cache(*registrations, 0);
+  for (int i = 0; i < 600; ++i) {
+    int error = 0;
+    Registration* const borrowed = cache.borrow(core::Bytes(memory).last(1000), core::LocalUse::write, error);
+    ASSERT_NE(borrowed, nullptr) << "registration " << i << ": " << error;
+    cache.give_back(*borrowed);
+  }
+}
+
+TEST_F(OfiMemory, ForTheListOfTheOwnIsAnErrorIfThereIsNone) {
+  std::vector<std::byte> memory(1000);
+  LocalBuffers buffers(*registrations, true, 0);
+  void* descriptor = nullptr;
+  {
+    const loop::NoMemory none(1);
+    EXPECT_EQ(buffers.add(memory, descriptor), -FI_ENOMEM);
+  }
+  EXPECT_EQ(card.pinned, 0);
+  EXPECT_EQ(buffers.add(memory, descriptor), 0);
 }
 
 // The endpoint says so before it unmaps a neighbour's part, in which local buffers may have been.
