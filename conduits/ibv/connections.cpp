@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 namespace aqueduct::conduits::ibv {
 namespace {
@@ -54,7 +55,7 @@ void Connections::close(Connection& connection) noexcept {
   connection.pair.reset();
 }
 
-Connection* Connections::make_connection(Rank peer) noexcept {
+Connection* Connections::make_connection(Rank peer) noexcept try {
   auto connection = std::make_unique<Connection>(peer, env_.sizes().depth);
   MadePair made = make_pair(env_.verbs, env_.objects, env_.port, env_.options);
   if (made.pair == nullptr) {
@@ -83,6 +84,14 @@ Connection* Connections::make_connection(Rank peer) noexcept {
   env_.log.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", env_.me,
                  by_peer_[peer]->pair->qp_num, peer, requests_.inline_bytes());
   return by_peer_[peer].get();
+} catch (const std::bad_alloc&) {
+  env_.log.error(
+      "ibv: rank {}: there is no memory for a connection with rank {}: raise the limit (ulimit -v, "
+      "vm.overcommit_memory), lower AQUEDUCT_IBV_CREDITS or AQUEDUCT_IBV_DEPTH, or start fewer ranks on each "
+      "host",
+      env_.me, peer);
+  losses_.suspect(peer, "there is no memory for a connection with it");
+  return nullptr;
 }
 
 bool Connections::make_address_handle(Connection& connection) noexcept {

@@ -29,7 +29,7 @@ class Connections {
         ranks_(env.ranks),
         addresses_(env.ranks),
         by_peer_(env.ranks) {
-    connecting_.reserve(env.ranks);
+    for (auto* list : {&connecting_, &to_greet_, &disconnects_, &disconnects_now_}) list->reserve(env.ranks);
   }
 
   /// Starts to accept requests for connections. The log says what was refused.
@@ -120,8 +120,9 @@ class Connections {
   std::vector<Connection*> connecting_;
   std::vector<Connection*>
       to_greet_;  // iWARP: I requested the connection, and the peer waits for the first message
-  std::vector<Connection*> disconnects_;  // iWARP: connections that the peer or the network has ended
-  std::uint32_t polls_unchecked_ = 0;     // polls since librdmacm was last asked for events
+  std::vector<Connection*> disconnects_;      // iWARP: connections that the peer or the network has ended
+  std::vector<Connection*> disconnects_now_;  // those that are being handled
+  std::uint32_t polls_unchecked_ = 0;         // polls since librdmacm was last asked for events
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -138,8 +138,7 @@ void Connections::take_cm_events() noexcept {
       default: break;
     }
     if (error == 0) continue;
-    connection.disconnected = error;
-    disconnects_.push_back(&connection);
+    if (std::exchange(connection.disconnected, error) == 0) disconnects_.push_back(&connection);
   }
 }
 
@@ -162,9 +161,10 @@ void Connections::send_greetings() noexcept {
 
 // Called when all completions are taken, because messages that a peer sent before it left must be delivered.
 void Connections::take_disconnects() noexcept {
-  for (Connection* const connection : std::exchange(disconnects_, {})) {
+  disconnects_now_.clear();
+  disconnects_now_.swap(disconnects_);  // both have room for every connection
+  for (Connection* const connection : disconnects_now_) {
     const int why = std::exchange(connection->disconnected, 0);
-    if (why == 0) continue;  // reported twice, and handled already
     if (connection->pair == nullptr || losses_.is_gone(connection->peer)) continue;
     const bool used = connection->outstanding.next() != 0 || connection->heard;
     if (used) {

@@ -13,6 +13,7 @@ class Credits {
  public:
   Credits(Requests& requests, const CreditCounters& counters, ReceiveBuffers& receive, Rank ranks)
       : requests_(requests), counters_(counters), receive_(receive) {
+    taken_from_.reserve(kBatch);
     due_.reserve(ranks);
     due_now_.reserve(ranks);
   }
@@ -45,6 +46,9 @@ class Credits {
   }
 
  private:
+  // Messages that one poll takes (completions.cpp). There are more only if the device refuses to post their buffers again.
+  static constexpr std::size_t kBatch = 16;
+
   bool look_for(Connection& connection) noexcept;
   void repost_and_return() noexcept;
   void return_due() noexcept;

@@ -4,6 +4,7 @@
 #include "conduits/ibv/pinned.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace aqueduct::conduits::ibv {
 
@@ -58,12 +59,21 @@ Result<std::unique_ptr<core::Conduit>> IbvNetwork::open(Rank me) {
   options.rail_bytes = static_cast<std::size_t>(config.number("ibv_rail_bytes"));
   options.large_pages = config.flag("ibv_huge_pages");
   options.shared_receive_queue = config.flag("ibv_shared_receive_queue");
-  auto objects = open_objects(verbs_, port_, options, process_.ranks, me, *process_.log);
-  if (!objects) return objects.status();
-  auto conduit = std::make_unique<IbvConduit>(verbs_, port_, std::move(*objects), options, process_.job,
-                                              process_.ranks, me, *process_.log, process_.clock);
-  if (const Status status = conduit->start(rails_); !status) return status;
-  return std::unique_ptr<core::Conduit>(std::move(conduit));
+  try {
+    auto objects = open_objects(verbs_, port_, options, process_.ranks, me, *process_.log);
+    if (!objects) return objects.status();
+    auto conduit = std::make_unique<IbvConduit>(verbs_, port_, std::move(*objects), options, process_.job,
+                                                process_.ranks, me, *process_.log, process_.clock);
+    if (const Status status = conduit->start(rails_); !status) return status;
+    return std::unique_ptr<core::Conduit>(std::move(conduit));
+  } catch (const std::bad_alloc&) {
+    process_.log->error(
+        "ibv: rank {}: there is no memory for its queues: raise the limit (ulimit -v), lower "
+        "AQUEDUCT_IBV_QUEUE or "
+        "AQUEDUCT_IBV_PACKET, or start fewer ranks on each host",
+        me);
+    return ErrorCode::no_memory;
+  }
 }
 
 }  // namespace aqueduct::conduits::ibv

@@ -7,6 +7,7 @@ namespace aqueduct::conduits::ibv {
 Losses::Losses(const Environment& env) : env_(env), gone_(env.ranks) {
   forgotten_.reserve(env.ranks);
   suspected_.reserve(env.ranks);
+  taken_.reserve(env.ranks);
 }
 
 void Losses::suspect(Rank peer, const char* why) noexcept {
@@ -21,7 +22,8 @@ bool Losses::is_suspected(Rank peer) const noexcept {
 }
 
 void Losses::forget(Rank peer) noexcept {
-  if (peer < gone_.size() && peer != env_.me && !is_gone(peer)) forgotten_.push_back(peer);
+  if (peer >= gone_.size() || peer == env_.me || is_gone(peer)) return;
+  if (std::ranges::find(forgotten_, peer) == forgotten_.end()) forgotten_.push_back(peer);
 }
 
 void Losses::give_up(const char* why) noexcept {

@@ -50,18 +50,22 @@ class Losses {
       inbox.lost(peer);  // the endpoint answers with `forget`, which then does nothing
       ++calls;
     }
-    forgotten_.reserve(gone_.size());
-    suspected_.reserve(gone_.size());
     return calls;
   }
 
  private:
-  static std::vector<Rank> taken(std::vector<Rank>& list) noexcept { return std::exchange(list, {}); }
+  /// The ranks of a list, which is empty afterwards and has its room: no memory is needed here.
+  const std::vector<Rank>& taken(std::vector<Rank>& list) noexcept {
+    taken_.clear();
+    taken_.swap(list);
+    return taken_;
+  }
 
   const Environment& env_;
   std::vector<std::uint8_t> gone_;  // by rank
   std::vector<Rank> forgotten_;     // reported by the launcher, until the next poll
   std::vector<Rank> suspected_;     // reported by the device, until the next poll
+  std::vector<Rank> taken_;         // the list that `take` walks through
   bool broken_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include "conduits/ibv/errors.hpp"
 #include "conduits/ibv/tests/ranks.hpp"
+#include "conduits/loop/tests/allocation_count.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -182,6 +183,47 @@ TEST_F(IbvLostPeer, APortThatGoesDownIsSaidAndLosesNobodyByItself) {
   ranks.poll();
   EXPECT_TRUE(ranks.heard(0).losses.empty());
   others_go_on();
+}
+
+/// Listens without memory.
+struct DeafInbox final : core::Inbox {
+  void packet(Rank, core::Bytes) noexcept override {}
+  void completed(core::Token, Status) noexcept override { ++ends; }
+  void signalled(Rank, Signal) noexcept override {}
+  void lost(Rank) noexcept override {}
+  int ends = 0;
+};
+
+TEST_F(IbvLostPeer, NeedsNoMemory) {
+  ranks.network().faults.silent = true;
+  ASSERT_EQ(put(1, 1).kind, Kind::posted);
+  ranks[0].forget(1);
+  ranks[0].forget(1);
+  DeafInbox deaf;
+  {
+    const loop::NoMemory none;
+    ranks[0].poll(deaf);
+    ranks[0].forget(1);
+    ranks[0].poll(deaf);
+  }
+  EXPECT_EQ(deaf.ends, 1);
+  ranks.network().resume();
+  others_go_on();
+}
+
+TEST(IbvConnections, WithoutMemoryLoseTheirPeerAlone) {
+  for (const std::uint64_t good : {0, 1}) {  // the connection, and the list of its requests
+    Ranks ranks({}, 3);
+    const auto bytes = bytes_of(8);
+    {
+      const loop::NoMemory none(1, good);
+      EXPECT_EQ(ranks[0].rma()->put(1, ranks.key(1), 0, bytes, false, 1).kind, Kind::failed);
+    }
+    ranks.poll();
+    EXPECT_THAT(ranks.heard(0).losses, ElementsAre(1u));
+    EXPECT_THAT(ranks.said(), HasSubstr("no memory for a connection with rank 1"));
+    ranks.meet(2);
+  }
 }
 
 }  // namespace
