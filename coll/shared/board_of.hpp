@@ -86,7 +86,8 @@ class BoardOf {
   }
   /// This member gives up an operation: what others read of its buffers from now on may be anything, and they must not write
   /// there. Those after it are given up, too.
-  void leave(const BoardOp& op) {
+  void leave(BoardOp& op) {
+    if (op.short_of_room) is_short_of_room(op, false);  // nobody makes room for it any more
     if (left_ != 0 && left_ <= op.first) return;
     left_ = op.first;  // the same number on all members, whatever their calls are
     access_.store(access_.head(me_).left, left_);

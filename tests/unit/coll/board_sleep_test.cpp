@@ -100,6 +100,21 @@ void play(const BoardRoom& room, StormKind kind, std::uint32_t calls, std::uint3
   }
 }
 
+// Those who make room look at the count of members that wait for it, and wake all members if there is one.
+TEST(BoardSleep, AMemberThatLeavesWaitsForRoomNoLonger) {
+  const auto memory = std::make_unique<StormMemory>();
+  std::array<bool, kMembers> awake{};
+  Sleeper root(*memory, awake, kLeanBoard, 0);
+  do {
+    ASSERT_LT(root.number, 1000u) << "the root has room for ever";
+    root.begin(kLeanBoard, StormKind::down);
+  } while (root.board.step(root.op));
+  const auto& waiting = root.board.access().tiles(0).short_of_room;
+  ASSERT_EQ(waiting.load(), 1u);
+  root.board.leave(root.op);
+  EXPECT_EQ(waiting.load(), 0u);
+}
+
 TEST(BoardSleep, WhoeverLetsAMemberGoOnWakesIt) {
   for (const StormKind kind : {StormKind::down, StormKind::up, StormKind::rooted, StormKind::mixed}) {
     for (const BoardRoom& room : {kLeanBoard, BoardRoom{.slots = 4, .narrow = 2, .bulk = 1024},
