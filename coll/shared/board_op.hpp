@@ -23,7 +23,7 @@ struct BoardOp {
   bool short_of_room = false;  ///< it waits until others have read what this member has written
   // Of a large operation.
   BoardNotes notes{};            ///< of this member's buffers
-  std::uint32_t piece = 0;       ///< the one under way, of those that go through the board
+  std::uint64_t piece = 0;       ///< the one under way, of those that go through the board
   std::uint64_t tile = 0;        ///< how far this member has come in its direct work
   std::uint64_t tile_bytes = 0;  ///< of one tile
   std::uint64_t claimed = 0;     ///< tiles that it has combined, and not told yet

@@ -275,8 +275,8 @@ std::uint64_t piece_through(const Shape& shape, const BoardRoom& room) noexcept 
 }
 
 void count_pieces(BoardPlan& plan) noexcept {
-  const auto so_many = [&](std::uint64_t bytes, std::uint64_t in_one) {
-    return bytes == 0 ? 1 : static_cast<std::uint32_t>((bytes - 1) / in_one + 1);
+  const auto so_many = [](std::uint64_t bytes, std::uint64_t in_one) {
+    return bytes == 0 ? std::uint64_t{1} : (bytes - 1) / in_one + 1;
   };
   plan.through = so_many(plan.bytes, plan.piece) * (plan.twice ? 2 : 1) + (plan.meets ? 1 : 0);
   plan.pieces = plan.through;

@@ -73,8 +73,8 @@ struct BoardPlan {
   BoardMethod method = BoardMethod::none;
   std::uint32_t element = 1;
   /// The most pieces in which an operation goes; each has a number of its own. Set by count_pieces.
-  std::uint32_t pieces = 1;
-  std::uint32_t through = 1;  ///< pieces, if bytes go through the board; with the first one of `meets`
+  std::uint64_t pieces = 1;
+  std::uint64_t through = 1;  ///< pieces, if bytes go through the board; with the first one of `meets`
   /// Before the first of them, with a number more: members tell the root where their outputs are, or the root where its input is.
   bool meets = false;
   bool twice = false;  ///< and each of these twice: first what members have, then what they have combined
@@ -87,7 +87,7 @@ struct BoardPlan {
       domains{};  ///< of an operation that goes by them, short or large, but for trees and broadcasts
   /// Of a reduce or a reduce-scatter by domains: bytes of a tile or of a block that go through the board at once.
   std::uint64_t strip = 0;
-  std::uint32_t strips = 1;    ///< of a tile or of a block
+  std::uint64_t strips = 1;    ///< of a tile or of a block
   RoundsPlace in_rounds{};     ///< of a dissemination
   Rank parent = kNoRank;       ///< in the tree; kNoRank: the root, or no tree
   std::vector<Rank> children;  ///< in the order of their subtrees

@@ -18,7 +18,7 @@ struct BoardPiece {
   std::uint64_t bytes = 0;   ///< of each block
   bool results = false;      ///< what members have combined, of a piece that goes twice
 };
-inline BoardPiece piece_of(const BoardPlan& plan, std::uint32_t index) noexcept {
+inline BoardPiece piece_of(const BoardPlan& plan, std::uint64_t index) noexcept {
   BoardPiece piece;
   if (plan.meets) --index;
   piece.results = plan.twice && index % 2 == 1;

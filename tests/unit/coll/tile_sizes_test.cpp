@@ -2,6 +2,7 @@
 
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/shared/board_plan.hpp"
+#include "coll/shared/board_stream.hpp"
 #include "coll/shared/tile_sizes.hpp"
 
 #include <gtest/gtest.h>
@@ -56,6 +57,22 @@ TEST(TileSizes, ArePartOfThePlan) {
     EXPECT_EQ(plan.tile, 65536u);
     EXPECT_EQ(plan.at_once, 8192u);
   }
+}
+
+// A block of 8 TiB goes through slots of 1 KiB in 2^33 pieces, and each has a number.
+TEST(TileSizes, BlocksOfAnyLengthHaveAsManyPiecesAsTheyNeed) {
+  Shape shape;
+  shape.operation = Operation::broadcast;
+  shape.ranks = 4;
+  shape.element = 1;
+  shape.bytes = shape.pitch = std::uint64_t{8} << 40;
+  const BoardRoom room{.slots = 8, .narrow = 4, .bulk = 1024};
+  BoardPlan plan;
+  make_plan(plan, *board_algorithm(shape.operation, BoardMethod::mapped), shape, 0, room);
+  EXPECT_EQ(plan.through, (shape.bytes - 1) / plan.piece + 1);
+  EXPECT_GE(plan.pieces, plan.through);
+  const BoardPiece last = piece_of(plan, plan.through - 1);
+  EXPECT_EQ(last.offset + last.bytes, shape.bytes);
 }
 
 }  // namespace
