@@ -90,6 +90,12 @@ Result<Job> runtime::build_in_process(Rank ranks, const Config& config, core::Ne
 void Job::End::operator()(Impl* impl) const noexcept {
   if (const auto asked = impl->leaving.requested(); asked && !impl->in_child())
     impl->leaving.end(*asked, impl->bootstrap.get());
+  // Nor does a program return from a job that another rank has ended with a code: this one may have lost that rank before
+  // it has read why.
+  if (!impl->in_child() && !impl->finished) {
+    impl->bootstrap->poll_losses([](std::uint32_t) {});
+    runtime::end_if_asked(*impl);
+  }
   if (!impl->in_child() && !impl->leaving.has_begun()) {
     runtime::stop_stand_ins(*impl);
     runtime::job_closed(*impl);

@@ -26,6 +26,9 @@ constexpr int kTimeoutStatus = 124;       // as timeout(1)
 constexpr int kLostOutputStatus = 1;      // as cat(1) and others
 constexpr int kLeftOutStatus = 1;  // as other launchers return for a rank that ends without their finalize
 
+/// What is visible of an exit code outside of the process.
+int low_byte(int code) { return code & 0xff; }
+
 }  // namespace
 
 Supervisor::Supervisor(const Options& options, Leader& leader)
@@ -148,23 +151,23 @@ void Supervisor::ended(std::uint32_t i, int wait_status) {
   server_.process_ended(i);
   check_abort();  // an abort or an exit may have been its last message
   check_exit();
+  const auto& exit = server_.exit_asked();
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
-    // The code 0 with which a rank has left hides no crash, of that rank or of another one. Only the SIGKILL with which
-    // the system ends a process that makes no check belongs to a leave (bootstrap/exit_limit.hpp).
-    const bool ends_leave = signal == SIGKILL && server_.exit_asked() && server_.left(i);
-    const bool is_expected = ends_leave || interrupted_ || phase_ >= Phase::terminating;
-    if (status_ == 0 && !is_expected) status_ = 128 + signal;
-    return failed(i, fmt::format("was killed by signal {} ({})", signal, ::strsignal(signal)), 128 + signal);
+    const std::string how = fmt::format("was killed by signal {} ({})", signal, ::strsignal(signal));
+    // So the system ends a process that makes no check: that belongs to its leave (bootstrap/exit_limit.hpp).
+    if (signal == SIGKILL && exit && server_.left(i)) {
+      const std::string line = fmt::format("{} {}", name_of(i), how);
+      return is_ending() ? say_verbose(line) : say(line);
+    }
+    return failed(i, how, 128 + signal);
   }
-  // Processes end with the code of the one that left, or because they lost it.
-  if (server_.exit_asked()) {
-    return say_verbose(fmt::format("{} exited with status {}", name_of(i), WEXITSTATUS(wait_status)));
-  }
-  if (WEXITSTATUS(wait_status) != 0) {
-    return failed(i, fmt::format("exited with status {}", WEXITSTATUS(wait_status)),
-                  WEXITSTATUS(wait_status));
-  }
+  // Processes end with the code of the one that left, or because they lost it. After the code 0 any other status is a
+  // failure.
+  const int status = WEXITSTATUS(wait_status);
+  if (exit && (status == 0 || low_byte(exit->code) != 0))
+    return say_verbose(fmt::format("{} exited with status {}", name_of(i), status));
+  if (status != 0) return failed(i, fmt::format("exited with status {}", status), status);
   // Programs that do not use Aqueduct never join. A process that has joined must leave, because others count on it.
   // Only the first one lost is blamed, because later ones may have ended because of it.
   if (server_.joined(i) && server_.first_lost() == i) {
@@ -176,8 +179,7 @@ void Supervisor::ended(std::uint32_t i, int wait_status) {
 }
 
 void Supervisor::failed(std::uint32_t i, const std::string& how, int status) {
-  // Endings that aqrun or the user caused are reported only with --verbose.
-  if (interrupted_ || phase_ >= Phase::terminating) return say_verbose(fmt::format("{} {}", name_of(i), how));
+  if (is_ending()) return say_verbose(fmt::format("{} {}", name_of(i), how));
   say(fmt::format("{} {}{}", name_of(i), how, status_ ? "" : others()));
   spoiled(status);
   if (phase_ == Phase::running) enter(Phase::grace);
@@ -209,8 +211,8 @@ void Supervisor::check_abort() {
 void Supervisor::check_exit() {
   const auto& exit = server_.exit_asked();
   if (!exit || std::exchange(exit_seen_, true)) return;
-  const int status = exit->code & 0xff;
-  const bool is_news = status != 0 && !interrupted_ && phase_ < Phase::terminating;
+  const int status = low_byte(exit->code);
+  const bool is_news = status != 0 && !is_ending();
   const std::string line =
       fmt::format("{} left with code {} (Job::leave or exit)", name_of(exit->process), exit->code);
   is_news ? say(line + (status_ ? "" : others_than(exit->process))) : say_verbose(line);
@@ -243,7 +245,7 @@ void Supervisor::check_deadlines() {
       say(fmt::format("the job has taken longer than --timeout {} s; ending {}",
                       std::chrono::duration<double>(options_.timeout).count(),
                       quantity_of_ranks(running_ranks())));
-      if (status_.value_or(0) == 0) status_ = kTimeoutStatus;
+      spoiled(kTimeoutStatus);
       enter(Phase::terminating);
     }
   }
@@ -283,8 +285,9 @@ void Supervisor::signal_all(int signal) {
   children_.signal_all(signal);
 }
 
+// The code 0 with which a rank has left hides no failure, of that rank or of another one.
 void Supervisor::spoiled(int status) {
-  if (!status_) status_ = status;
+  if (status_.value_or(0) == 0) status_ = status;
 }
 
 }  // namespace aqrun

@@ -21,7 +21,7 @@ namespace aqrun {
 /// ranks are children of this process, or of agents on other hosts (`remote_`).
 ///
 /// The first event that spoils the job (a failure, an interrupt, an abort, the time limit, a rank that leaves with a
-/// code) determines the exit status. A crash replaces the code 0 of such a rank. Then three phases follow: grace, in
+/// code) determines the exit status; if that is the code 0 of such a rank, the next one does. Then three phases follow: grace, in
 /// which the ranks may end by themselves; SIGTERM; SIGKILL.
 class Supervisor : private HostConnectionOwner {
  public:
@@ -56,6 +56,8 @@ class Supervisor : private HostConnectionOwner {
   void check_deadlines();
   void tell_who_is_missing();
   void check_outputs();
+  /// Whether aqrun or the user ends the ranks: how they end then is reported only with --verbose.
+  bool is_ending() const noexcept { return interrupted_ || phase_ >= Phase::terminating; }
   void enter(Phase phase);
   void signal_all(int signal);
   void spoiled(int status);

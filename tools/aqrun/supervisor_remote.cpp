@@ -45,7 +45,7 @@ void Supervisor::host_failed(const Share& share, const std::string& why, int sta
   if (lost == 0 && running_ == 0) return;  // it was about to end anyway
   const std::string what = early ? "" : fmt::format("; lost with it: {}", quantity_of_ranks(lost));
   const std::string line = fmt::format("host {}: {}{}", share.host, why, what);
-  if (interrupted_ || phase_ >= Phase::terminating) return say_verbose(line);
+  if (is_ending()) return say_verbose(line);
   say(line + (status_ ? "" : others()));
   spoiled(status);
   if (phase_ == Phase::running || early) enter(early ? Phase::killing : Phase::grace);
