@@ -159,7 +159,9 @@ void Job::run_each(const std::function<void(Endpoint&)>& body) {
 }
 
 void Job::abort(int exit_code, std::string_view why) noexcept {
-  if (!impl_->in_child()) impl_->bootstrap->abort(exit_code, why);
+  if (impl_->in_child()) return;
+  // Launchers return the low byte of the code, and an abort must not look like a success.
+  impl_->bootstrap->abort((exit_code & 0xff) != 0 ? exit_code : 1, why);
 }
 
 }  // namespace aqueduct

@@ -67,7 +67,8 @@ class Job {
   ///           happened). invalid_argument in a forked child.
   Status finish();
   /// Reports to the launcher that the job has failed, with a reason in words. The launcher then ends all ranks.
-  /// Without a launcher, the call does nothing.
+  /// Without a launcher, the call does nothing. A code whose low 8 bits are 0 would look like a success outside: it
+  /// counts as 1.
   void abort(int exit_code, std::string_view why) noexcept;
 
   /// Ends the whole job, this process included, with `code`; does not return. The launcher learns the code, and 0 is a

@@ -59,5 +59,14 @@ TEST(AqrunCodes, ALeaveWithAnotherCodeCountsAlone) {
   EXPECT_FALSE(has(job.err(), "status 18")) << job.err();
 }
 
+TEST(AqrunCodes, AnAbortIsNeverASuccess) {
+  for (const char* code : {"0", "256"}) {
+    AqrunJob job(
+        speaking({"-n", "2"}, "if [ $p = 0 ]; then abort " + std::string(code) + "; fi; exec sleep 60"));
+    EXPECT_EQ(job.status(), 1) << job.err();
+    EXPECT_TRUE(has(job.err(), "aborted the job with status " + std::string(code) + ": why")) << job.err();
+  }
+}
+
 }  // namespace
 }  // namespace aqueduct::integration

@@ -24,6 +24,7 @@ constexpr auto kFromLeaveToNotice = 10s;  // chosen: ranks that leave together d
 constexpr auto kFromKillToGiveUp = 5s;    // chosen: after this long a process is stuck inside the kernel
 constexpr int kTimeoutStatus = 124;       // as timeout(1)
 constexpr int kLostOutputStatus = 1;      // as cat(1) and others
+constexpr int kAbortStatus = 1;    // of an abort with the code 0, or 256, which would look like a success
 constexpr int kLeftOutStatus = 1;  // as other launchers return for a rank that ends without their finalize
 
 /// What is visible of an exit code outside of the process.
@@ -204,7 +205,8 @@ void Supervisor::check_abort() {
   abort_seen_ = true;
   if (phase_ >= Phase::terminating) return;
   say(fmt::format("{} aborted the job with status {}: {}", name_of(abort->process), abort->code, abort->why));
-  spoiled(abort->code & 0xff);
+  const int status = low_byte(abort->code);
+  spoiled(status != 0 ? status : kAbortStatus);
   enter(Phase::killing);
 }
 
