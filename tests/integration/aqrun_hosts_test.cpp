@@ -152,6 +152,16 @@ TEST_F(AqrunHosts, ForwardAnInterrupt) {
   EXPECT_EQ(job.count_lines("heard"), 4u) << job.out();
 }
 
+TEST_F(AqrunHosts, GetUserSignalsAndGoOn) {
+  AqrunJob job(
+      shell(with(on_hosts(4), {"--grace", "0"}),
+            "trap 'n=1; echo heard' USR1; n=0; echo ready; while [ $n = 0 ]; do sleep 0.05; done; exit 0"));
+  ASSERT_TRUE(job.read_until([&] { return job.count_lines("ready") == 4; })) << job.err();
+  job.signal(SIGUSR1);
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.count_lines("heard"), 4u) << job.out();
+}
+
 TEST_F(AqrunHosts, LeaveNothingBehindAfterAFailure) {
   AqrunJob job(
       shell(with(on_hosts(4), {"--grace", "0"}), std::string(kFamily) + "[ $p = 2 ] && exit 3; wait"));

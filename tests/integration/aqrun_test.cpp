@@ -268,6 +268,22 @@ TEST_P(Ending, BySignalIsForwarded) {
 }
 INSTANTIATE_TEST_SUITE_P(Aqrun, Ending, testing::Values(SIGINT, SIGTERM, SIGHUP, SIGQUIT));
 
+// As batch systems announce the end of the time.
+TEST(Aqrun, PassesUserSignalsOnAndGoesOn) {
+  for (const int signal : {SIGUSR1, SIGUSR2}) {
+    Job job(shell({"-n", "2", "--grace", "0"},
+                  "trap 'n=$((n + 1)); echo heard' USR1 USR2; echo ready; "
+                  "n=0; while [ $n -lt 2 ]; do sleep 0.05; done; echo done"));
+    ASSERT_TRUE(job.read_until([&] { return job.count_lines("ready") == 2; })) << job.err();
+    job.signal(signal);
+    ASSERT_TRUE(job.read_until([&] { return job.count_lines("heard") == 2; })) << job.out() << job.err();
+    job.signal(signal);
+    EXPECT_EQ(job.status(), 0) << job.err();
+    EXPECT_EQ(job.count_lines("done"), 2u) << job.out();
+    EXPECT_FALSE(has(job.err(), "aqrun: ")) << job.err();
+  }
+}
+
 TEST(Aqrun, KillsAtOnceAtTheSecondInterrupt) {
   Job job(shell({"-n", "2", "--grace", "1000"},
                 "trap 'echo heard' INT; echo ready; while :; do sleep 0.05; done"));

@@ -153,8 +153,9 @@ void Agent::serve() {
   }
   drained_ = cleared_ && !more;  // no process is left that writes, so everything written has been read
   relay_input();
-  children_.take_signals(/*first=*/0, [this](pid_t pid, int status) { ended(pid, status); },
-                         [this](int signal) { asked_ = signal; });
+  children_.take_signals(
+      /*first=*/0, [this](pid_t pid, int status) { ended(pid, status); },
+      [this](int signal) { is_for_ranks(signal) ? children_.signal_all(signal) : void(asked_ = signal); });
 }
 
 void Agent::take(Frame& frame) {

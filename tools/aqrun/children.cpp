@@ -23,13 +23,13 @@ constexpr auto kWaitForFirst =
     1s;                         // chosen: between the end of a process's channel and its own lie milliseconds
 constexpr auto kPatience = 2s;  // chosen: killed processes are reaped within milliseconds
 
-/// Signals taken by signalfd: those that end aqrun or report a child, except
-/// those that were ignored at the start (nohup).
+/// Signals taken by signalfd: those that report a child, that end aqrun or that are for the ranks, except those that were
+/// ignored at the start (nohup).
 sigset_t watched_signals() {
   sigset_t set;
   ::sigemptyset(&set);
   ::sigaddset(&set, SIGCHLD);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
     struct sigaction now {};
     if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) ::sigaddset(&set, signal);
   }
@@ -37,6 +37,8 @@ sigset_t watched_signals() {
 }
 
 }  // namespace
+
+bool is_for_ranks(int signal) noexcept { return signal == SIGUSR1 || signal == SIGUSR2; }
 
 Children::Children(Leader& leader) : leader_(leader) {
   ::signal(SIGPIPE, SIG_IGN);

@@ -11,8 +11,12 @@
 
 namespace aqrun {
 
-/// The processes that this one has started, and the signals that it gets: SIGCHLD and those that ask it to end. One
-/// descriptor delivers the signals instead of handlers.
+/// Whether a signal to aqrun says something to the ranks (SIGUSR1, SIGUSR2): batch systems announce so that the time is
+/// nearly over. All others ask to end.
+bool is_for_ranks(int signal) noexcept;
+
+/// The processes that this one has started, and the signals that it gets: SIGCHLD, those that ask it to end and those for
+/// the ranks. One descriptor delivers the signals instead of handlers.
 class Children {
  public:
   /// `leader`: leads the group that all children join.
@@ -27,8 +31,7 @@ class Children {
 
   /// Like spawn(), in the group and with the signal mask that this process started with.
   pid_t start(Start start);
-  /// Calls `ended` for each child that has ended, and `asked` for each signal that asks this process to end. If one has ended,
-  /// waits once, up to kWaitForFirst, for the child `first`, of which the others know that it ends, and tells of it before those that
+  /// Calls `ended` for each child that has ended, and `asked` for each other signal. If one has ended, waits once, up to kWaitForFirst, for the child `first`, of which the others know that it ends, and tells of it before those that
   /// were not killed. 0: there is no such child.
   void take_signals(pid_t first, const std::function<void(pid_t, int wait_status)>& ended,
                     const std::function<void(int signal)>& asked);

@@ -66,6 +66,7 @@ class HostConnection {
   /// Whether no process is left there, and everything that was written there has arrived.
   bool is_cleared() const noexcept { return cleared_ || gone_; }
   bool is_gone() const noexcept { return gone_; }
+  bool has_answered() const noexcept { return answered_; }
   /// How many frames have arrived from there.
   std::uint64_t heard() const noexcept { return heard_; }
   const Share& share() const noexcept { return share_; }

@@ -134,7 +134,9 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
       "Exit status: 0 if every rank exited with 0, and left the job if it had joined it. Otherwise that of\n"
       "the first failure: the rank's own; 128 + N if signal N killed it; 1 if it exited with 0 but without\n"
       "Job::finish; that of Job::abort. 124: --timeout; 128 + N: signal N to aqrun itself; 2: wrong usage;\n"
-      "126: PROGRAM cannot be executed; 127: PROGRAM does not exist.");
+      "126: PROGRAM cannot be executed; 127: PROGRAM does not exist. SIGUSR1 and SIGUSR2 are passed on to "
+      "the\n"
+      "ranks.");
   const auto option = [&app](const char* names, auto& into, const char* meaning) {
     return app.add_option(names, into, meaning)->take_last();
   };

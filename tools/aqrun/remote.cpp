@@ -67,6 +67,12 @@ void Remote::signal(int number) {
   for (const auto& connection : connections_) connection->signal(number);
 }
 
+void Remote::pass_on(int number) {
+  for (const auto& connection : connections_) {
+    if (connection->has_answered()) connection->signal(number);
+  }
+}
+
 void Remote::clear() {
   for (const auto& connection : connections_) connection->clear();
 }

@@ -28,6 +28,8 @@ class Remote {
 
   /// Sends a signal to all ranks. Hosts that have not started any will not start any.
   void signal(int number);
+  /// Sends a signal that does not end them to all ranks that have been asked for.
+  void pass_on(int number);
   /// No rank runs any more: asks all agents to kill everything that is left.
   void clear();
   void give_up_on_uncleared();

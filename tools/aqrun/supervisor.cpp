@@ -186,7 +186,13 @@ void Supervisor::failed(std::uint32_t i, const std::string& how, int status) {
   if (phase_ == Phase::running) enter(Phase::grace);
 }
 
+void Supervisor::pass_on(int signal) {
+  say_verbose(fmt::format("{}; passed on to {}", ::strsignal(signal), quantity_of_ranks(running_ranks())));
+  remote_ ? remote_->pass_on(signal) : children_.signal_all(signal);
+}
+
 void Supervisor::interrupted(int signal) {
+  if (is_for_ranks(signal)) return pass_on(signal);
   if (interrupted_ || running_ == 0) {  // a second signal, so end at once
     hurried_ = true;
     spoiled(128 + signal);

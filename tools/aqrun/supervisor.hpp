@@ -50,6 +50,7 @@ class Supervisor : private HostConnectionOwner {
   void reaped(pid_t pid, int wait_status);
   void ended(std::uint32_t i, int wait_status);
   void failed(std::uint32_t i, const std::string& how, int status);
+  void pass_on(int signal);
   void interrupted(int signal);
   void check_abort();
   void check_exit();
