@@ -155,6 +155,13 @@ TEST(Aqrun, EndsWhenNobodyReadsItsOutput) {
   EXPECT_EQ(job.status(), 128 + SIGPIPE) << job.err();
 }
 
+// The system reaps the children of a process that ignores their end, and aqrun waited for ever.
+TEST(Aqrun, LearnsOfTheEndOfRanksThoughItsParentIgnoresSuchNews) {
+  Job job(shell({"-n", "1"},
+                "exec env --ignore-signal=CHLD " AQUEDUCT_BIN_DIR "/aqrun -n 2 --timeout 20 sh -c 'exit 5'"));
+  EXPECT_EQ(job.status(), 5) << job.err();
+}
+
 // All ranks succeed, but output of one of them is lost.
 TEST(Aqrun, FailsWhenItsOutputIsLost) {
   Job job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/aqrun -n 2 echo lost > /dev/full"));

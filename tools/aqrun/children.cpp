@@ -42,6 +42,8 @@ bool is_for_ranks(int signal) noexcept { return signal == SIGUSR1 || signal == S
 
 Children::Children(Leader& leader) : leader_(leader) {
   ::signal(SIGPIPE, SIG_IGN);
+  // Ignored, as some parents leave it, the system would reap the children and tell nobody of their end.
+  ::signal(SIGCHLD, SIG_DFL);
   // A rank's orphans become our children, so that those who left the group are found as well.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t watched = watched_signals();
