@@ -237,6 +237,13 @@ TEST_F(AqrunHosts, ThatDoNotAnswerCanBeInterrupted) {
   EXPECT_EQ(job.status(), 128 + SIGINT);
 }
 
+// As with `echo` in a start-up file there. The time limit has to be far away.
+TEST_F(AqrunHosts, WhoseShellPrintsAnEmptyLineAreRefusedAtOnce) {
+  AqrunJob job(with(on_hosts(2, script("echo; exec \"$@\"")), {"--connect-timeout", "1000", "true"}));
+  EXPECT_EQ(job.status(), 1);
+  EXPECT_THAT(job.err(), HasSubstr("but begins with an empty line; does the shell there"));
+}
+
 TEST_F(AqrunHosts, WithAnotherVersionAreRefused) {
   AqrunJob job(with(
       on_hosts(2, script("printf '\\032\\0\\0\\0\\001\\0\\0\\0\\0\\143\\0\\0\\0aqrun-agent 9.9.9'; cat >&2")),

@@ -43,11 +43,13 @@ std::optional<Frame> FrameReader::next() {
   if (broken_ || here.size() < kLengthBytes) return std::nullopt;
   const std::size_t length = number(here);
   broken_ = length < kHeadBytes || length > kHeadBytes + kMostFrameBytes;
+  if (broken_ || here.size() == kLengthBytes) return std::nullopt;
+  // Before the frame is whole: behind an empty line that a shell prints, a length is too large by far, and the frame would
+  // never be whole.
+  const auto kind = static_cast<Kind>(here[kLengthBytes]);
+  broken_ = kind < Kind::hello || kind > kLastKind;
   if (broken_ || here.size() - kLengthBytes < length) return std::nullopt;
   const std::string_view body = here.substr(kLengthBytes, length);
-  const auto kind = static_cast<Kind>(body[0]);
-  broken_ = kind < Kind::hello || kind > kLastKind;
-  if (broken_) return std::nullopt;
   taken_ += kLengthBytes + length;
   return Frame{kind, number(body.substr(1)), number(body.substr(5)), std::string(body.substr(kHeadBytes))};
 }

@@ -28,6 +28,13 @@ std::string this_folder() {
   return ::getcwd(path.data(), path.size()) != nullptr ? path.data() : ".";
 }
 
+/// What a shell has printed in front of the hello, if that has arrived.
+std::string_view before_hello(std::string_view arrived) {
+  constexpr std::size_t kHead = 13;  // of a frame
+  const auto magic = arrived.find(kAgentMagic);
+  return arrived.substr(0, magic != std::string_view::npos && magic > kHead ? magic - kHead : magic);
+}
+
 constexpr auto kFromEndToKill = 2s;  // chosen: how long a command may outlive its stream
 
 }  // namespace
@@ -178,10 +185,13 @@ void HostConnection::grant() {
 void HostConnection::check_channel() {
   if (channel_.state() == Channel::State::open || !why_.empty()) return;
   if (channel_.state() == Channel::State::broken) {
-    fail(fmt::format(
-        "the answer does not come from an agent of aqrun, but says \"{}\"; does the shell there print "
-        "this for every command?",
-        aqueduct::core::quoted(channel_.unread())));
+    const std::string_view printed = before_hello(channel_.unread());
+    const bool is_blank = printed.find_first_not_of("\r\n") == std::string_view::npos;
+    fail(
+        fmt::format("the answer does not come from an agent of aqrun, but {}; does the shell there print "
+                    "this for every command?",
+                    is_blank ? "begins with an empty line"
+                             : fmt::format("says \"{}\"", aqueduct::core::quoted(printed))));
   } else if (!std::exchange(end_seen_, true)) {
     deadline_ = Clock::now() + kFromEndToKill;
   }

@@ -90,6 +90,16 @@ TEST(AqrunFrame, IsNotWhatAShellPrints) {
   EXPECT_EQ(reader.rest(), "Welcome to host b!\n");
 }
 
+// The hello is not waited for as a part of a longer frame.
+TEST(AqrunFrame, IsNotWhatFollowsAShortLine) {
+  for (const char* line : {"\n", "x", "\r\n", "ok\n", "\n\n\n\n"}) {
+    FrameReader reader;
+    reader.append(line + encode(some_frames().front()));
+    EXPECT_FALSE(reader.next());
+    EXPECT_TRUE(reader.broken()) << line;
+  }
+}
+
 TEST(AqrunFrame, FromRandomBytesIsWithinItsBounds) {
   std::mt19937 random(20261121);
   for (int round = 0; round < 2000; ++round) {
