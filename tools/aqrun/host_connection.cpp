@@ -145,6 +145,7 @@ void HostConnection::take_for_process(Frame& frame, Process& process) {
 
 void HostConnection::take_from_process(Frame& frame, std::size_t stream, Process& process) {
   (stream == 0 ? job_.output : job_.errors).put(process.streams[stream], frame.bytes);
+  process.at_end[stream] = process.at_end[stream] || frame.bytes.empty();
   owed_[stream] += static_cast<std::uint32_t>(frame.bytes.size());
   if (owed_[stream] > kWindow) fail("its agent sent more output than aqrun has allowed");
 }
@@ -223,16 +224,32 @@ void HostConnection::reaped(int wait_status) {
   channel_.close();
   input_.close();
   for (Process& process : processes_) process.bootstrap.close();
-  if (cleared_) return;
-  const bool early = started_ == 0;
-  if (!why_.empty()) return job_.owner.host_failed(share_, why_, status_, early);
+  tell_end(wait_status);
+}
+
+void HostConnection::tell_end(int wait_status) {
   const bool by_signal = WIFSIGNALED(wait_status);
   const int code = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
   const std::string how = by_signal ? fmt::format("was killed by signal {} ({})", code, ::strsignal(code))
                                     : fmt::format("ended with status {}", code);
   std::string why = fmt::format("{} {}", program_, how);
+  const auto is_over = [](const Process& process) { return process.over; };
+  if (cleared_ || std::all_of(processes_.begin(), processes_.end(), is_over)) {
+    // The job needs this host no more.
+    if (has_all_output() || (cleared_ && wait_status == 0)) return;
+    return job_.owner.output_lost(share_, why_.empty() ? why : why_);
+  }
+  const bool early = started_ == 0;
+  if (!why_.empty()) return job_.owner.host_failed(share_, why_, status_, early);
   if (early) why += " before any rank was started there";
   job_.owner.host_failed(share_, why, by_signal ? 128 + code : std::max(code, 1), early);
+}
+
+bool HostConnection::has_all_output() const noexcept {
+  const std::array<bool, 2> unread{job_.output.is_broken(), job_.errors.is_broken()};
+  return std::all_of(processes_.begin(), processes_.end(), [&](const Process& process) {
+    return (process.at_end[0] || unread[0]) && (process.at_end[1] || unread[1]);
+  });
 }
 
 void HostConnection::signal(int number) {

@@ -23,6 +23,8 @@ class HostConnectionOwner {
   virtual void rank_ended(std::uint32_t process, int wait_status) = 0;
   /// All ranks that still ran there are lost, or were never started (`early`).
   virtual void host_failed(const Share& share, const std::string& why, int status, bool early) = 0;
+  /// All ranks there have ended, but `how` the command ended, the end of their output did not arrive.
+  virtual void output_lost(const Share& share, const std::string& how) = 0;
 
  protected:
   ~HostConnectionOwner() = default;
@@ -67,6 +69,8 @@ class HostConnection {
   bool is_cleared() const noexcept { return cleared_ || gone_; }
   bool is_gone() const noexcept { return gone_; }
   bool has_answered() const noexcept { return answered_; }
+  /// Whether all streams of the ranks there have ended here. They need not, if a process there cannot even be killed.
+  bool has_all_output() const noexcept;
   /// How many frames have arrived from there.
   std::uint64_t heard() const noexcept { return heard_; }
   const Share& share() const noexcept { return share_; }
@@ -75,6 +79,7 @@ class HostConnection {
   struct Process {
     Tube bootstrap;
     std::array<int, 2> streams{-1, -1};  // the ranks' numbers in Output
+    std::array<bool, 2> at_end{false, false};
     bool over = false;
   };
 
@@ -90,6 +95,7 @@ class HostConnection {
   void grant();
   void fail(std::string why, int status = 1);
   void check_channel();
+  void tell_end(int wait_status);
 
   RemoteJob& job_;
   const Share share_;

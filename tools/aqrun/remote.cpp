@@ -104,6 +104,12 @@ bool Remote::is_cleared() const {
                      [](const auto& connection) { return connection->is_cleared(); });
 }
 
+bool Remote::has_all_output() const {
+  return std::all_of(connections_.begin(), connections_.end(), [](const auto& connection) {
+    return connection->is_gone() || connection->has_all_output();
+  });
+}
+
 bool Remote::is_gone() const {
   return std::all_of(connections_.begin(), connections_.end(),
                      [](const auto& connection) { return connection->is_gone(); });

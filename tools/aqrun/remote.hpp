@@ -38,6 +38,8 @@ class Remote {
   /// Kills the commands that still run, and returns their hosts.
   std::string give_up();
   bool is_cleared() const;
+  /// Of the hosts whose commands still run.
+  bool has_all_output() const;
   bool is_gone() const;
 
  private:

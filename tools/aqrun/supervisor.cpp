@@ -23,7 +23,6 @@ constexpr auto kFromTermToKill = 2s;      // chosen: enough to remove a file, no
 constexpr auto kFromLeaveToNotice = 10s;  // chosen: ranks that leave together do so within a second
 constexpr auto kFromKillToGiveUp = 5s;    // chosen: after this long a process is stuck inside the kernel
 constexpr int kTimeoutStatus = 124;       // as timeout(1)
-constexpr int kLostOutputStatus = 1;      // as cat(1) and others
 constexpr int kAbortStatus = 1;    // of an abort with the code 0, or 256, which would look like a success
 constexpr int kLeftOutStatus = 1;  // as other launchers return for a rank that ends without their finalize
 

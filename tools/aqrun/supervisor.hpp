@@ -32,6 +32,7 @@ class Supervisor : private HostConnectionOwner {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr int kLostOutputStatus = 1;  // as cat(1) and others
   enum class Phase { running, grace, terminating, killing };
   struct Process {
     pid_t pid = -1;
@@ -46,6 +47,7 @@ class Supervisor : private HostConnectionOwner {
   void rank_started(std::uint32_t process, pid_t pid) override;
   void rank_ended(std::uint32_t process, int wait_status) override { ended(process, wait_status); }
   void host_failed(const Share& share, const std::string& why, int status, bool early) override;
+  void output_lost(const Share& share, const std::string& how) override;
   void wait_and_serve();
   void reaped(pid_t pid, int wait_status);
   void ended(std::uint32_t i, int wait_status);
@@ -64,6 +66,7 @@ class Supervisor : private HostConnectionOwner {
   void spoiled(int status);
   void clear_remote();
   void bring_the_rest();
+  std::chrono::seconds patience() const;
   void say(const std::string& line);
   void say_verbose(const std::string& line);
   std::string name_of(std::uint32_t i) const;

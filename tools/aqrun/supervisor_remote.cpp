@@ -9,6 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kFromClearToGiveUp = 5s;  // chosen: an agent needs at most 2 s, if the connection works
+constexpr auto kLongestStall = 45s;      // as long as ssh bears it (remote_command.hpp)
 
 }  // namespace
 
@@ -51,9 +52,23 @@ void Supervisor::host_failed(const Share& share, const std::string& why, int sta
   if (phase_ == Phase::running || early) enter(early ? Phase::killing : Phase::grace);
 }
 
+// As lost output elsewhere: the job fails, and ranks on other hosts may go on.
+void Supervisor::output_lost(const Share& share, const std::string& how) {
+  const std::string line =
+      fmt::format("host {}: {}: the end of what the ranks there have written is lost", share.host, how);
+  is_ending() ? say_verbose(line) : say(line);
+  spoiled(kLostOutputStatus);
+}
+
+// A job that has succeeded waits for the end of its output, as long as the connection may recover.
+std::chrono::seconds Supervisor::patience() const {
+  const bool is_good = status_.value_or(0) == 0;
+  return is_good && !remote_->has_all_output() ? kLongestStall : kFromClearToGiveUp;
+}
+
 void Supervisor::clear_remote() {
   remote_->clear();
-  patience_ends_ = Clock::now() + kFromClearToGiveUp;
+  patience_ends_ = Clock::now() + patience();
   while (!hurried_ && !remote_->is_cleared() && Clock::now() < *patience_ends_) wait_and_serve();
   // Agents that have cleared still forward what was written, as long as our reader
   // accepts it; the others cannot be reached.
@@ -66,18 +81,18 @@ void Supervisor::clear_remote() {
 // is killed: its host has died, or a process there holds the connection open.
 void Supervisor::bring_the_rest() {
   std::uint64_t heard = remote_->heard();
-  patience_ends_ = Clock::now() + kFromClearToGiveUp;
+  patience_ends_ = Clock::now() + patience();
   while (!hurried_ && !remote_->is_gone()) {
     wait_and_serve();
     const bool reader_is_slow = !output_.has_room() || !errors_.has_room();
     if (std::exchange(heard, remote_->heard()) != remote_->heard() || reader_is_slow) {
-      patience_ends_ = Clock::now() + kFromClearToGiveUp;
+      patience_ends_ = Clock::now() + patience();
     } else if (Clock::now() >= *patience_ends_) {
       const std::string hosts = remote_->give_up();
       if (!hosts.empty())
         say(fmt::format("cut the connection to {}: it did not end, although all processes there have",
                         hosts));
-      patience_ends_ = Clock::now() + kFromClearToGiveUp;
+      patience_ends_ = Clock::now() + patience();
     }
   }
 }
