@@ -7,9 +7,10 @@
 
 namespace aqrun {
 
-/// Runs a program through ssh, whose remote shell reads one text. A dead connection ends within 45 s.
+/// Runs a program through ssh, whose remote shell reads one text. A dead connection ends within 45 s. The ssh of a job uses a
+/// shared connection of the user's, but never becomes one (ControlMaster auto): the user's other sessions would end with it.
 inline constexpr const char* kSshTemplate =
-    "ssh -o BatchMode=yes -o ServerAliveInterval=15 {host} {shell-command}";
+    "ssh -o BatchMode=yes -o ControlMaster=no -o ServerAliveInterval=15 {host} {shell-command}";
 
 /// How a command is run on another host: the value of --remote.
 ///

@@ -33,8 +33,8 @@ TEST(AqrunRemoteCommand, KeepsWordsApartWithoutAShell) {
 
 TEST(AqrunRemoteCommand, GivesAShellOneWord) {
   EXPECT_THAT(words(kSshTemplate, "me@b", {"/a b/aqrun", "--agent"}),
-              ElementsAre("ssh", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "me@b",
-                          "'/a b/aqrun' '--agent'"));
+              ElementsAre("ssh", "-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o",
+                          "ServerAliveInterval=15", "me@b", "'/a b/aqrun' '--agent'"));
 }
 
 TEST(AqrunRemoteCommand, PutsTheHostAnywhere) {
