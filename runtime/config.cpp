@@ -24,6 +24,21 @@ constexpr std::string_view kPrefix = "AQUEDUCT_";
 /// The prefix of variables that are not settings: the folders of plug-ins, and variables that plug-ins read themselves.
 constexpr std::string_view kPluginPrefix = "AQUEDUCT_PLUGIN_";
 
+/// Whether the variable says where Aqueduct is, not how it works. CMake (AQUEDUCT_ROOT), environment modules and package
+/// managers set such variables, for any package in the same manner.
+bool is_place(std::string_view variable) noexcept {
+  constexpr std::string_view kPlaces[] = {
+      "ROOT",          "DIR",      "HOME",        "BASE",        "PREFIX",       "PATH",
+      "ROOT_DIR",      "HOME_DIR", "BASE_DIR",    "INSTALL",     "INSTALL_DIR",  "INSTALL_PREFIX",
+      "VERSION",       "BIN",      "BIN_DIR",     "BINDIR",      "LIB",          "LIB_DIR",
+      "LIBDIR",        "LIBRARY",  "LIBRARY_DIR", "LIBRARIES",   "LIBS",         "INC",
+      "INC_DIR",       "INCDIR",   "INCLUDE",     "INCLUDE_DIR", "INCLUDE_DIRS", "INCLUDE_PATH",
+      "LIBRARY_PATH",  "LIB_PATH", "SHARE",       "DOC",         "DOC_DIR",      "MAN_DIR",
+      "PKGCONFIG_DIR", "CMAKE_DIR"};
+  variable.remove_prefix(kPrefix.size());
+  return std::ranges::find(kPlaces, variable) != std::end(kPlaces);
+}
+
 std::vector<SettingInfo> collect() {
   std::vector<SettingInfo> all = runtime::layer_settings();
   for (const core::ConduitEntry* conduit : conduits::builtin()) {
@@ -149,7 +164,7 @@ Config Config::from_variables(std::span<const std::string> variables) {
     const std::size_t equals = entry.find('=');
     const std::string_view name = entry.substr(0, equals);
     if (equals == std::string_view::npos || !name.starts_with(kPrefix)) continue;
-    if (name.starts_with(kPluginPrefix)) continue;
+    if (name.starts_with(kPluginPrefix) || is_place(name)) continue;
     static_cast<void>(config.assign(name, entry.substr(equals + 1), SettingOrigin::environment));
   }
   return config;

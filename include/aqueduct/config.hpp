@@ -60,7 +60,8 @@ class Config {
  public:
   /// The built-in defaults; ignores the environment.
   Config();
-  /// The defaults, overridden by the AQUEDUCT_* variables of this process.
+  /// The defaults, overridden by the AQUEDUCT_* variables of this process. Those that only say where Aqueduct is installed
+  /// (AQUEDUCT_ROOT, AQUEDUCT_DIR, AQUEDUCT_HOME and the like) are no settings.
   static Config from_environment();
   /// The defaults, overridden by a list of NAME=VALUE (for tests and launchers).
   static Config from_variables(std::span<const std::string> variables);

@@ -82,6 +82,24 @@ TEST(Config, VariablesOfPluginsPassUnread) {
   EXPECT_TRUE(from({"AQUEDUCT_PLUGIN_ANYTHING=?"}).problems().empty());
 }
 
+// CMake, environment modules and package managers set them for any package.
+TEST(Config, VariablesThatSayWhereAqueductIsPassUnread) {
+  const Config config = from({"AQUEDUCT_ROOT=/opt/aqueduct", "AQUEDUCT_DIR=/opt/aqueduct/lib/cmake",
+                              "AQUEDUCT_HOME=/opt/aqueduct", "AQUEDUCT_VERSION=1.2",
+                              "AQUEDUCT_INCLUDE_DIR=/x", "AQUEDUCT_LIB=/y"});
+  for (const SettingProblem& problem : config.problems()) ADD_FAILURE() << problem.text;
+  for (const SettingInfo& info : config.settings()) {
+    EXPECT_EQ(config.origin(info.name), SettingOrigin::built_in) << info.name << " is read no more";
+    const std::string misspelt = std::string(info.environment) + "X";
+    EXPECT_EQ(from({misspelt + "=1"}).problems().size(), 1u) << misspelt;
+    EXPECT_EQ(from({std::string(info.environment) + "=" + std::string(info.default_value)}).origin(info.name),
+              SettingOrigin::environment);
+  }
+  EXPECT_EQ(from({"AQUEDUCT_ROOTS=/opt/aqueduct"}).problems().size(), 1u);
+  Config program;
+  EXPECT_FALSE(program.set("AQUEDUCT_ROOT", "/opt/aqueduct"));
+}
+
 TEST(Config, ABadValueIsAProblemAndLeavesTheDefault) {
   const Config config = from({"AQUEDUCT_SEGMENTS=5000000", "AQUEDUCT_LOG=loud"});
   ASSERT_EQ(config.problems().size(), 2u);
