@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <type_traits>
@@ -84,17 +84,20 @@ Caches caches_in(const HwlocLibrary& hwloc, hwloc_topology_t topology) {
 }
 
 /// The processors of a synthetic topology: the product of its levels; hwloc would spend minutes on many of them
-/// before it says anything.
-std::uint64_t processors_in(std::string_view text) {
+/// before it says anything. Reads numbers as hwloc does, by strtoul: 010 is 8 and 0x10 is 16, behind blanks or a sign.
+std::uint64_t processors_in(const std::string& text) {
   std::uint64_t product = 1;
   int depth = 0;  // of brackets: what is in them describes a level, and multiplies nothing
-  for (std::size_t i = 0; i < text.size() && product <= kMostPretended; ++i) {
-    depth += text[i] == '(' || text[i] == '[' ? 1 : text[i] == ')' || text[i] == ']' ? -1 : 0;
-    const bool begins = i == 0 || text[i - 1] == ':' || text[i - 1] == ' ';
-    if (depth != 0 || !begins || text[i] < '0' || text[i] > '9') continue;
-    std::uint64_t number = kMostPretended + 1;
-    std::from_chars(text.data() + i, text.data() + text.size(), number);
-    product *= std::min(number, kMostPretended + 1);
+  bool begins = true;
+  for (const char* at = text.c_str(); *at != '\0' && product <= kMostPretended; ++at) {
+    depth += *at == '(' || *at == '[' ? 1 : *at == ')' || *at == ']' ? -1 : 0;
+    char* end = nullptr;
+    const unsigned long number = depth == 0 && begins ? std::strtoul(at, &end, 0) : 0;
+    if (end != nullptr && end != at) {
+      product *= std::clamp<std::uint64_t>(number, 1, kMostPretended + 1);  // hwloc refuses 0
+      at = end - 1;
+    }
+    begins = *at == ':' || *at == ' ' || *at == ')' || *at == ']';
   }
   return product;
 }

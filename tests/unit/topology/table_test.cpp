@@ -149,10 +149,20 @@ TEST(Machine, SaysWhatIsWrongWithADescription) {
   EXPECT_THAT(read_machine(Source::of("packages of four")).problem,
               HasSubstr("'packages of four' is no topology: write levels"));
   EXPECT_THAT(read_machine(Source::of("/nowhere/host.xml")).problem, HasSubstr("/nowhere/host.xml"));
-  for (const char* text : {"package:2 core:20000", "2 3000", "package:99999999999999999999999 core:2"})
+  for (const char* text :
+       {"package:2 core:20000", "2 3000", "package:99999999999999999999999 core:2", "package:0x2000 core:2",
+        "package:+9999 pu:1", "package: 9999 pu:1", "package:2(memory=1)9999", "package:[numa]9999"})
     EXPECT_THAT(read_machine(Source::of(text)).problem, HasSubstr("has more than 4096 processors")) << text;
   EXPECT_EQ(read_machine(Source::of("package:2 [numa(memory=99999)] core:4 pu:1")).problem, "");
   EXPECT_EQ(read_machine(Source::of("none")).problem, "");
+}
+
+// hwloc reads octal and hexadecimal numbers.
+TEST(Machine, CountsPretendedProcessorsAsHwlocDoes) {
+  if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
+  EXPECT_EQ(read_machine(Source::of("package:010 pu:1")).table.cpus().size(), 8u);
+  EXPECT_EQ(read_machine(Source::of("package:0x10 core:0x1")).table.cpus().size(), 16u);
+  EXPECT_EQ(read_machine(Source::of("package:0200 core:020")).table.cpus().size(), 2048u);
 }
 
 TEST(Machine, OfThisHostHasItsProcessors) {
