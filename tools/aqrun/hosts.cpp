@@ -90,17 +90,20 @@ std::variant<std::vector<Host>, std::string> read_hosts_file(const std::string& 
   return read_hosts(in, file);
 }
 
-std::variant<std::vector<Share>, std::string> place(const std::vector<Host>& hosts, std::uint32_t processes,
+std::variant<std::vector<Share>, std::string> place(const std::vector<Host>& hosts, std::uint32_t ranks,
                                                     std::uint32_t ranks_per_process) {
+  const std::uint32_t processes = (ranks + ranks_per_process - 1) / ranks_per_process;
   std::vector<Share> shares;
   std::uint32_t first = 0;
   std::uint64_t slots = 0;
   const auto count = static_cast<std::uint32_t>(hosts.size());
   for (std::uint32_t i = 0; i < count; ++i) {
     const bool even = hosts[i].slots == 0;
-    const std::uint32_t room =
-        even ? processes / count + (i < processes % count ? 1 : 0) : hosts[i].slots / ranks_per_process;
-    const std::uint32_t here = std::min(room, processes - first);
+    const std::uint32_t left = ranks - std::min(ranks, first * ranks_per_process);
+    std::uint32_t here = even                    ? processes / count + (i < processes % count ? 1 : 0)
+                         : hosts[i].slots < left ? hosts[i].slots / ranks_per_process
+                                                 : processes - first;
+    here = std::min(here, processes - first);
     if (here > 0) shares.push_back({hosts[i].name, first, here});
     first += here;
     slots += hosts[i].slots;

@@ -30,8 +30,9 @@ std::variant<std::vector<Host>, std::string> read_hosts(std::istream& in, const 
 std::variant<std::vector<Host>, std::string> read_hosts_file(const std::string& file);
 
 /// Fills the hosts in order, each with as many ranks as it has slots. Without slots, ranks are shared evenly, and the
-/// first hosts get one more. A process of several ranks takes as many slots. Hosts without ranks are left out.
-std::variant<std::vector<Share>, std::string> place(const std::vector<Host>& hosts, std::uint32_t processes,
+/// first hosts get one more. A process of several ranks takes as many slots; the last one may have fewer ranks than the
+/// others. Hosts without ranks are left out.
+std::variant<std::vector<Share>, std::string> place(const std::vector<Host>& hosts, std::uint32_t ranks,
                                                     std::uint32_t ranks_per_process);
 
 }  // namespace aqrun

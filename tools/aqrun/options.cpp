@@ -100,7 +100,7 @@ std::string read_hosts_into(Options& options, const Raw& raw) {
   if (const auto* why = std::get_if<std::string>(&command)) return "--remote: " + *why;
   const auto hosts = read_hosts_file(raw.hosts);
   if (const auto* why = std::get_if<std::string>(&hosts)) return "--hosts " + *why;
-  auto shares = place(std::get<std::vector<Host>>(hosts), options.processes(), options.endpoints);
+  auto shares = place(std::get<std::vector<Host>>(hosts), options.ranks, options.endpoints);
   if (const auto* why = std::get_if<std::string>(&shares)) return "--hosts " + raw.hosts + ": " + *why;
   options.shares = std::get<std::vector<Share>>(std::move(shares));
   return {};

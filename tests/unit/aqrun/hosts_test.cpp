@@ -59,8 +59,8 @@ TEST(AqrunHosts, ThatCannotBeOpenedAreNamed) {
   EXPECT_EQ(std::get<std::string>(read), "/no/such/file: No such file or directory");
 }
 
-std::vector<Share> shares(const std::vector<Host>& hosts, std::uint32_t processes, std::uint32_t each = 1) {
-  const auto placed = place(hosts, processes, each);
+std::vector<Share> shares(const std::vector<Host>& hosts, std::uint32_t ranks, std::uint32_t each = 1) {
+  const auto placed = place(hosts, ranks, each);
   const auto* why = std::get_if<std::string>(&placed);
   EXPECT_EQ(why, nullptr) << *why;
   return why == nullptr ? std::get<std::vector<Share>>(placed) : std::vector<Share>{};
@@ -80,13 +80,22 @@ TEST(AqrunHosts, ShareEvenlyWithoutSlots) {
 }
 
 TEST(AqrunHosts, GiveAProcessAsManySlotsAsItHasRanks) {
-  EXPECT_THAT(shares({{"a", 4}, {"b", 3}}, 3, 2), ElementsAre(Share{"a", 0, 2}, Share{"b", 2, 1}));
+  EXPECT_THAT(shares({{"a", 4}, {"b", 3}}, 6, 2), ElementsAre(Share{"a", 0, 2}, Share{"b", 2, 1}));
+}
+
+TEST(AqrunHosts, GiveTheLastProcessAsManySlotsAsItHasRanks) {
+  EXPECT_THAT(shares({{"a", 4}, {"b", 1}}, 5, 2), ElementsAre(Share{"a", 0, 2}, Share{"b", 2, 1}));
+  EXPECT_THAT(shares({{"a", 5}}, 5, 2), ElementsAre(Share{"a", 0, 3}));
+  EXPECT_THAT(shares({{"a", 3}, {"b", 3}}, 5, 2), ElementsAre(Share{"a", 0, 1}, Share{"b", 1, 2}));
+  EXPECT_THAT(shares({{"a", 1}}, 1, 4), ElementsAre(Share{"a", 0, 1}));
+  EXPECT_THAT(shares({{"a", 0}, {"b", 0}}, 5, 2), ElementsAre(Share{"a", 0, 2}, Share{"b", 2, 1}));
+  EXPECT_THAT(std::get<std::string>(place({{"a", 4}}, 5, 2)), HasSubstr("the 4 slots of all hosts"));
 }
 
 TEST(AqrunHosts, AreNotOverfilled) {
   EXPECT_THAT(std::get<std::string>(place({{"a", 2}, {"b", 3}}, 6, 1)),
               HasSubstr("the 5 slots of all hosts"));
-  EXPECT_THAT(std::get<std::string>(place({{"a", 1}, {"b", 3}}, 2, 2)), HasSubstr("2 for each process"));
+  EXPECT_THAT(std::get<std::string>(place({{"a", 1}, {"b", 3}}, 4, 2)), HasSubstr("2 for each process"));
 }
 
 }  // namespace
