@@ -27,6 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (frames.broken() && frames.next()) std::abort();
   }
-  if (setup.ranks_per_process() == 0) std::abort();
+  for (const std::uint32_t ranks : setup.ranks_of_processes()) {
+    if (ranks == 0) std::abort();
+  }
   return 0;
 }

@@ -86,8 +86,7 @@ int Agent::run(std::vector<Frame> behind) {
 }
 
 Agent::Refusal Agent::start_all() {
-  RankProgram program(setup_.program, setup_.environment, setup_.binding,
-                      static_cast<std::uint32_t>(processes_.size()), setup_.ranks_per_process());
+  RankProgram program(setup_.program, setup_.environment, setup_.binding, setup_.ranks_of_processes());
   if (program.status() != 0) return {program.status(), program.why()};
   for (std::uint32_t place = 0; place < processes_.size(); ++place) {
     if (std::string why = start_one(place, program); !why.empty()) return {126, std::move(why)};

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace aqrun {
@@ -42,6 +43,12 @@ void AgentSetup::take(Frame& frame) {
       return;
     default: problem = "aqrun sent an unexpected frame before the start";
   }
+}
+
+std::vector<std::uint32_t> AgentSetup::ranks_of_processes() const {
+  std::vector<std::uint32_t> ranks;
+  for (const Process& process : processes) ranks.push_back(std::max(1u, process.endpoints));
+  return ranks;
 }
 
 void AgentSetup::take_hello(const Frame& frame) { problem = complaint_about_hello(frame); }

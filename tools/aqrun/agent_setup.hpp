@@ -3,7 +3,6 @@
 #include "bootstrap/description.hpp"
 #include "tools/aqrun/frame.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,9 +24,7 @@ struct AgentSetup {
   std::string problem;  ///< why the setup is invalid; empty if it is not
 
   void take(Frame& frame);
-  std::uint32_t ranks_per_process() const noexcept {
-    return processes.empty() ? 1 : std::max(1u, processes.front().endpoints);
-  }
+  std::vector<std::uint32_t> ranks_of_processes() const;
 
  private:
   void take_hello(const Frame& frame);

@@ -4,7 +4,10 @@
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <numeric>
 #include <type_traits>
 
 namespace aqrun {
@@ -27,13 +30,37 @@ hwloc_obj_type_t type_of(const std::string& kind) {
   return HWLOC_OBJ_CORE;
 }
 
+/// Whether the processors of one are all among those of the other.
+bool is_within(const cpu_set_t& one, const cpu_set_t& other) {
+  cpu_set_t common;
+  CPU_AND(&common, &one, &other);
+  return CPU_EQUAL(&common, &one) != 0;
+}
+
+/// Leaves out places that hold another one: a process bound there would share its processors, while others have none. NUMA
+/// nodes of two kinds of memory have the same processors, and the memory of a whole package has those of all its nodes.
+std::vector<cpu_set_t> smallest_of(const std::vector<cpu_set_t>& all) {
+  std::vector<cpu_set_t> smallest;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    bool holds_another = false;
+    for (std::size_t k = 0; k < all.size() && !holds_another; ++k) {
+      if (k != i && is_within(all[k], all[i])) holds_another = k < i || !is_within(all[i], all[k]);
+    }
+    if (!holds_another) smallest.push_back(all[i]);
+  }
+  return smallest;
+}
+
 /// The processors of each object of that type that this process may use.
 std::vector<cpu_set_t> places(const std::string& kind) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return {};
   const Topology topology(raw);
-  // Only processors are needed, and reading the rest takes most of the time.
-  hwloc_topology_set_all_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  // Only processors are needed, and reading the rest takes most of the time. But a NUMA node has the processors of the object
+  // that it is attached to: without packages and groups, each would have those of the whole host.
+  const bool numa = type_of(kind) == HWLOC_OBJ_NUMANODE;
+  hwloc_topology_set_all_types_filter(raw,
+                                      numa ? HWLOC_TYPE_FILTER_KEEP_STRUCTURE : HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_type_filter(raw, type_of(kind), HWLOC_TYPE_FILTER_KEEP_ALL);
   if (hwloc_topology_load(raw) != 0) return {};
 
@@ -49,7 +76,7 @@ std::vector<cpu_set_t> places(const std::string& kind) {
     cpu_set_t set;
     if (hwloc_cpuset_to_glibc_sched_affinity(raw, usable.get(), &set, sizeof set) == 0) found.push_back(set);
   }
-  return found;
+  return smallest_of(found);
 }
 
 /// An upper bound for the number of cores: cheap, and enough to see that there are more ranks than cores.
@@ -61,12 +88,11 @@ std::uint32_t processors() {
 }  // namespace
 
 std::variant<std::vector<cpu_set_t>, std::string> choose_binding(const std::string& kind,
-                                                                 std::uint32_t processes,
-                                                                 std::uint32_t ranks_per_process) {
+                                                                 std::span<const std::uint32_t> ranks_of) {
   if (kind == "none") return std::vector<cpu_set_t>{};
-  const std::uint32_t ranks = processes * ranks_per_process;
+  const std::uint32_t ranks = std::accumulate(ranks_of.begin(), ranks_of.end(), 0u);
   const bool automatic = kind == "auto";
-  if (automatic && (processes == 1 || ranks > processors())) return std::vector<cpu_set_t>{};
+  if (automatic && (ranks_of.size() == 1 || ranks > processors())) return std::vector<cpu_set_t>{};
 
   const std::vector<cpu_set_t> found = places(kind);
   if (automatic && ranks > found.size()) return std::vector<cpu_set_t>{};
@@ -74,13 +100,13 @@ std::variant<std::vector<cpu_set_t>, std::string> choose_binding(const std::stri
     return fmt::format("--bind {}: hwloc finds none of these here; try --bind none", kind);
   }
   // A process gets one core (or hardware thread) per rank, but one package or NUMA node for all its ranks.
-  const std::uint32_t each =
-      type_of(kind) == HWLOC_OBJ_CORE || type_of(kind) == HWLOC_OBJ_PU ? ranks_per_process : 1;
-  std::vector<cpu_set_t> chosen(processes);
-  for (std::uint32_t process = 0; process < processes; ++process) {
+  const bool one_each = type_of(kind) == HWLOC_OBJ_CORE || type_of(kind) == HWLOC_OBJ_PU;
+  std::vector<cpu_set_t> chosen(ranks_of.size());
+  std::size_t next = 0;
+  for (std::size_t process = 0; process < chosen.size(); ++process) {
     CPU_ZERO(&chosen[process]);
-    for (std::uint32_t k = 0; k < each; ++k) {
-      CPU_OR(&chosen[process], &chosen[process], &found[(process * each + k) % found.size()]);
+    for (std::uint32_t left = one_each ? ranks_of[process] : 1; left > 0; --left, ++next) {
+      CPU_OR(&chosen[process], &chosen[process], &found[next % found.size()]);
     }
   }
   return chosen;

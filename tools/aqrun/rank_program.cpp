@@ -14,12 +14,12 @@ namespace aqrun {
 using aqueduct::launch::Server;
 
 RankProgram::RankProgram(std::vector<std::string> program, const std::vector<std::string>& environment,
-                         const std::string& binding, std::uint32_t processes, std::uint32_t ranks_per_process)
+                         const std::string& binding, const std::vector<std::uint32_t>& ranks_of)
     : program_(std::move(program)), environment_(environ) {
   environment_.unset(Server::Child::name);
   for (const std::string& assignment : environment) environment_.set(assignment);
   Found found = find_program(program_.front());
-  auto places = choose_binding(binding, processes, ranks_per_process);
+  auto places = choose_binding(binding, ranks_of);
   if (found.status != 0) {
     status_ = found.status;
     why_ = std::move(found.why);

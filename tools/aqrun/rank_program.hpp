@@ -15,9 +15,9 @@ namespace aqrun {
 class RankProgram {
  public:
   /// `program` and its arguments; `environment`: "NAME=value", in addition to this process's
-  /// variables; `binding`: see choose_binding.
+  /// variables; `binding` and `ranks_of`: see choose_binding.
   RankProgram(std::vector<std::string> program, const std::vector<std::string>& environment,
-              const std::string& binding, std::uint32_t processes, std::uint32_t ranks_per_process);
+              const std::string& binding, const std::vector<std::uint32_t>& ranks_of);
 
   /// The exit status if nothing can be started, or 0; and the reason, in words.
   int status() const noexcept { return status_; }

@@ -12,8 +12,9 @@ namespace aqrun {
 bool Supervisor::start_all() { return remote_ ? start_remote() : start_local(); }
 
 bool Supervisor::start_local() {
-  RankProgram program(options_.program, options_.environment, options_.bind, options_.processes(),
-                      options_.endpoints);
+  std::vector<std::uint32_t> ranks_of;
+  for (std::uint32_t i = 0; i < processes_.size(); ++i) ranks_of.push_back(endpoints_of_process(options_, i));
+  RankProgram program(options_.program, options_.environment, options_.bind, ranks_of);
   if (program.status() != 0) {
     say(program.why());
     spoiled(program.status());

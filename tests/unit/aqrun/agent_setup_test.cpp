@@ -32,7 +32,7 @@ TEST(AqrunAgentSetup, CollectsWhatIsToBeStarted) {
   EXPECT_THAT(setup.environment, ElementsAre("A=1"));
   ASSERT_EQ(setup.processes.size(), 2u);
   EXPECT_EQ(setup.processes[1].about.process, 3u);
-  EXPECT_EQ(setup.ranks_per_process(), 3u);
+  EXPECT_THAT(setup.ranks_of_processes(), ElementsAre(3u, 1u));
 }
 
 TEST(AqrunAgentSetup, RefusesWhatDoesNotFit) {
