@@ -316,6 +316,15 @@ TEST(Aqrun, LeavesNothingBehindAfterAFailure) {
   EXPECT_TRUE(all_end(job.lines())) << job.out();
 }
 
+// A shell's background process, or `> >(tee log)`, is a child of aqrun if the shell executes aqrun in its place.
+TEST(Aqrun, LeavesTheChildrenOfItsShellAlone) {
+  Job job(shell({"-n", "1"}, "f=$(mktemp); sh -c 'sleep 300 >/dev/null 2>&1 & echo $!; exec " AQUEDUCT_BIN_DIR
+                             "/aqrun -n 2 sh -c \"setsid sleep 300 >/dev/null 2>&1 &\"' >$f; "
+                             "kill -0 $(cat $f) && echo alive; rm $f"));
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.out(), "alive\n") << job.err();
+}
+
 TEST(Aqrun, LeavesNothingBehindAfterAGoodEndEvenOutsideTheGroup) {
   Job job(shell({"-n", "2"},
                 "echo $(setsid sh -c 'echo $$; exec sleep 300 >/dev/null' &); " + std::string(kFamily)));

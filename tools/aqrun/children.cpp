@@ -44,6 +44,8 @@ Children::Children(Leader& leader) : leader_(leader) {
   ::signal(SIGPIPE, SIG_IGN);
   // Ignored, as some parents leave it, the system would reap the children and tell nobody of their end.
   ::signal(SIGCHLD, SIG_DFL);
+  found_ = children_of_this_process();
+  std::erase(found_, leader_.group());
   // A rank's orphans become our children, so that those who left the group are found as well.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t watched = watched_signals();
@@ -82,6 +84,7 @@ void Children::take_signals(pid_t first, const std::function<void(pid_t, int)>& 
     int status = 0;
     std::vector<std::pair<pid_t, int>> gone;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      std::erase(found_, pid);
       if (std::erase(running_, pid) > 0) gone.emplace_back(pid, status);
     }
     if (!gone.empty() && first != waited_for_ && std::erase(running_, first) > 0) {
@@ -106,15 +109,30 @@ void Children::signal_all(int signal) noexcept {
   }
 }
 
+/// Kills all children that are left: orphans of ranks that had left the group. Returns whether there were any.
+bool Children::kill_adopted() {
+  bool any = false;
+  for (const pid_t child : children_of_this_process()) {
+    if (std::find(found_.begin(), found_.end(), child) != found_.end()) continue;
+    ::kill(child, SIGKILL);
+    any = true;
+  }
+  return any;
+}
+
 void Children::leave_nothing(std::uint64_t job) {
   const auto until = Clock::now() + kPatience;
   leader_.signal_group(SIGKILL);
   do {
-    kill_adopted();
+    const bool any = kill_adopted();
     int status = 0;
-    for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) std::erase(running_, pid);
+    for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      std::erase(running_, pid);
+      std::erase(found_, pid);
+    }
     siginfo_t about{};
     if (::waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) != 0) break;  // no children left
+    if (!any && !found_.empty()) break;
     pollfd child{signals_, POLLIN, 0};
     ::poll(&child, 1, 10);
     signalfd_siginfo signal{};

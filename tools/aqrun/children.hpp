@@ -42,11 +42,13 @@ class Children {
 
  private:
   static bool wait_for(pid_t child, int& status);
+  bool kill_adopted();
 
   Leader& leader_;
   sigset_t old_mask_;
   int signals_ = -1;
   std::vector<pid_t> running_;
+  std::vector<pid_t> found_;  // of a program that has become this one (exec in a shell): not ours to end
   pid_t waited_for_ = 0;
 };
 

@@ -152,9 +152,11 @@ void Leader::signal_group(int signal) noexcept {
   killed_ = signal == SIGKILL;
 }
 
-void kill_adopted() noexcept {
+std::vector<pid_t> children_of_this_process() {
   std::ifstream children(fmt::format("/proc/self/task/{}/children", ::getpid()));
-  for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
+  std::vector<pid_t> all;
+  for (pid_t child = 0; children >> child;) all.push_back(child);
+  return all;
 }
 
 }  // namespace aqrun

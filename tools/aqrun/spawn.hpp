@@ -60,7 +60,7 @@ class Leader {
   bool killed_ = false;  // then another process may get the number
 };
 
-/// Kills all remaining children of this process: orphans of ranks that had left the group.
-void kill_adopted() noexcept;
+/// The children of this process, dead ones too; empty if the system does not say.
+std::vector<pid_t> children_of_this_process();
 
 }  // namespace aqrun
