@@ -85,6 +85,14 @@ TEST_F(AqrunHosts, PassesArgumentsVariablesAndTheFolder) {
       << job.out();
 }
 
+// aqrun refuses the variable in its own environment for the same reason: -n counts ranks.
+TEST_F(AqrunHosts, CountRanksWhateverTheirOwnEnvironmentSays) {
+  AqrunJob job(
+      shell(on_hosts(2, script("AQUEDUCT_ENDPOINTS=3 exec \"$@\"")), "echo ${AQUEDUCT_ENDPOINTS-none}"));
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.count_lines("none"), 2u) << job.out();
+}
+
 TEST_F(AqrunHosts, LeavesAHostIdentityOfTheUserAlone) {
   AqrunJob job(shell(with(on_hosts(2), {"-e", "AQUEDUCT_HOST_ID=mine"}), "echo $AQUEDUCT_HOST_ID"));
   EXPECT_EQ(job.status(), 0) << job.err();

@@ -264,6 +264,8 @@ int run_agent() {
     return kUsageStatus;
   }
   ::signal(SIGPIPE, SIG_IGN);
+  ::unsetenv(
+      "AQUEDUCT_ENDPOINTS");  // aqrun alone says how many ranks a process has, and not this host's start-up files
   Channel channel(STDIN_FILENO, STDOUT_FILENO);
   channel.send(hello_of_this_version());
   AgentSetup setup;
