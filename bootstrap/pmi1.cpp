@@ -126,11 +126,13 @@ class Pmi1 final : public KeyValueSpace {
     static_cast<void>(manager_.ask("cmd=finalize\n", "finalize_ack", timeout_));
   }
   void abort(int exit_code, std::string_view why) noexcept override {
-    std::string message(why.substr(0, most_value_));
-    std::replace_if(
-        message.begin(), message.end(), [](char c) { return c == ' ' || c == '\n' || c == '='; }, '_');
-    static_cast<void>(
-        manager_.tell(fmt::format("cmd=abort exitcode={} message={}\n", exit_code, message), timeout_));
+    const std::string start = fmt::format("cmd=abort exitcode={} message=", exit_code);
+    std::string message(why.substr(0, kMostLine - start.size() - 1));
+    const auto ends_field = [](char c) {
+      return (c >= 0 && c <= ' ') || c == '=';
+    };  // control characters too
+    std::replace_if(message.begin(), message.end(), ends_field, '_');
+    static_cast<void>(manager_.tell(start + message + '\n', timeout_));
   }
   // PMI-1 has no answer to an abort. Most managers kill this process meanwhile.
   void wait_for_abort() noexcept override {

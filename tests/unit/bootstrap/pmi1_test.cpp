@@ -290,6 +290,20 @@ TEST(Pmi1, AsksTheManagerToEndTheJob) {
   EXPECT_EQ(manager.aborted(), "cmd=abort exitcode=7 message=no_more_water_");
 }
 
+// Managers cut longer lines in two.
+TEST(Pmi1, KeepsToTheLengthOfALineHoweverLongTheReasonIs) {
+  Pmi1Manager manager(1, 4096);
+  std::thread process([&] {
+    const auto me = from_pmi1(manager.place(0), 20s, {});
+    ASSERT_TRUE(me);
+    (*me)->abort(-7, std::string(3000, 'w') + "\r\t");
+  });
+  manager.serve();
+  process.join();
+  EXPECT_THAT(manager.aborted(), testing::StartsWith("cmd=abort exitcode=-7 message=www"));
+  EXPECT_LE(manager.longest_line(), 1000u);
+}
+
 // Otherwise the others would learn of the loss of this process, before the manager ends them.
 TEST(Pmi1, WaitsBeforeAnExitUntilTheManagerEndsTheJob) {
   int ends[2];
