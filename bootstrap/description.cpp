@@ -17,6 +17,9 @@ bool read(std::string_view text, T& field, bool& seen) {
   return !std::exchange(seen, true) && error == std::errc{} && stopped == end;
 }
 
+/// Chosen: far more than any launcher starts. Tables of all processes are made at once, before anybody has answered.
+constexpr std::uint32_t kMostProcesses = 1u << 20;
+
 }  // namespace
 
 std::string format_description(const Description& about) {
@@ -43,7 +46,9 @@ std::optional<Description> parse_description(std::string_view text) {
     if (!good) return std::nullopt;
   }
   const bool complete = descriptor && process && processes && job;
-  if (!complete || about.descriptor < 0 || about.process >= about.processes) return std::nullopt;
+  if (!complete || about.descriptor < 0 || about.process >= about.processes ||
+      about.processes > kMostProcesses)
+    return std::nullopt;
   return about;
 }
 

@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "fd:-1,process:0,processes:1,job:1", "fd:5x,process:0,processes:1,job:1",
                     "fd:5,fd:5,process:0,processes:1,job:1", "fd:5,process:0,processes:1,job:1,more:1",
                     "fd:,process:0,processes:1,job:1", "fd:5,process:0,processes:99999999999,job:1",
-                    "fd=5,process=0,processes=1,job=1"));
+                    "fd:5,process:0,processes:4294967295,job:1", "fd=5,process=0,processes=1,job=1"));
 
 TEST(Description, OfADescriptorThatIsNoSocketIsRefused) {
   std::string why;
