@@ -272,6 +272,14 @@ TEST_F(AqrunHosts, WithoutTheFolderAreRefused) {
   EXPECT_THAT(job.err(), HasSubstr("/here cannot be entered: No such file or directory"));
 }
 
+TEST_F(AqrunHosts, AreNotAskedToRunInAFolderThatIsGone) {
+  AqrunJob job(shell({"-n", "1"}, "mkdir " + folder_ + "/gone; cd " + folder_ + "/gone; rmdir " + folder_ +
+                                      "/gone; exec " AQUEDUCT_BIN_DIR "/aqrun -n 2 --hosts " + folder_ +
+                                      "/hosts --remote 'env {command}' true"));
+  EXPECT_EQ(job.status(), 126);
+  EXPECT_THAT(job.err(), HasSubstr("the folder in which aqrun was started cannot be told"));
+}
+
 struct Unreachable {
   const char* remote;
   std::vector<std::string> options;

@@ -23,9 +23,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::array<Kind, 2> kForwarded{Kind::output, Kind::errors};
+/// Empty if it cannot be told.
 std::string this_folder() {
   std::array<char, PATH_MAX> path{};
-  return ::getcwd(path.data(), path.size()) != nullptr ? path.data() : ".";
+  return ::getcwd(path.data(), path.size()) != nullptr ? path.data() : "";
 }
 
 /// What a shell has printed in front of the hello, if that has arrived.
@@ -52,6 +53,13 @@ std::string HostConnection::start(Children& children, const std::vector<std::str
   if (program.status != 0) return fmt::format("host {}: {}", share_.host, program.why);
   program_ = command.front();
   folder_ = this_folder();
+  if (folder_.empty()) {
+    return fmt::format(
+        "host {}: the folder in which aqrun was started cannot be told ({}), so the ranks there cannot enter "
+        "it; "
+        "start aqrun in a folder that exists",
+        share_.host, std::strerror(errno));
+  }
   std::array<int, 2> in{-1, -1}, out{-1, -1};
   const bool opened = ::pipe2(in.data(), O_CLOEXEC) == 0 && ::pipe2(out.data(), O_CLOEXEC) == 0;
   channel_ = Channel(out[0], in[1]);
