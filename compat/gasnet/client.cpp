@@ -107,9 +107,9 @@ Status find_neighbours(State& s) {
   return {};
 }
 
-/// GASNET_MAX_SEGSIZE: a size, or a fraction of the machine's memory such as 0.85; "/H" behind it is for all ranks of a host
-/// together, "/P" or nothing for each.
-std::uint64_t segment_limit(const State& s, std::string_view wanted) {
+/// What GASNET_MAX_SEGSIZE or gasnet_max_segsize_str, which is its `name`, asks for: a size, or a fraction of the machine's memory
+/// such as 0.85; "/H" behind it is for all ranks of a host together, "/P" or nothing for each.
+std::uint64_t segment_limit(const State& s, const char* name, std::string_view wanted) {
   const std::string size(wanted.substr(0, wanted.find('/')));
   const bool fraction =
       size.find('.') != std::string::npos && std::isalpha(static_cast<unsigned char>(size.back())) == 0;
@@ -117,7 +117,7 @@ std::uint64_t segment_limit(const State& s, std::string_view wanted) {
   const bool known_unit = unit == std::string::npos || std::strchr("TtGgMmKkBbXx", size[unit]) != nullptr;
   if (size.find_first_of("0123456789") != size.find_first_not_of(" \t+.") || !known_unit) {
     const std::string text = "'" + std::string(wanted) + "' is no size; try 256MB, 0.5, or 2GB/H for a host";
-    fail("GASNET_MAX_SEGSIZE", text.c_str());
+    fail(name, text.c_str());
   }
   const std::int64_t bytes = gasnett_parse_int(size.c_str(), fraction ? gasnett_getPhysMemSz(1) : 1);
   if (bytes <= 0) return SIZE_MAX;
@@ -135,9 +135,11 @@ Status find_limits(State& s) {
   }
   std::uint64_t most = Segment::most_bytes(s.ep).rank;
   const char* wanted = gasnet_getenv("GASNET_MAX_SEGSIZE");
-  if (wanted == nullptr || *wanted == 0) wanted = gasnet_max_segsize_str;
+  const bool by_user = wanted != nullptr && *wanted != 0;
+  if (!by_user) wanted = gasnet_max_segsize_str;
   if (wanted != nullptr)
-    most = std::min(most, segment_limit(s, wanted));
+    most =
+        std::min(most, segment_limit(s, by_user ? "GASNET_MAX_SEGSIZE" : "gasnet_max_segsize_str", wanted));
   else if (gasnet_max_segsize != 0)
     most = std::min<std::uint64_t>(most, gasnet_max_segsize);
   s.most_segment = std::max(most / kPage * kPage, kPage);

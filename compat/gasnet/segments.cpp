@@ -148,7 +148,8 @@ int attach(std::uint64_t bytes, aqg_segment** segment) {
   }
   ep.segment = made.release();
   if (segment != nullptr) *segment = ep.segment;
-  if (status = s.ep.barrier(); !status) fail(call, nullptr, status);
+  // Not one of the client's team: there the client may hold a barrier that is begun and not waited for.
+  if (status = s.exit_team->barrier(); !status) fail(call, nullptr, status);
   return GASNET_OK;
 }
 

@@ -91,7 +91,7 @@ struct State {
   std::array<std::unique_ptr<Bound[]>, kEndpoints> bound;  ///< likewise
   Tm* world = nullptr;
   std::optional<Team> barrier_team;      ///< of GASNet-1's barrier
-  std::optional<Team> exit_team;         ///< of gasnet_exit
+  std::optional<Team> exit_team;         ///< of gasnet_exit, and of what is collective before it
   std::vector<std::string> environment;  ///< of rank 0: NAME=VALUE
 
   std::size_t medium = 0;  ///< the largest payload of a medium message to any rank

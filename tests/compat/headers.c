@@ -1,6 +1,10 @@
 // The headers of the GASNet layer in the order that ORDER says, and the macros of each family. In C and in C++; headers.sh compiles it.
 
 #define SIZEOF_LONG 8  // as configure scripts of clients write it
+#if ORDER == 1  // what README-tools lets a client define
+#define GASNETT_USE_PRAGMA_GCC_DIAGNOSTIC 0
+#define GASNETT_USE_RESTRICT
+#endif
 #if ORDER == 0
 #include <gasnet_fwd.h>
 #include <gasnet.h>

@@ -13,11 +13,11 @@ compiles() {
     exit 1
   fi
 }
-warnings=(-Wall -Wextra -pedantic -Werror -fsyntax-only)
+warnings=(-Wall -Wextra -pedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Werror -fsyntax-only)
 order=0
 for mode in SEQ PARSYNC PAR; do
   for language in c99 c11 gnu17; do
-    compiles "$cc" -std=$language "${warnings[@]}" -DGASNET_$mode -DORDER=$((order++ % 3)) "$here/headers.c"
+    compiles "$cc" -std=$language "${warnings[@]}" -Wstrict-prototypes -DGASNET_$mode -DORDER=$((order++ % 3)) "$here/headers.c"
   done
   for language in c++98 c++11 c++14 c++20; do
     compiles "$cxx" -x c++ -std=$language "${warnings[@]}" -DGASNET_$mode -DORDER=$((order++ % 3)) "$here/headers.c"

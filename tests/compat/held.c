@@ -131,9 +131,25 @@ static void collectives(gex_TM_t team) {
   }
 }
 
+// All but rank 0 hold barriers of two teams, until there are no more events, and then one of the team that attaches.
+static void attach_between_barriers(void) {
+  gex_TM_t teams[2];
+  gex_Event_t begun_here[kHeld + 1];
+  for (int i = 0; i < 2; ++i) gex_TM_Split(&teams[i], world, 0, (int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  if (me == 0) {
+    GASNET_BLOCKUNTIL(gasnett_atomic_read(&arrived[0], 0) == ranks - 1);
+    gasnett_atomic_set(&arrived[0], 0, 0);
+  }
+  for (int i = 0; i < kHeld; ++i) begun_here[i] = begun(gex_Coll_BarrierNB(teams[i % 2], 0));
+  begun_here[kHeld] = begun(gex_Coll_BarrierNB(world, 0));
+  if (me != 0) OK(gex_AM_RequestShort1(world, 0, kArrived, 0, 0));
+  OK(gex_Segment_Attach(&segment, world, 1 << 20));
+  gex_Event_WaitAll(begun_here, kHeld + 1, 0);
+  for (int i = 0; i < 2; ++i) HOLDS(gex_TM_Destroy(teams[i], NULL, 0) == 0);
+}
+
 int main(int argc, char** argv) {
   OK(gex_Client_Init(&client, &endpoint, &world, "HELD", &argc, &argv, 0));
-  OK(gex_Segment_Attach(&segment, world, 1 << 20));
   me = gex_TM_QueryRank(world);
   ranks = gex_TM_QuerySize(world);
   next = (me + 1) % ranks;
@@ -142,6 +158,7 @@ int main(int argc, char** argv) {
       {kArrived, (gex_AM_Fn_t)another_arrived, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1, NULL, "another_arrived"},
   };
   OK(gex_EP_RegisterHandlers(endpoint, table, 2));
+  attach_between_barriers();
   for (size_t i = 0; i < sizeof out; ++i) out[i] = (char)(i * 7 + me);
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(world, next, (void**)&there, NULL, NULL, 0));
   gex_TM_Split(&half, world, (int)(me % 2), (int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);

@@ -146,6 +146,7 @@ static void run(const char* what) {
 
 // wrong <case> <self or next>
 int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "segment_limit") == 0) gasnet_max_segsize_str = "a lot";
   OK(gex_Client_Init(&client, &endpoint, &world, "WRONG", &argc, &argv, 0));
   OK(gex_Segment_Attach(&segment, world, 65536));
   me = gex_TM_QueryRank(world);

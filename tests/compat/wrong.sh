@@ -60,6 +60,7 @@ if [[ $targets == next ]]; then  # over a network, where events are held
   echo 'all right'
   exit 0
 fi
+ends segment_limit self "gasnet_max_segsize_str: 'a lot' is no size"
 ends region_twice self 'gex_NBI_BeginAccessRegion: a region is open'
 ends region_end self 'gex_NBI_EndAccessRegion: no region is open'
 ends prepare_twice self 'gex_AM_PrepareRequestMedium: this thread has prepared'

@@ -25,7 +25,7 @@ typedef struct {
 } gasnet_memvec_t;
 typedef struct {
   gasnet_handler_t index;
-  void (*fnptr)();
+  gex_AM_Fn_t fnptr;
 } gasnet_handlerentry_t;
 typedef struct aqg_value_in_flight* gasnet_valget_handle_t;
 #define SIZEOF_GASNET_REGISTER_VALUE_T SIZEOF_GEX_RMA_VALUE_T

@@ -44,7 +44,11 @@
 #endif
 #define GASNETT_INLINE(name) static inline __attribute__((__always_inline__))
 #define GASNETT_NEVER_INLINE(name, ...) __attribute__((__noinline__)) __VA_ARGS__
+#ifdef GASNETT_USE_RESTRICT
+#define GASNETT_RESTRICT GASNETT_USE_RESTRICT
+#else
 #define GASNETT_RESTRICT __restrict__
+#endif
 #define GASNETT_FORMAT_PRINTF(name, format, first, ...) \
   __attribute__((__format__(__printf__, format, first))) __VA_ARGS__
 #define GASNETT_FORMAT_PRINTF_FUNCPTR(name, format, first, ...) \
@@ -74,7 +78,9 @@
   } while (0)
 #define GASNETT_FALLTHROUGH __attribute__((__fallthrough__));
 #define GASNETT_CURRENT_FUNCTION __func__
+#ifndef GASNETT_USE_PRAGMA_GCC_DIAGNOSTIC
 #define GASNETT_USE_PRAGMA_GCC_DIAGNOSTIC 1
+#endif
 #define GASNETT_IDENT(name, text) static const char name[] __attribute__((__used__)) = text
 
 #define AQG_UNUSED(a) ((void)(a))

@@ -117,7 +117,14 @@ extern "C" {
 typedef struct aqg_token* gex_Token_t;
 typedef uint8_t gex_AM_Index_t;
 typedef int32_t gex_AM_Arg_t;
-typedef void (*gex_AM_Fn_t)();
+#ifndef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#endif
+typedef void (*gex_AM_Fn_t)();  // of any handler
+#ifndef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 typedef uint64_t gex_RMA_Value_t;
 typedef struct aqg_client* gex_Client_t;
 typedef struct aqg_endpoint* gex_EP_t;
