@@ -2,12 +2,10 @@
 
 #include <aqueduct/c/atomic_domain.h>
 
+#include "compat/gasnet/mapped_atomics.hpp"
 #include "compat/gasnet/state.hpp"
 
 #include <gasnet_ratomic.h>
-
-#include <cstring>
-#include <type_traits>
 
 struct aqg_domain {
   aq_domain domain{};
@@ -15,62 +13,12 @@ struct aqg_domain {
   gex_DT_t type = 0;
   gex_OP_t operations = 0;
   gex_Flags_t flags = 0;
-  bool by_processors = false;  ///< the network does none of its operations
+  aqueduct::gasnet::DomainTable on_mapped{};  ///< all null if the network does its operations
   void* data = nullptr;
 };
 
 namespace aqueduct::gasnet {
 namespace {
-
-/// How Aqueduct does an operation of GASNet's.
-struct Step {
-  int op = -1;      ///< enum aq_op; -1: it has none
-  int operand = 1;  ///< 1: the first operand; -1: the negated one; 2: one; -2: minus one; 0: none
-  bool fetches = false;
-};
-Step step_of(gex_OP_t op) noexcept {
-  switch (op) {
-    case GEX_OP_AND: return {AQ_AND};
-    case GEX_OP_OR: return {AQ_OR};
-    case GEX_OP_XOR: return {AQ_XOR};
-    case GEX_OP_ADD: return {AQ_ADD};
-    case GEX_OP_SUB: return {AQ_ADD, -1};
-    case GEX_OP_MULT: return {AQ_MULTIPLY};
-    case GEX_OP_MIN: return {AQ_MIN};
-    case GEX_OP_MAX: return {AQ_MAX};
-    case GEX_OP_INC: return {AQ_ADD, 2};
-    case GEX_OP_DEC: return {AQ_ADD, -2};
-    case GEX_OP_SET: return {AQ_STORE};
-    case GEX_OP_CAS: return {AQ_COMPARE_SWAP};
-    case GEX_OP_FAND: return {AQ_AND, 1, true};
-    case GEX_OP_FOR: return {AQ_OR, 1, true};
-    case GEX_OP_FXOR: return {AQ_XOR, 1, true};
-    case GEX_OP_FADD: return {AQ_ADD, 1, true};
-    case GEX_OP_FSUB: return {AQ_ADD, -1, true};
-    case GEX_OP_FMULT: return {AQ_MULTIPLY, 1, true};
-    case GEX_OP_FMIN: return {AQ_MIN, 1, true};
-    case GEX_OP_FMAX: return {AQ_MAX, 1, true};
-    case GEX_OP_FINC: return {AQ_ADD, 2, true};
-    case GEX_OP_FDEC: return {AQ_ADD, -2, true};
-    case GEX_OP_SWAP: return {AQ_SWAP, 1, true};
-    case GEX_OP_FCAS: return {AQ_COMPARE_SWAP, 1, true};
-    case GEX_OP_GET: return {AQ_LOAD, 0, true};
-    default: return {};
-  }
-}
-template <class T>
-T operand_of(const Step& step, T first) noexcept {
-  switch (step.operand) {
-    case -1:
-      if constexpr (std::is_integral_v<T>)
-        return static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(first));
-      else
-        return -first;
-    case 2: return T{1};
-    case -2: return static_cast<T>(-1);
-    default: return first;
-  }
-}
 
 int type_of(gex_DT_t dt) noexcept {
   switch (dt) {
@@ -81,6 +29,18 @@ int type_of(gex_DT_t dt) noexcept {
     case GEX_DT_FLT: return AQ_F32;
     case GEX_DT_DBL: return AQ_F64;
     default: return -1;
+  }
+}
+
+void fill_table_of(gex_DT_t dt, DomainTable& table, gex_OP_t operations) noexcept {
+  switch (dt) {
+    case GEX_DT_I32: return fill_table<std::int32_t>(table, operations);
+    case GEX_DT_U32: return fill_table<std::uint32_t>(table, operations);
+    case GEX_DT_I64: return fill_table<std::int64_t>(table, operations);
+    case GEX_DT_U64: return fill_table<std::uint64_t>(table, operations);
+    case GEX_DT_FLT: return fill_table<float>(table, operations);
+    case GEX_DT_DBL: return fill_table<double>(table, operations);
+    default: return;
   }
 }
 
@@ -124,90 +84,10 @@ struct Call {
   aq_options options{};
 };
 
-template <class To, class From>
-To bits_as(From from) noexcept {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  std::memcpy(&to, &from, sizeof to);
-  return to;
-}
+// Apart from what calls them, so that an operation that is done here saves no registers for these.
 template <class T>
-using MayAlias [[gnu::may_alias]] = T;
-
-/// Does the operation by this processor, and stores what was there before. False: it is one for the library.
-template <class T>
-bool do_here(T* at, gex_OP_t op, T op1, T op2, T& before) noexcept {
-  if constexpr (std::is_integral_v<T>) {
-    switch (op) {
-      case GEX_OP_ADD:
-      case GEX_OP_FADD: before = __atomic_fetch_add(at, op1, __ATOMIC_ACQ_REL); return true;
-      case GEX_OP_SUB:
-      case GEX_OP_FSUB: before = __atomic_fetch_sub(at, op1, __ATOMIC_ACQ_REL); return true;
-      case GEX_OP_INC:
-      case GEX_OP_FINC: before = __atomic_fetch_add(at, T{1}, __ATOMIC_ACQ_REL); return true;
-      case GEX_OP_DEC:
-      case GEX_OP_FDEC: before = __atomic_fetch_sub(at, T{1}, __ATOMIC_ACQ_REL); return true;
-      case GEX_OP_AND:
-      case GEX_OP_FAND: before = __atomic_fetch_and(at, op1, __ATOMIC_ACQ_REL); return true;
-      case GEX_OP_OR:
-      case GEX_OP_FOR: before = __atomic_fetch_or(at, op1, __ATOMIC_ACQ_REL); return true;
-      case GEX_OP_XOR:
-      case GEX_OP_FXOR: before = __atomic_fetch_xor(at, op1, __ATOMIC_ACQ_REL); return true;
-      case GEX_OP_CAS:
-      case GEX_OP_FCAS:
-        before = op1;
-        __atomic_compare_exchange_n(at, &before, op2, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-        return true;
-      default: break;
-    }
-  } else {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    const Step step = step_of(op);
-    if (step.op == AQ_ADD) {
-      const T more = operand_of(step, op1);
-      auto* const word = reinterpret_cast<MayAlias<Bits>*>(at);
-      Bits old = __atomic_load_n(word, __ATOMIC_RELAXED);
-      for (;;) {
-        before = bits_as<T>(old);
-        const Bits after = bits_as<Bits>(before + more);
-        if (__atomic_compare_exchange_n(word, &old, after, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) break;
-      }
-      return true;
-    }
-  }
-  switch (op) {
-    case GEX_OP_SET: __atomic_store(at, &op1, __ATOMIC_RELEASE); return true;
-    case GEX_OP_GET: __atomic_load(at, &before, __ATOMIC_ACQUIRE); return true;
-    case GEX_OP_SWAP: __atomic_exchange(at, &op1, &before, __ATOMIC_ACQ_REL); return true;
-    default: return false;
-  }
-}
-constexpr gex_OP_t kFetching = GEX_OP_FADD | GEX_OP_FSUB | GEX_OP_FINC | GEX_OP_FDEC | GEX_OP_FAND |
-                               GEX_OP_FOR | GEX_OP_FXOR | GEX_OP_FCAS | GEX_OP_SWAP | GEX_OP_GET;
-/// Does an operation on a word that is mapped here, of a domain whose operations processors do. False: nothing has happened, and
-/// the library shall do it, or say what is wrong.
-template <class T>
-bool done_here(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1,
-               T op2, gex_Flags_t flags) noexcept {
-  if (!ad->by_processors || ad->type != type || (ad->operations & op) == 0) return false;
-  const bool fetches = (op & kFetching) != 0;
-  if (fetches && result == nullptr) return false;
-  const bool is_job_rank = (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0;
-  if (rank >= (is_job_rank ? aqg_job_size : ad->tm->size)) return false;
-  const aqg_place& place = is_job_rank ? ad->tm->places[rank] : *aqg_place_of(ad->tm, rank);
-  void* const at = aq_find_in_window(place.value_window,
-                                     reinterpret_cast<std::uintptr_t>(address) - place.base, sizeof(T));
-  if (at == nullptr || reinterpret_cast<std::uintptr_t>(at) % sizeof(T) != 0) return false;
-  T before{};
-  if (!do_here(static_cast<T*>(at), op, op1, op2, before)) return false;
-  if (fetches) *result = before;
-  return true;
-}
-
-template <class T>
-gex_Event_t begin(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1,
-                  T op2, gex_Flags_t flags) {
-  if (done_here(ad, type, result, rank, address, op, op1, op2, flags)) return GEX_EVENT_INVALID;
+[[gnu::noinline]] gex_Event_t begin_by_library(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank,
+                                               void* address, gex_OP_t op, T op1, T op2, gex_Flags_t flags) {
   const Call<T> call(ad, type, rank, address, op, op1, op2, flags);
   const aq_event event = aq_domain_atomic_nb(&ad->domain, call.step.op, call.at, call.operand_at(),
                                              call.expected_at(), call.step.fetches ? result : nullptr,
@@ -215,9 +95,8 @@ gex_Event_t begin(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* 
   return handle("gex_AD_OpNB", Event::adopt(event.word));
 }
 template <class T>
-int begin_implicit(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1,
-                   T op2, gex_Flags_t flags) {
-  if (done_here(ad, type, result, rank, address, op, op1, op2, flags)) return 0;
+[[gnu::noinline]] int begin_implicit_by_library(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank,
+                                                void* address, gex_OP_t op, T op1, T op2, gex_Flags_t flags) {
   Call<T> call(ad, type, rank, address, op, op1, op2, flags);
   Thread& here = thread();
   Group& group = op == GEX_OP_SET ? here.puts : op == GEX_OP_GET ? here.gets : here.atomics;
@@ -226,6 +105,44 @@ int begin_implicit(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void*
       aq_domain_atomic_nbi(&ad->domain, call.step.op, call.at, call.operand_at(), call.expected_at(),
                            call.step.fetches ? result : nullptr, &call.options);
   return done_or_refused("gex_AD_OpNBI", call.peer, object_of(status)) ? 0 : 1;
+}
+
+/// What does an operation on a word of a domain whose operations processors do; null: the library does it, or says what is wrong.
+template <class T>
+[[gnu::always_inline]] inline OnMapped<T> function_for(gex_AD_t ad, gex_DT_t type, gex_OP_t op) noexcept {
+  if (ad->type != type || (op & (op - 1)) != 0) return nullptr;
+  return reinterpret_cast<OnMapped<T>>(ad->on_mapped[place_in_table(op)]);
+}
+/// Where the word is mapped here; null: the same.
+template <class T>
+[[gnu::always_inline]] inline T* word_of(gex_AD_t ad, gex_Rank_t rank, const void* address,
+                                         gex_Flags_t flags) noexcept {
+  const bool is_job_rank = (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0;
+  if (rank >= (is_job_rank ? aqg_job_size : ad->tm->size)) return nullptr;
+  const aqg_place& place = is_job_rank ? ad->tm->places[rank] : *aqg_place_of(ad->tm, rank);
+  void* const at = aq_find_in_window(place.value_window,
+                                     reinterpret_cast<std::uintptr_t>(address) - place.base, sizeof(T));
+  return reinterpret_cast<std::uintptr_t>(at) % sizeof(T) == 0 ? static_cast<T*>(at) : nullptr;
+}
+
+template <class T>
+[[gnu::always_inline]] inline gex_Event_t begin(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank,
+                                                void* address, gex_OP_t op, T op1, T op2, gex_Flags_t flags) {
+  const OnMapped<T> function = function_for<T>(ad, type, op);
+  T* const at = function != nullptr ? word_of<T>(ad, rank, address, flags) : nullptr;
+  if (at == nullptr) [[unlikely]]
+    return begin_by_library(ad, type, result, rank, address, op, op1, op2, flags);
+  return reinterpret_cast<gex_Event_t>(function(at, op1, op2, result));
+}
+template <class T>
+[[gnu::always_inline]] inline int begin_implicit(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank,
+                                                 void* address, gex_OP_t op, T op1, T op2,
+                                                 gex_Flags_t flags) {
+  const OnMapped<T> function = function_for<T>(ad, type, op);
+  T* const at = function != nullptr ? word_of<T>(ad, rank, address, flags) : nullptr;
+  if (at == nullptr) [[unlikely]]
+    return begin_implicit_by_library(ad, type, result, rank, address, op, op1, op2, flags);
+  return static_cast<int>(function(at, op1, op2, result));
 }
 
 }  // namespace
@@ -252,7 +169,7 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   made->tm = tm;
   made->type = dt;
   made->operations = ops;
-  made->by_processors = !aq_domain_is_native(&made->domain);
+  if (!aq_domain_is_native(&made->domain)) fill_table_of(dt, made->on_mapped, ops);
   made->flags = flags;
   *ad_p = made.release();
 }

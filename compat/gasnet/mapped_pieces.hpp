@@ -19,10 +19,11 @@ class MappedPart {
   explicit MappedPart(const Peer& peer) noexcept {
     const State& s = state();
     if (peer.remote >= kEndpoints || peer.rank >= s.ep.ranks() || s.places[peer.remote] == nullptr) return;
-    const aqg_place& place = s.places[peer.remote][peer.rank];
-    bytes_ = __atomic_load_n(&place.window->bytes, __ATOMIC_ACQUIRE);
-    here_ = __atomic_load_n(&place.window->base, __ATOMIC_RELAXED);
-    owners_ = place.base;
+    look_at(s.places[peer.remote][peer.rank]);
+  }
+  /// That of a member of a team, if it is not this rank: in a few instructions. Finds nothing for a pair of endpoints.
+  MappedPart(gex_TM_t tm, gex_Rank_t rank) noexcept {
+    if (!aqg_is_pair(tm) && rank < tm->size && rank != tm->rank) look_at(*aqg_place_of(tm, rank));
   }
   bool is_mapped() const noexcept { return here_ != nullptr; }
   /// The address here; null if these bytes of the owner's are not all inside.
@@ -31,8 +32,24 @@ class MappedPart {
     if (here_ == nullptr || offset > bytes_ || bytes > bytes_ - offset) return nullptr;
     return reinterpret_cast<std::byte*>(here_) + offset;
   }
+  /// For loops on pieces of equal length: the last offset at which one of them is inside. False: there is none.
+  bool last_of(std::size_t bytes, std::uint64_t& last) const noexcept {
+    last = bytes_ - bytes;
+    return here_ != nullptr && bytes <= bytes_;
+  }
+  /// As find, with that.
+  std::byte* find_until(std::uint64_t last, const void* owners) const noexcept {
+    const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(owners) - owners_;
+    return offset <= last ? reinterpret_cast<std::byte*>(here_) + offset : nullptr;
+  }
 
  private:
+  void look_at(const aqg_place& place) noexcept {
+    bytes_ = __atomic_load_n(&place.window->bytes, __ATOMIC_ACQUIRE);
+    here_ = __atomic_load_n(&place.window->base, __ATOMIC_RELAXED);
+    owners_ = place.base;
+  }
+
   char* here_ = nullptr;
   std::uint64_t bytes_ = 0;
   std::uint64_t owners_ = 0;
@@ -90,114 +107,79 @@ bool get_mapped(const Peer& peer, const To& to, const From& from) {
   return part.is_mapped() && copy_pieces(to, MappedPieces(part, from), detail::copy_bytes);
 }
 
-/// Lists of equal pieces on both sides, as most are, in a loop of few instructions. `pair(i)` is the piece of the one side and of
-/// the other. False: as copy_pieces, or the lists are not of that kind.
-template <class Pair>
-bool put_equal(const Peer& peer, std::size_t to_count, std::size_t from_count, Pair pair) {
-  if (to_count != from_count || peer.rank == state().me()) return false;
-  const MappedPart part(peer);
-  for (std::size_t i = 0; i < to_count; ++i) {
-    const std::pair<OwnPiece, OwnPiece> one = pair(i);
-    std::byte* const at = part.find(one.first.at, one.first.bytes);
-    if (one.first.bytes != one.second.bytes || at == nullptr || one.second.at == nullptr) return false;
-    detail::write_bytes(at, one.second.at, one.second.bytes);
-  }
-  return to_count != 0;
-}
-template <class Pair>
-bool get_equal(const Peer& peer, std::size_t to_count, std::size_t from_count, Pair pair) {
-  if (to_count != from_count || peer.rank == state().me()) return false;
-  const MappedPart part(peer);
-  for (std::size_t i = 0; i < to_count; ++i) {
-    const std::pair<OwnPiece, OwnPiece> one = pair(i);
-    const std::byte* const at = part.find(one.second.at, one.second.bytes);
-    if (one.first.bytes != one.second.bytes || at == nullptr || one.first.at == nullptr) return false;
-    detail::copy_bytes(one.first.at, at, one.first.bytes);
-  }
-  return to_count != 0;
-}
-/// The pairs of two lists, for those.
-inline auto pairs_of(const gex_Memvec_t* to, const gex_Memvec_t* from) noexcept {
-  return [to, from](std::size_t i) -> std::pair<OwnPiece, OwnPiece> {
-    return {{static_cast<std::byte*>(to[i].gex_addr), to[i].gex_len},
-            {static_cast<std::byte*>(from[i].gex_addr), from[i].gex_len}};
-  };
-}
-inline auto pairs_of(void* const* to, std::size_t to_bytes, void* const* from,
-                     std::size_t from_bytes) noexcept {
-  return [=](std::size_t i) -> std::pair<OwnPiece, OwnPiece> {
-    return {{static_cast<std::byte*>(to[i]), to_bytes}, {static_cast<std::byte*>(from[i]), from_bytes}};
-  };
-}
-
-/// A strided transfer without the dimensions, from the fastest on, that are contiguous on both sides, and without the slowest
-/// ones that have one element.
-struct Merged {
-  Merged(const std::ptrdiff_t* to, const std::ptrdiff_t* from, std::size_t element, const std::size_t* counts,
-         std::size_t dimensions) noexcept
-      : to_strides(to), from_strides(from), bytes(element), count(counts), levels(dimensions) {
-    while (levels != 0 && (*count == 1 || (is_next(*to_strides) && is_next(*from_strides)))) {
-      // More bytes than there can be: the library refuses the call.
-      if (__builtin_mul_overflow(bytes, *count, &bytes)) bytes = SIZE_MAX;
-      ++to_strides, ++from_strides, ++count, --levels;
-    }
-    while (levels != 0 && count[levels - 1] == 1) --levels;
-  }
-  bool is_next(std::ptrdiff_t stride) const noexcept { return stride == static_cast<std::ptrdiff_t>(bytes); }
-  /// The library's plan of many elements is faster. Measured: at 16 of 8 to 64 bytes both are about level.
-  bool has_few_elements() const noexcept {
-    constexpr std::size_t kFew = 12;
-    std::size_t elements = 1;
-    for (std::size_t i = 0; i < levels; ++i) {
-      if (count[i] > kFew / elements) return false;
-      elements *= count[i];
-    }
-    return true;
-  }
-
-  const std::ptrdiff_t* to_strides;
-  const std::ptrdiff_t* from_strides;
-  std::size_t bytes;  ///< of an element
-  const std::size_t* count;
-  std::size_t levels;
+/// Copies of pieces of one length; those of a word are apart, so that loops of them need not ask.
+template <auto CopyAny>
+struct CopyWord {
+  void operator()(void* to, const void* from) const noexcept { CopyAny(to, from, 8); }
+};
+template <auto CopyAny>
+struct CopyBytes {
+  std::size_t bytes;
+  void operator()(void* to, const void* from) const noexcept { CopyAny(to, from, bytes); }
 };
 
-/// Calls `copy(to, from)` for each element; stops, and returns false, when it does. At most one dimension.
 template <class Copy>
-bool each_element(const Merged& few, void* to, void* from, Copy copy) {
-  auto* target = static_cast<std::byte*>(to);
-  auto* source = static_cast<std::byte*>(from);
-  if (few.levels == 0) return copy(target, source);
-  for (std::size_t left = *few.count; left != 0;
-       --left, target += *few.to_strides, source += *few.from_strides) {
-    if (!copy(target, source)) return false;
+[[gnu::always_inline]] inline bool put_each(const MappedPart& part, std::uint64_t last, std::size_t count,
+                                            void* const* to, void* const* from, Copy copy) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::byte* const at = part.find_until(last, to[i]);
+    if (at == nullptr || from[i] == nullptr) [[unlikely]]
+      return false;
+    copy(at, from[i]);
   }
   return true;
 }
-/// Strided transfers as put_mapped and get_mapped; most often there is one dimension, or none.
-inline bool put_mapped(const Peer& peer, const Merged& few, void* to, void* from) {
-  if (few.levels > 1 || peer.rank == state().me())
-    return put_mapped(peer, OwnStrided(to, few.to_strides, few.bytes, few.count, few.levels),
-                      OwnStrided(from, few.from_strides, few.bytes, few.count, few.levels));
-  const MappedPart part(peer);
-  if (!part.is_mapped() || from == nullptr) return false;
-  return each_element(few, to, from, [&](std::byte* target, const std::byte* source) {
-    std::byte* const at = part.find(target, few.bytes);
-    if (at != nullptr) detail::write_bytes(at, source, few.bytes);
-    return at != nullptr;
-  });
+template <class Copy>
+[[gnu::always_inline]] inline bool get_each(const MappedPart& part, std::uint64_t last, std::size_t count,
+                                            void* const* to, void* const* from, Copy copy) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte* const at = part.find_until(last, from[i]);
+    if (at == nullptr || to[i] == nullptr) [[unlikely]]
+      return false;
+    copy(to[i], at);
+  }
+  return true;
 }
-inline bool get_mapped(const Peer& peer, const Merged& few, void* to, void* from) {
-  if (few.levels > 1 || peer.rank == state().me())
-    return get_mapped(peer, OwnStrided(to, few.to_strides, few.bytes, few.count, few.levels),
-                      OwnStrided(from, few.from_strides, few.bytes, few.count, few.levels));
-  const MappedPart part(peer);
-  if (!part.is_mapped() || to == nullptr) return false;
-  return each_element(few, to, from, [&](std::byte* target, const std::byte* source) {
-    const std::byte* const at = part.find(source, few.bytes);
-    if (at != nullptr) detail::copy_bytes(target, at, few.bytes);
-    return at != nullptr;
-  });
+/// Lists of equal pieces on both sides, as most are, in a loop of few instructions. False: as copy_pieces, or the lists are not of
+/// that kind.
+[[gnu::always_inline]] inline bool put_equal(const MappedPart& part, std::size_t to_count, void* const* to,
+                                             std::size_t to_bytes, std::size_t from_count, void* const* from,
+                                             std::size_t from_bytes) {
+  std::uint64_t last = 0;
+  if (to_count != from_count || to_bytes != from_bytes || !part.last_of(to_bytes, last)) return false;
+  if (to_bytes == 8) return put_each(part, last, to_count, to, from, CopyWord<detail::write_bytes>{});
+  return put_each(part, last, to_count, to, from, CopyBytes<detail::write_bytes>{to_bytes});
+}
+[[gnu::always_inline]] inline bool get_equal(const MappedPart& part, std::size_t to_count, void* const* to,
+                                             std::size_t to_bytes, std::size_t from_count, void* const* from,
+                                             std::size_t from_bytes) {
+  std::uint64_t last = 0;
+  if (to_count != from_count || to_bytes != from_bytes || !part.last_of(to_bytes, last)) return false;
+  if (to_bytes == 8) return get_each(part, last, to_count, to, from, CopyWord<detail::copy_bytes>{});
+  return get_each(part, last, to_count, to, from, CopyBytes<detail::copy_bytes>{to_bytes});
+}
+/// The same of vectors, whose pieces differ in length among themselves.
+[[gnu::always_inline]] inline bool put_equal(const MappedPart& part, std::size_t to_count,
+                                             const gex_Memvec_t* to, std::size_t from_count,
+                                             const gex_Memvec_t* from) {
+  if (to_count != from_count || !part.is_mapped()) return false;
+  for (std::size_t i = 0; i < to_count; ++i) {
+    std::byte* const at = part.find(to[i].gex_addr, to[i].gex_len);
+    if (to[i].gex_len != from[i].gex_len || at == nullptr || from[i].gex_addr == nullptr) return false;
+    detail::write_bytes(at, from[i].gex_addr, to[i].gex_len);
+  }
+  return true;
+}
+[[gnu::always_inline]] inline bool get_equal(const MappedPart& part, std::size_t to_count,
+                                             const gex_Memvec_t* to, std::size_t from_count,
+                                             const gex_Memvec_t* from) {
+  if (to_count != from_count || !part.is_mapped()) return false;
+  for (std::size_t i = 0; i < to_count; ++i) {
+    const std::byte* const at = part.find(from[i].gex_addr, from[i].gex_len);
+    if (to[i].gex_len != from[i].gex_len || at == nullptr || to[i].gex_addr == nullptr) return false;
+    detail::copy_bytes(to[i].gex_addr, at, to[i].gex_len);
+  }
+  return true;
 }
 
 }  // namespace aqueduct::gasnet

@@ -4,6 +4,7 @@
 #include <aqueduct/vis.hpp>
 
 #include "compat/gasnet/mapped_pieces.hpp"
+#include "compat/gasnet/mapped_strided.hpp"
 #include "compat/gasnet/own_pieces.hpp"
 #include "compat/gasnet/state.hpp"
 
@@ -45,16 +46,6 @@ std::byte* local_base() noexcept { return nullptr; }
 
 /// A transfer that was asked for, in one of three ways of completion.
 enum class Form { nb, nbi, blocking };
-
-template <class R>
-R no_op(Form form) noexcept {
-  if constexpr (std::is_same_v<R, gex_Event_t>) {
-    static_cast<void>(form);
-    return GEX_EVENT_INVALID;
-  } else {
-    return 0;
-  }
-}
 
 /// Sends the notice that gex_VIS_SetPeerCompletionHandler has asked for, after a put that is complete.
 void notify_if_armed(const Peer& peer) {
@@ -117,15 +108,23 @@ R begin_get(const char* call, Form form, const Peer& peer, const LocalPieces& to
   }
 }
 
-/// Pieces that were copied: the transfer is over.
+/// A transfer that is over.
 template <class R>
-R copied(const Peer& peer, bool is_put) {
-  if (is_put) notify_if_armed(peer);
-  if constexpr (std::is_same_v<R, gex_Event_t>) {
-    return GEX_EVENT_INVALID;
-  } else {
-    return 0;
-  }
+R over() noexcept {
+  return R{};  // GEX_EVENT_INVALID, or 0
+}
+/// A put that is over.
+template <class R>
+R over(const Peer& peer) {
+  notify_if_armed(peer);
+  return over<R>();
+}
+/// The same, for those that have not looked for the peer.
+template <class R>
+R over(gex_TM_t tm, gex_Rank_t rank) {
+  if (__atomic_load_n(&aqg_vis_notices, __ATOMIC_RELAXED) != 0) [[unlikely]]
+    notify_if_armed(peer_of(tm, rank));
+  return over<R>();
 }
 
 /// Lists without bytes move nothing, wherever their pieces would be.
@@ -142,109 +141,125 @@ bool moves_nothing(std::size_t bytes, const std::size_t* count, std::size_t leve
 }
 
 template <class R>
-R vector_get(Form form, gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank,
-             size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {
+[[gnu::noinline]] R vector_get(Form form, gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
+                               gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],
+                               gex_Flags_t flags) {
   const Peer peer = peer_of(tm, srcrank);
   if (is_own_and_unpublished(peer)) {
     copy_own("gex_VIS_VectorGet", OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
-    return copied<R>(peer, false);
+    return over<R>();
   }
-  if (get_equal(peer, dstcount, srccount, pairs_of(dstlist, srclist)) ||
-      get_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)) ||
+  if (get_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)) ||
       moves_nothing(OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
-    return copied<R>(peer, false);
+    return over<R>();
   return begin_get<R>("gex_VIS_VectorGet", form, peer, pieces(local_base(), vector_of(dstcount, dstlist)),
                       pieces(remote_base(peer), vector_of(srccount, srclist)), flags);
 }
 template <class R>
-R vector_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[],
-             size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {
+[[gnu::noinline]] R vector_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
+                               gex_Memvec_t const dstlist[], size_t srccount, gex_Memvec_t const srclist[],
+                               gex_Flags_t flags) {
   const Peer peer = peer_of(tm, dstrank);
   if (is_own_and_unpublished(peer)) {
     copy_own("gex_VIS_VectorPut", OwnVector(dstcount, dstlist), OwnVector(srccount, srclist));
-    return copied<R>(peer, true);
+    return over<R>(peer);
   }
-  if (put_equal(peer, dstcount, srccount, pairs_of(dstlist, srclist)) ||
-      put_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)) ||
+  if (put_mapped(peer, OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)) ||
       moves_nothing(OwnVector(dstcount, dstlist), OwnVector(srccount, srclist)))
-    return copied<R>(peer, true);
+    return over<R>(peer);
   return begin_put<R>("gex_VIS_VectorPut", form, peer,
                       pieces(remote_base(peer), vector_of(dstcount, dstlist)),
                       pieces(local_base(), vector_of(srccount, srclist)), flags);
 }
 template <class R>
-R indexed_get(Form form, gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,
-              gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {
+[[gnu::noinline]] R indexed_get(Form form, gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,
+                                gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen,
+                                gex_Flags_t flags) {
   const Peer peer = peer_of(tm, srcrank);
   if (is_own_and_unpublished(peer)) {
     copy_own("gex_VIS_IndexedGet", OwnIndexed(dstcount, dstlist, dstlen),
              OwnIndexed(srccount, srclist, srclen));
-    return copied<R>(peer, false);
+    return over<R>();
   }
-  if (get_equal(peer, dstcount, srccount, pairs_of(dstlist, dstlen, srclist, srclen)) ||
-      get_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)) ||
+  if (get_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)) ||
       moves_nothing(OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
-    return copied<R>(peer, false);
+    return over<R>();
   return begin_get<R>("gex_VIS_IndexedGet", form, peer,
                       pieces(local_base(), indexed_of(dstcount, dstlist, dstlen)),
                       pieces(remote_base(peer), indexed_of(srccount, srclist, srclen)), flags);
 }
 template <class R>
-R indexed_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],
-              size_t dstlen, size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags) {
+[[gnu::noinline]] R indexed_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
+                                void* const dstlist[], size_t dstlen, size_t srccount, void* const srclist[],
+                                size_t srclen, gex_Flags_t flags) {
   const Peer peer = peer_of(tm, dstrank);
   if (is_own_and_unpublished(peer)) {
     copy_own("gex_VIS_IndexedPut", OwnIndexed(dstcount, dstlist, dstlen),
              OwnIndexed(srccount, srclist, srclen));
-    return copied<R>(peer, true);
+    return over<R>(peer);
   }
-  if (put_equal(peer, dstcount, srccount, pairs_of(dstlist, dstlen, srclist, srclen)) ||
-      put_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)) ||
+  if (put_mapped(peer, OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)) ||
       moves_nothing(OwnIndexed(dstcount, dstlist, dstlen), OwnIndexed(srccount, srclist, srclen)))
-    return copied<R>(peer, true);
+    return over<R>(peer);
   return begin_put<R>("gex_VIS_IndexedPut", form, peer,
                       pieces(remote_base(peer), indexed_of(dstcount, dstlist, dstlen)),
                       pieces(local_base(), indexed_of(srccount, srclist, srclen)), flags);
 }
 template <class R>
-R strided_get(Form form, gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,
-              void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t levels,
-              gex_Flags_t flags) {
-  if (moves_nothing(elemsz, count, levels)) return no_op<R>(form);
+[[gnu::noinline]] R strided_get(Form form, gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[],
+                                gex_Rank_t srcrank, void* srcaddr, const ptrdiff_t srcstrides[],
+                                size_t elemsz, const size_t count[], size_t levels, gex_Flags_t flags) {
+  if (moves_nothing(elemsz, count, levels)) return over<R>();
   const Peer peer = peer_of(tm, srcrank);
   if (is_own_and_unpublished(peer)) {
     copy_own("gex_VIS_StridedGet", OwnStrided(dstaddr, dststrides, elemsz, count, levels),
              OwnStrided(srcaddr, srcstrides, elemsz, count, levels));
-    return copied<R>(peer, false);
+    return over<R>();
   }
   const Merged few(dststrides, srcstrides, elemsz, count, levels);
-  if (few.has_few_elements() && get_mapped(peer, few, dstaddr, srcaddr)) return copied<R>(peer, false);
+  if (few.has_few_elements() &&
+      get_mapped(peer, OwnStrided(dstaddr, few.to_strides, few.bytes, few.count, few.levels),
+                 OwnStrided(srcaddr, few.from_strides, few.bytes, few.count, few.levels)))
+    return over<R>();
   return begin_get<R>("gex_VIS_StridedGet", form, peer,
                       pieces(static_cast<std::byte*>(dstaddr), strided_of(elemsz, count, dststrides, levels)),
                       pieces(place_of(peer, srcaddr), strided_of(elemsz, count, srcstrides, levels)), flags);
 }
 template <class R>
-R strided_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],
-              void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t levels,
-              gex_Flags_t flags) {
+[[gnu::noinline]] R strided_put(Form form, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
+                                const ptrdiff_t dststrides[], void* srcaddr, const ptrdiff_t srcstrides[],
+                                size_t elemsz, const size_t count[], size_t levels, gex_Flags_t flags) {
   if (moves_nothing(elemsz, count, levels)) {
     // The team and the rank may be anything then, unless a notice is to go there.
     if (thread().after_pieces.handler != 0)
       notify_if_armed(peer_of(tm, dstrank));  // or it would follow the next put, with memory that may be gone
-    return no_op<R>(form);
+    return over<R>();
   }
   const Peer peer = peer_of(tm, dstrank);
   if (is_own_and_unpublished(peer)) {
     copy_own("gex_VIS_StridedPut", OwnStrided(dstaddr, dststrides, elemsz, count, levels),
              OwnStrided(srcaddr, srcstrides, elemsz, count, levels));
-    return copied<R>(peer, true);
+    return over<R>(peer);
   }
   const Merged few(dststrides, srcstrides, elemsz, count, levels);
-  if (few.has_few_elements() && put_mapped(peer, few, dstaddr, srcaddr)) return copied<R>(peer, true);
+  if (few.has_few_elements() &&
+      put_mapped(peer, OwnStrided(dstaddr, few.to_strides, few.bytes, few.count, few.levels),
+                 OwnStrided(srcaddr, few.from_strides, few.bytes, few.count, few.levels)))
+    return over<R>(peer);
   return begin_put<R>(
       "gex_VIS_StridedPut", form, peer,
       pieces(place_of(peer, dstaddr), strided_of(elemsz, count, dststrides, levels)),
       pieces(static_cast<const std::byte*>(srcaddr), strided_of(elemsz, count, srcstrides, levels)), flags);
+}
+
+/// What a strided transfer most often is: one with another rank of a team, of few elements. False: as put_elements.
+template <auto Elements>
+bool few_elements(gex_TM_t tm, gex_Rank_t rank, void* to, const std::ptrdiff_t* to_strides, void* from,
+                  const std::ptrdiff_t* from_strides, std::size_t bytes, const std::size_t* count,
+                  std::size_t levels) {
+  if (moves_nothing(bytes, count, levels)) return false;
+  const Merged few(to_strides, from_strides, bytes, count, levels);
+  return few.has_few_elements() && Elements(MappedPart(tm, rank), few, to, from);
 }
 
 }  // namespace
@@ -256,34 +271,48 @@ extern "C" {
 
 int aqg_vis_notices = 0;
 
+// The most frequent first, apart from the others, which need more registers.
 #define AQG_FORMS(R, NAME, form)                                                                            \
   R aqg_vis_VectorGet##NAME(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank, \
                             size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {             \
+    if (get_equal(MappedPart(tm, srcrank), dstcount, dstlist, srccount, srclist)) return over<R>();         \
     return vector_get<R>(form, tm, dstcount, dstlist, srcrank, srccount, srclist, flags);                   \
   }                                                                                                         \
   R aqg_vis_VectorPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[], \
                             size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags) {             \
+    if (put_equal(MappedPart(tm, dstrank), dstcount, dstlist, srccount, srclist))                           \
+      return over<R>(tm, dstrank);                                                                          \
     return vector_put<R>(form, tm, dstrank, dstcount, dstlist, srccount, srclist, flags);                   \
   }                                                                                                         \
   R aqg_vis_IndexedGet##NAME(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,            \
                              gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen,     \
                              gex_Flags_t flags) {                                                           \
+    if (get_equal(MappedPart(tm, srcrank), dstcount, dstlist, dstlen, srccount, srclist, srclen))           \
+      return over<R>();                                                                                     \
     return indexed_get<R>(form, tm, dstcount, dstlist, dstlen, srcrank, srccount, srclist, srclen, flags);  \
   }                                                                                                         \
   R aqg_vis_IndexedPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],       \
                              size_t dstlen, size_t srccount, void* const srclist[], size_t srclen,          \
                              gex_Flags_t flags) {                                                           \
+    if (put_equal(MappedPart(tm, dstrank), dstcount, dstlist, dstlen, srccount, srclist, srclen))           \
+      return over<R>(tm, dstrank);                                                                          \
     return indexed_put<R>(form, tm, dstrank, dstcount, dstlist, dstlen, srccount, srclist, srclen, flags);  \
   }                                                                                                         \
   R gex_VIS_StridedGet##NAME(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,  \
                              void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                    \
                              const size_t count[], size_t stridelevels, gex_Flags_t flags) {                \
+    if (few_elements<get_elements>(tm, srcrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count,    \
+                                   stridelevels))                                                           \
+      return over<R>();                                                                                     \
     return strided_get<R>(form, tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count,       \
                           stridelevels, flags);                                                             \
   }                                                                                                         \
   R gex_VIS_StridedPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],  \
                              void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                    \
                              const size_t count[], size_t stridelevels, gex_Flags_t flags) {                \
+    if (few_elements<put_elements>(tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count,    \
+                                   stridelevels))                                                           \
+      return over<R>(tm, dstrank);                                                                          \
     return strided_put<R>(form, tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count,       \
                           stridelevels, flags);                                                             \
   }

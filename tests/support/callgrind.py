@@ -41,13 +41,17 @@ def of_function(program: str, function: str, *options: str) -> float:
     return max(map(total, found)) / int(printed)
 
 
-def of_functions(program: str, functions: tuple[str, ...]) -> dict[str, float]:
-    """The same of several functions in one run. They do not call each other. 0: it was not called."""
+def of_functions(program: str, functions: tuple[str, ...], launcher: tuple[str, ...] = ()) -> dict[str, float]:
+    """The same of several functions in one run. They do not call each other. 0: it was not called.
+
+    A launcher starts the program in several processes, of which one calls the functions and prints how often.
+    """
     with tempfile.TemporaryDirectory() as folder:
         toggles = [f"--toggle-collect={name}" for name in functions]
-        printed = output_of(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out",
+        printed = output_of([*launcher, "valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out.%p",
                              "--compress-strings=no", "--compress-pos=no", *toggles, program], {})
-        shown = output_of(["callgrind_annotate", "--inclusive=yes", "--threshold=100", f"{folder}/out"], {})
+        shown = "".join(output_of(["callgrind_annotate", "--inclusive=yes", "--threshold=100", str(file)], {})
+                        for file in pathlib.Path(folder).iterdir())
     matches = {name: re.search(rf"^\s*([\d,]+) .*:{name}\b", shown, re.MULTILINE) for name in functions}
     return {name: int(match.group(1).replace(",", "")) / int(printed) if match else 0.0
             for name, match in matches.items()}

@@ -1,0 +1,108 @@
+#pragma once
+
+#include "compat/gasnet/mapped_pieces.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+// Strided transfers to and from memory that is mapped here, copied by the layer: those of few elements.
+
+namespace aqueduct::gasnet {
+
+/// A strided transfer without the dimensions, from the fastest on, that are contiguous on both sides, and without the slowest
+/// ones that have one element.
+struct Merged {
+  Merged(const std::ptrdiff_t* to, const std::ptrdiff_t* from, std::size_t element, const std::size_t* counts,
+         std::size_t dimensions) noexcept
+      : to_strides(to), from_strides(from), bytes(element), count(counts), levels(dimensions) {
+    while (levels != 0 && (*count == 1 || (is_next(*to_strides) && is_next(*from_strides)))) {
+      // More bytes than there can be: the library refuses the call.
+      if (__builtin_mul_overflow(bytes, *count, &bytes)) bytes = SIZE_MAX;
+      ++to_strides, ++from_strides, ++count, --levels;
+    }
+    while (levels != 0 && count[levels - 1] == 1) --levels;
+  }
+  bool is_next(std::ptrdiff_t stride) const noexcept { return stride == static_cast<std::ptrdiff_t>(bytes); }
+  /// Whether a loop of the layer's takes less time than the library's plan. Measured.
+  bool has_few_elements() const noexcept {
+    constexpr std::size_t kFew = 12;
+    std::size_t elements = 1;
+    for (std::size_t i = 0; i < levels; ++i) {
+      if (count[i] > kFew) return false;
+      elements *= count[i];
+      if (elements > kFew) return false;
+    }
+    return true;
+  }
+
+  const std::ptrdiff_t* to_strides;
+  const std::ptrdiff_t* from_strides;
+  std::size_t bytes;  ///< of an element
+  const std::size_t* count;
+  std::size_t levels;
+};
+
+/// Where the first element of the peer's side is mapped here; null: not all elements are inside. Requires: no count of 0.
+inline std::byte* find_elements(const MappedPart& part, const Merged& few, const std::ptrdiff_t* strides,
+                                const void* base) noexcept {
+  std::uint64_t below = 0;
+  std::uint64_t above = few.bytes;
+  for (std::size_t level = 0; level < few.levels; ++level) {
+    const bool down = strides[level] < 0;
+    const auto stride = static_cast<std::uint64_t>(strides[level]);
+    const std::uint64_t step = down ? -stride : stride;
+    std::uint64_t reach = 0;
+    std::uint64_t& side = down ? below : above;
+    if (__builtin_mul_overflow(step, few.count[level] - 1, &reach) ||
+        __builtin_add_overflow(side, reach, &side))
+      return nullptr;
+  }
+  std::uint64_t span = 0;
+  if (__builtin_add_overflow(below, above, &span)) return nullptr;
+  std::byte* const lowest =
+      part.find(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(base) - below), span);
+  return lowest != nullptr ? lowest + below : nullptr;
+}
+
+/// Calls `copy(to, from)` for each element. Requires: at most two dimensions, and no count of 0.
+template <class Copy>
+void each_element(const Merged& few, std::byte* to, const std::byte* from, Copy copy) {
+  if (few.levels == 0) return copy(to, from);
+  const std::size_t columns = *few.count;
+  for (std::size_t rows = few.levels > 1 ? few.count[1] : 1;;) {
+    std::byte* target = to;
+    const std::byte* source = from;
+    for (std::size_t left = columns; left != 0;
+         --left, target += *few.to_strides, source += *few.from_strides)
+      copy(target, source);
+    if (--rows == 0) return;
+    to += few.to_strides[1];
+    from += few.from_strides[1];
+  }
+}
+
+/// As put_equal and get_equal; false also of more than two dimensions. Requires: no count of 0.
+inline bool put_elements(const MappedPart& part, const Merged& few, void* to, const void* from) {
+  if (few.levels > 2 || from == nullptr) return false;
+  std::byte* const there = find_elements(part, few, few.to_strides, to);
+  if (there == nullptr) return false;
+  const auto* const own = static_cast<const std::byte*>(from);
+  if (few.bytes == 8)
+    each_element(few, there, own, CopyWord<detail::write_bytes>{});
+  else
+    each_element(few, there, own, CopyBytes<detail::write_bytes>{few.bytes});
+  return true;
+}
+inline bool get_elements(const MappedPart& part, const Merged& few, void* to, const void* from) {
+  if (few.levels > 2 || to == nullptr) return false;
+  const std::byte* const there = find_elements(part, few, few.from_strides, from);
+  if (there == nullptr) return false;
+  auto* const own = static_cast<std::byte*>(to);
+  if (few.bytes == 8)
+    each_element(few, own, there, CopyWord<detail::copy_bytes>{});
+  else
+    each_element(few, own, there, CopyBytes<detail::copy_bytes>{few.bytes});
+  return true;
+}
+
+}  // namespace aqueduct::gasnet
