@@ -3,15 +3,44 @@
 #include "compat/gasnet/state.hpp"
 
 #include <chrono>
+#include <utility>
 
 using namespace aqueduct;
 using namespace aqueduct::gasnet;
+
+namespace {
+
+/// Whether the job has more ranks on this host than the host has processors.
+bool is_crowded() noexcept {
+  static const bool crowded = state().host.size() > static_cast<std::size_t>(gasnett_cpu_count());
+  return crowded;
+}
+
+/// Called after a poll that found nothing. Clients wait in loops of polls, and so keep the processor from the rank that they wait
+/// for until the system takes it away, some milliseconds later. Now and then a poll in such a loop waits, as the library does. A
+/// client that does something else between its polls never waits (docs/decisions/0157-polls-in-a-loop-wait.md).
+void polled_in_vain() noexcept {
+  using std::chrono::microseconds;
+  using Clock = std::chrono::steady_clock;
+  constexpr unsigned kPolls = 64;
+  constexpr microseconds kInALoop{100};  // chosen: several times what so many polls take
+  constexpr microseconds kWait{100};
+  static thread_local unsigned in_vain = 0;
+  static thread_local Clock::time_point before;
+  if (!is_crowded() || ++in_vain % kPolls != 0) return;
+  if (wait_mode.load(std::memory_order_relaxed) == GASNET_WAIT_SPIN) return;
+  if (const auto now = Clock::now(); now - std::exchange(before, now) > kInALoop) return;
+  static_cast<void>(state().ep.progress_for(kWait));
+  before = Clock::now();
+}
+
+}  // namespace
 
 extern "C" {
 
 int gasnet_AMPoll(void) {
   check_may_poll("gasnet_AMPoll");
-  state().ep.progress();
+  if (state().ep.progress() == 0) polled_in_vain();
   return GASNET_OK;
 }
 void aqg_pause(unsigned* round) {
