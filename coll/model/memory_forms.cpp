@@ -53,19 +53,23 @@ LineTime reduce_by_tree(const MemoryMachine& machine, std::uint32_t arity) noexc
 
 LineTime reduce_by_tiles(const MemoryMachine& machine) noexcept {
   // A member reads its tile, one of `members`, of each member of its domain. All do, so they share the link.
-  const LineTime inside{machine.inside.first * machine.members, machine.inside.shared * machine.members};
-  return inside + rounds_of(machine.domains, 2) * LineTime{machine.across.first, machine.across.shared};
+  const LineTime inside{machine.members * machine.inside.first, access(machine.inside, machine.members).each};
+  // Across, each reads its tile alone: a `members`-th of the lines, over a link that all share.
+  const std::uint64_t alone = (machine.across.each + machine.members - 1) / machine.members;
+  return inside + rounds_of(machine.domains, 2) *
+                      LineTime{machine.across.first, std::max(alone, machine.across.shared)};
 }
 
 LineTime broadcast_in_one_stage(const MemoryMachine& machine) noexcept {
-  if (machine.domains == 1) return {machine.inside.first, machine.inside.shared * (machine.members - 1)};
-  return {machine.across.first, machine.across.shared * machine.members};
+  if (machine.all() == 1) return {};
+  if (machine.domains == 1) return access(machine.inside, machine.members - 1);
+  return access(machine.across, machine.members);
 }
 
 LineTime broadcast_in_two_stages(const MemoryMachine& machine) noexcept {
   LineTime time;
-  if (machine.members > 1) time = {machine.inside.first, machine.inside.shared * (machine.members - 1)};
-  if (machine.domains > 1) time = time + LineTime{machine.across.first, machine.across.each};
+  if (machine.members > 1) time = access(machine.inside, machine.members - 1);
+  if (machine.domains > 1) time = time + access(machine.across, 1);
   return time;
 }
 
@@ -93,13 +97,10 @@ std::uint64_t all_reduce_by_tiles_time(const MemoryMachine& machine, std::uint64
 LineTime all_reduce_by_rounds(const MemoryMachine& machine) noexcept {
   const std::uint64_t members = std::bit_floor(machine.members);
   const std::uint64_t domains = std::bit_floor(machine.domains);
-  const auto shared = [](const LineCost& cost, std::uint64_t sharers) {
-    return LineTime{cost.first, cost.shared * sharers};
-  };
-  LineTime time = rounds_of(members, 2) * shared(machine.inside, members) +
-                  rounds_of(domains, 2) * shared(machine.across, members);
-  if (machine.members != members) time = time + 2 * shared(machine.inside, machine.members - members);
-  if (machine.domains != domains) time = time + 2 * shared(machine.across, machine.members);
+  LineTime time = rounds_of(members, 2) * access(machine.inside, members) +
+                  rounds_of(domains, 2) * access(machine.across, members);
+  if (machine.members != members) time = time + 2 * access(machine.inside, machine.members - members);
+  if (machine.domains != domains) time = time + 2 * access(machine.across, machine.members);
   return time;
 }
 

@@ -49,7 +49,8 @@ std::uint64_t transfers_at_once(std::uint64_t members, std::uint32_t arity, std:
                                 std::uint32_t child) noexcept;
 /// HF-02 to HF-04: a reduction by a tree, inside domains and then across. Links between domains are not shared.
 LineTime reduce_by_tree(const MemoryMachine& machine, std::uint32_t arity = 2) noexcept;
-/// HF-09, HF-10: by tiles inside domains, and then by a binary tree across.
+/// HF-09, HF-10: by tiles inside domains, and then by a binary tree across. Here and below the source takes B for any number of
+/// readers, also where that is less than what one alone needs (b): the greater counts, as in HF-01.
 LineTime reduce_by_tiles(const MemoryMachine& machine) noexcept;
 
 /// HF-05: all read the root's block, or one of each domain does, and the others read its. The shorter time counts.

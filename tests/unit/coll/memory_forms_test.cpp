@@ -167,6 +167,40 @@ TEST(MemoryForms, OfOneMemberOrOneDomain) {
   EXPECT_EQ(broadcast_time(host_of(1, 1), 5), 0u);
   EXPECT_EQ(broadcast_in_two_stages(host_of(4, 1)), (LineTime{400, 30}));
   EXPECT_EQ(broadcast_in_one_stage(host_of(1, 8)), broadcast_in_two_stages(host_of(1, 8)));
+  EXPECT_EQ(broadcast_in_one_stage(host_of(1, 1)), LineTime{});
+}
+
+// A link's share is no faster than a reader that has it alone.
+TEST(MemoryForms, OneReaderIsNoFasterThanItReads) {
+  EXPECT_EQ(broadcast_in_one_stage(host_of(1, 2)), (LineTime{100, 10}));
+  EXPECT_EQ(broadcast_in_one_stage(host_of(2, 1)), (LineTime{400, 30}));
+  EXPECT_EQ(broadcast_in_two_stages(host_of(2, 2)), (LineTime{100 + 400, 10 + 30}));
+  // Each of two members reads half of the lines across; one reads them all.
+  EXPECT_EQ(reduce_by_tiles(host_of(2, 2)), (LineTime{2 * 100 + 400, 2 * 8 + 20}));
+  EXPECT_EQ(reduce_by_tiles(host_of(2, 1)), (LineTime{100 + 400, 10 + 30}));
+  EXPECT_EQ(all_reduce_by_rounds(host_of(2, 1)), (LineTime{400, 30}));
+  // Two of three go in rounds, and one gives its block before and gets the result behind.
+  EXPECT_EQ(all_reduce_by_rounds(host_of(1, 3)), (LineTime{100 + 2 * 100, 2 * 8 + 2 * 10}));
+}
+
+// Whoever reads, reads at least once, however many share its link.
+TEST(MemoryForms, NothingIsFasterThanAReaderAlone) {
+  for (std::uint32_t domains = 1; domains <= 4; ++domains) {
+    for (std::uint32_t members = 1; members <= 9; ++members) {
+      if (domains * members == 1) continue;
+      const MemoryMachine host = host_of(domains, members);
+      const std::uint64_t alone = domains > 1 ? kLinesAcross.each : kLinesInside.each;
+      SCOPED_TRACE(testing::Message() << domains << " x " << members);
+      EXPECT_GE(broadcast_in_one_stage(host).each, alone);
+      EXPECT_GE(broadcast_in_two_stages(host).each, alone);
+      EXPECT_GE(broadcast_by_tree(host, 2).each, alone);
+      EXPECT_GE(all_reduce_by_rounds(host).each, alone);
+      EXPECT_GE(reduce_by_tree(host).each, alone);
+      EXPECT_GE(blocks_as_they_are(host).each, alone);
+      EXPECT_GE(blocks_by_domains(host).each, alone);
+      EXPECT_GE(reduce_by_tiles(host).each, kLinesInside.each);
+    }
+  }
 }
 
 }  // namespace
