@@ -45,7 +45,9 @@ coll::Machine::Level read_level(const json& value, const std::string& where, std
   constexpr coll::LogGP kUsual{
       .latency = 1'000'000, .overhead = 300'000, .gap = 100'000, .femtoseconds_per_byte = 100'000};
   NetworkReader level(value, where);
-  const std::uint32_t group = level.count("ranks", last ? 1U << 28 : 0);
+  constexpr std::uint32_t kMostRanks = 1U << 28;
+  // Left out at the last level, which joins all ranks whatever its number is: hosts may have 6 or 24.
+  const std::uint32_t group = level.count("ranks", last ? kMostRanks / inside * inside : 0);
   if (group == 0 || group % inside != 0)
     level.wrong("ranks",
                 fmt::format("is how many neighbouring ranks meet at this level: a multiple of {}", inside));

@@ -17,16 +17,19 @@ constexpr std::size_t kLastRead = 5;
 void SharedLinks::begin() {
   messages_ = hops_ = 0;
   announced_ = 0;
+  next_of_.assign(places_.size(), kNone);
   times_ = LinkTimes(topology_.links());
   bytes_.assign(topology_.links(), 0);
 }
 
-void SharedLinks::announce(Rank from, Rank to) {
+void SharedLinks::announce(Rank from, Rank to, bool part) {
   const Host source = places_[from];
   const Host target = places_[to];
   if (source == target) return;
+  const std::uint64_t message = next_of_[from] == kNone ? messages_++ : next_of_[from];
+  next_of_[from] = part ? message : kNone;
   Route& route = routes_[(first_ + announced_++) % kAnnounced];
-  topology_.find(source, target, by_chance(seed_, messages_++), route);
+  topology_.find(source, target, by_chance(seed_, message), route);
   for (const Link number : route.links()) {
     __builtin_prefetch(times_.first_read(number));
     __builtin_prefetch(&bytes_[number]);
@@ -38,7 +41,7 @@ Picoseconds SharedLinks::arrival(Picoseconds entered, Rank from, Rank to, std::u
   const Host source = places_[from];
   const Host target = places_[to];
   if (source == target) return entered + link.latency;
-  if (announced_ == 0) announce(from, to);
+  if (announced_ == 0) announce(from, to, /*part=*/false);
   const Route& route = routes_[first_];
   if (kSecondRead < announced_) {
     for (const Link number : routes_[(first_ + kSecondRead) % kAnnounced].links())

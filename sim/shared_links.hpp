@@ -22,9 +22,10 @@ struct LinkSpeed {
 
 /// Links of a topology as messages share them: each carries one message at a time, and is idle only while it has none; the one that has
 /// entered the network first goes first. A head goes on as soon as the next link is free (cut through). Ranks of one host do not use links.
+/// Where the topology leaves a choice, chance decides for each message; its packets all go the same way, so they stay in order.
 ///
 /// What it leaves out: switches have room for everything, and a message that waits holds up no other.
-/// Cost: O(links on the way) for a message; 24 bytes for a link.
+/// Cost: O(links on the way) for a message; 24 bytes for a link, 8 for a rank.
 class SharedLinks final : public coll::Links {
  public:
   /// `places`: the host of each rank.
@@ -33,7 +34,7 @@ class SharedLinks final : public coll::Links {
       : topology_(topology), places_(places), of_hosts_(of_hosts), of_switches_(of_switches), seed_(seed) {}
 
   void begin() override;
-  void announce(Rank from, Rank to) override;
+  void announce(Rank from, Rank to, bool part) override;
   coll::Picoseconds arrival(coll::Picoseconds entered, Rank from, Rank to, std::uint64_t bytes,
                             const coll::LogGP& link) override;
 
@@ -43,11 +44,14 @@ class SharedLinks final : public coll::Links {
   std::uint64_t hops() const noexcept { return hops_; }
 
  private:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
   const Topology& topology_;
   const std::vector<Host>& places_;
   LinkSpeed of_hosts_;
   LinkSpeed of_switches_;
   std::uint64_t seed_;
+  std::vector<std::uint64_t> next_of_;  ///< [rank] the message of which its next packet is; kNone: a new one
   std::uint64_t messages_ = 0;
   std::uint64_t hops_ = 0;
   LinkTimes times_{0};

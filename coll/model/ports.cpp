@@ -32,6 +32,9 @@ void Ports::begin() {
   ports_.assign(ports_.size(), {});
   heads_ = Calendar<Event>(shift_);
   entries_ = Calendar<Event>(shift_);
+  watched_.reset();
+  if (options_.links != nullptr && options_.watcher != nullptr)
+    watched_.emplace(static_cast<Rank>(ports_.size()));
   messages_ = bytes_ = messages_between_hosts_ = bytes_between_hosts_ = 0;
   if (options_.links != nullptr) options_.links->begin();
 }
@@ -54,10 +57,12 @@ void Ports::enter(Event head, Picoseconds entered, std::uint64_t bytes, const Lo
   entries_.push(head);
 }
 
-void Ports::watch(const Event& head, Picoseconds in_place, const LogGP& link) const {
+void Ports::watch(const Event& head, Picoseconds in_place, const LogGP& link) {
   if (head.kind == Event::Kind::part) return;
-  options_.watcher->message(head.from, head.rank, head.carried(),
-                            head.time - std::min(head.time, link.latency), in_place);
+  const WatchedMessages::Message message =
+      watched_ ? watched_->take(head)
+               : WatchedMessages::Message{head.time - std::min(head.time, link.latency), head.carried()};
+  options_.watcher->message(head.from, head.rank, message.bytes, message.entered, in_place);
 }
 
 void Ports::route(std::uint64_t window) {
@@ -67,14 +72,17 @@ void Ports::route(std::uint64_t window) {
     return a.time != b.time ? a.time < b.time : a.from < b.from;
   });
   const auto announce = [&](std::size_t i) {
-    if (i < entries.size()) options_.links->announce(entries[i].from, entries[i].rank);
+    if (i >= entries.size()) return;
+    options_.links->announce(entries[i].from, entries[i].rank, entries[i].kind == Event::Kind::part);
   };
   for (std::size_t i = 0; i + 1 < Links::kAnnounced; ++i) announce(i);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     announce(i + Links::kAnnounced - 1);
     Event& entry = entries[i];
+    const Picoseconds entered = entry.time;
     entry.time = options_.links->arrival(entry.time, entry.from, entry.rank, entry.carried(),
                                          between(entry.from, entry.rank, entry.carried()));
+    if (watched_) watched_->route(entry, entered);
     heads_.push(entry);
   }
   entries_.recycle(std::move(entries));

@@ -4,9 +4,11 @@
 #include "coll/model/large_pages.hpp"
 #include "coll/model/replay.hpp"
 #include "coll/model/replay_event.hpp"
+#include "coll/model/watched_messages.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -89,7 +91,7 @@ class Ports {
   };
 
   void enter(Event head, Picoseconds entered, std::uint64_t bytes, const LogGP& link);
-  void watch(const Event& head, Picoseconds in_place, const LogGP& link) const;
+  void watch(const Event& head, Picoseconds in_place, const LogGP& link);
 
   const Machine& machine_;
   const ReplayOptions& options_;
@@ -99,7 +101,8 @@ class Ports {
   unsigned shift_;  ///< of windows
   LargeVector<Port> ports_;
   Calendar<Event> heads_;
-  Calendar<Event> entries_;  ///< with links: messages that enter the network
+  Calendar<Event> entries_;                 ///< with links: messages that enter the network
+  std::optional<WatchedMessages> watched_;  ///< with links and a watcher
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t messages_between_hosts_ = 0;

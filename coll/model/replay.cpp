@@ -11,7 +11,7 @@
 
 namespace aqueduct::coll {
 
-void Links::announce(Rank, Rank) {}
+void Links::announce(Rank, Rank, bool) {}
 
 const char* problem_of(const Machine& machine) noexcept {
   if (machine.levels.empty()) return "a machine has at least one level";

@@ -21,8 +21,9 @@ class Links {
   /// So many messages are announced before they are asked for, at most.
   static constexpr std::size_t kAnnounced = 16;
   /// Announces messages that `arrival` will be asked for, in the same order, so that what is known of their links can be
-  /// fetched from memory meanwhile.
-  virtual void announce(Rank from, Rank to);
+  /// fetched from memory meanwhile. `part`: it is a packet, and the next one from this rank is of the same message. All packets of
+  /// a message go the same way.
+  virtual void announce(Rank from, Rank to, bool part);
   /// When the head of a message reaches the port of `to`. At least `entered` + the latency of `link`, which is that
   /// between the two ranks. If a link on the way is slower than a port, the head is late by so much that the last byte is right.
   virtual Picoseconds arrival(Picoseconds entered, Rank from, Rank to, std::uint64_t bytes,

@@ -7,15 +7,19 @@
 #include "sim/trace.hpp"
 #include "tests/support/scratch_folder.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
+#include <tuple>
+#include <vector>
 
 namespace aqueduct::sim {
 namespace {
@@ -268,6 +272,25 @@ TEST(Network, ReadsAllThatAFileCanSay) {
   EXPECT_EQ(network.packet, 4096u);
 }
 
+// The last level need not say how many ranks it joins, whatever the levels inside it have.
+TEST(Network, HasALastLevelOfAllRanks) {
+  for (const Rank host : {1U, 2U, 3U, 6U, 12U, 24U, 48U, 1000U}) {
+    const std::string text = fmt::format(
+        R"({{"version": 1, "levels": [{{"ranks": {0}, "latency_us": 0.2}}, {{"latency_us": 2}}], "ranks_per_host": {0}}})",
+        host);
+    const Network network = parse_network(text, "test", 96);
+    EXPECT_EQ(network.machine.between(0, host - 1, 8).latency, 200'000u);
+    EXPECT_EQ(network.machine.between(host - 1, host, 8).latency, 2'000'000u);
+    EXPECT_EQ(network.machine.between(0, (1U << 28) - 1, 8).latency, 2'000'000u);
+    const Network linked = parse_network(
+        fmt::format(
+            R"({{"version": 1, "levels": [{{"ranks": {0}}}, {{}}], "ranks_per_host": {0}, "topology": {{"kind": "fat-tree", "ports": 8}}}})",
+            host),
+        "test", 96);
+    EXPECT_EQ(linked.machine.host, std::min<Rank>(host, 96));
+  }
+}
+
 TEST(Network, HasCostsForLongerMessages) {
   const Network network = parse_network(
       R"({"version": 1, "levels": [{"latency_us": 2, "overhead_us": 0.5, "gap_us": 0, "ns_per_byte": 0.1,
@@ -380,6 +403,41 @@ TEST(Trace, IsJsonWithAnArrowForEachMessage) {
   EXPECT_GT(std::filesystem::file_size(file), 1000u);
   Trace nowhere("/nonexistent/folder/trace.json");
   EXPECT_THAT(nowhere.end(outcome.replayed), HasSubstr("cannot be written"));
+}
+
+/// Notes who has sent what when.
+class NotesOfMessages final : public coll::Watcher {
+ public:
+  using Sent = std::tuple<Rank, Rank, coll::Picoseconds, std::uint64_t>;
+  void busy(Rank, What, coll::Picoseconds, coll::Picoseconds, Rank, std::uint64_t) override {}
+  void message(Rank from, Rank to, std::uint64_t bytes, coll::Picoseconds entered,
+               coll::Picoseconds in_place) override {
+    EXPECT_GE(in_place, entered + 1'000'000);  // L
+    sent.emplace_back(from, to, entered, bytes);
+  }
+  std::vector<Sent> sorted() {
+    std::sort(sent.begin(), sent.end());
+    return sent;
+  }
+  std::vector<Sent> sent;
+};
+
+// Nobody waits before it has posted all, so messages enter the network at the same times whatever the links.
+TEST(Trace, MessagesBeginWhenTheyEnterTheNetworkWhateverTheLinks) {
+  for (const std::uint64_t bytes : {8u, 200'000u}) {  // the latter in packets
+    NotesOfMessages ideal;
+    Job job = job_of(coll::kAllToAllDirect, 27, bytes);
+    job.shape.in = job.shape.out = coll::Sync::none;
+    job.watcher = &ideal;
+    simulate(job, load_network("ideal", 27));
+    EXPECT_EQ(ideal.sent.size(), 27u * 26);
+    for (const char* const name : {"crossbar", "fat-tree", "torus", "dragonfly-valiant"}) {
+      NotesOfMessages linked;
+      job.watcher = &linked;
+      simulate(job, load_network(name, 27));
+      EXPECT_EQ(linked.sorted(), ideal.sorted()) << name << ", " << bytes << " bytes";
+    }
+  }
 }
 
 TEST(Plot, IsAPictureOrAPage) {

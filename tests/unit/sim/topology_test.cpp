@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <set>
@@ -169,13 +170,42 @@ TEST(SharedLinks, AnnouncedMessagesArriveAsOthersDo) {
     // Now and then none is announced: the window of a replay is over.
     const std::size_t limit = i % 40 == 0 ? i : std::min(i + coll::Links::kAnnounced, (i / 40 + 1) * 40);
     for (announced = std::max(announced, i); announced < std::min(limit, kMessages); ++announced)
-      told.announce(from(announced), to(announced));
+      told.announce(from(announced), to(announced), /*part=*/false);
     ASSERT_EQ(told.arrival(i * 3, from(i), to(i), 100, link),
               untold.arrival(i * 3, from(i), to(i), 100, link))
         << "message " << i;
   }
   EXPECT_EQ(told.bytes(), untold.bytes());
   EXPECT_EQ(told.hops(), untold.hops());
+}
+
+TEST(SharedLinks, PacketsOfAMessageGoOneWay) {
+  constexpr std::uint64_t kPackets = 40;
+  const coll::LogGP link{.latency = 50, .femtoseconds_per_byte = 1000};
+  for (const bool flies : {false, true}) {
+    const auto topology =
+        flies ? make_dragonfly({.hosts = 2, .routers = 4, .globals = 2, .groups = 9, .valiant = true})
+              : make_fat_tree({.ports = 8, .tiers = 3, .by_chance = true});
+    SCOPED_TRACE(topology->name());
+    std::vector<Host> places(topology->hosts());
+    std::iota(places.begin(), places.end(), 0U);
+    const Rank last = topology->hosts() - 1;
+    SharedLinks links(*topology, places, {}, {.hop = 5, .femtoseconds_per_byte = 1000}, 3);
+    links.begin();
+    // Packets of several senders' messages come in turns.
+    for (std::uint64_t i = 0; i < kPackets; ++i) {
+      for (const Rank from : {0U, 1U, 2U}) {
+        links.announce(from, last - from, /*part=*/i + 1 < kPackets);
+        links.arrival(i * 100, from, last - from, 100, link);
+      }
+    }
+    for (const std::uint64_t bytes : links.bytes()) EXPECT_EQ(bytes % (kPackets * 100), 0u);
+    // The next messages may go other ways.
+    links.begin();
+    for (std::uint64_t i = 0; i < kPackets; ++i) links.arrival(i * 100, 0, last, 100, link);
+    EXPECT_TRUE(std::any_of(links.bytes().begin(), links.bytes().end(),
+                            [](std::uint64_t bytes) { return bytes % (kPackets * 100) != 0; }));
+  }
 }
 
 TEST(SharedLinks, WithoutATaskToShareChangeNothing) {
