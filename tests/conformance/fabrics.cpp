@@ -26,6 +26,7 @@ bool named(const Fabric& fabric, const std::string& parts) {
   if (parts.empty()) return !fabric.hidden;
   std::istringstream list(parts);
   for (std::string part; std::getline(list, part, ',');) {
+    if (part.empty()) continue;  // every name contains it
     if (fabric.hidden ? fabric.name == part : fabric.name.find(part) != std::string::npos) return true;
   }
   return false;

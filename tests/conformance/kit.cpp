@@ -5,6 +5,7 @@
 #include "tests/conformance/launcher_run.hpp"
 #include "tests/conformance/rank_line.hpp"
 #include "tests/conformance/table.hpp"
+#include "tools/given_value.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -83,21 +84,28 @@ int run_case_as_rank(int number) {
 
 /// Adds the kit's options to the parser, which keeps references to all of these.
 void add_options(CLI::App& app, Selection& selection, long& limit, bool& only_list) {
-  auto* conduit = app.add_option("--conduit", selection.conduit, "only this conduit's fabrics");
+  auto* conduit = app.add_option("--conduit", selection.conduit, "only this conduit's fabrics")
+                      ->check(tools::given_value());
   app.add_option("--plugin", selection.plugin, "a conduit in a shared object, as AQUEDUCT_CONDUIT=FILE")
       ->check(CLI::ExistingFile)
       ->excludes(conduit);
   app.add_option("--fabric", selection.fabric,
-                 "only fabrics whose names contain this, or one of several comma-separated texts");
+                 "only fabrics whose names contain this, or one of several comma-separated texts")
+      ->check(tools::given_value());
   app.add_flag("--list", only_list, "print the fabrics and stop");
   app.add_option("--ranks", selection.most_ranks, "the largest number of ranks of one job")
+      ->check(tools::decimal())
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  app.add_option("--seed", selection.seed, "seed of all random choices")->capture_default_str();
+  app.add_option("--seed", selection.seed, "seed of all random choices")
+      ->check(tools::decimal())
+      ->capture_default_str();
   app.add_option("--limit", limit, "seconds that one job may take")
+      ->check(tools::decimal())
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   app.add_option("--thorough", selection.thorough, "factor for the length of the random programs")
+      ->check(tools::decimal())
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--brief", selection.brief,

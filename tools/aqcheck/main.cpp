@@ -186,9 +186,11 @@ static int run_tool(int argc, char** argv) {
       ->excludes("--large");
   app.add_option("--share", options.share, "checks one case in N, chosen by chance")
       ->type_name("N")
+      ->check(aqueduct::tools::decimal())
       ->check(CLI::Range(1u, 1'000'000u));
   auto* const seed = app.add_option("--seed", options.seed, "repeats the choice of --share")
                          ->check(aqueduct::tools::given_value())
+                         ->check(aqueduct::tools::decimal())
                          ->type_name("SEED");
   app.add_flag("--json", options.json, "a line of JSON for each algorithm")->excludes("--scratch");
   try {

@@ -43,6 +43,7 @@ static int run_tool(int argc, char** argv) {
       ->needs(asks);
   app.add_option("--cores", question.processors,
                  "With --collectives: processors of a host, if not this one's")
+      ->check(aqueduct::tools::decimal())
       ->check(CLI::Range(1, kMostMembers))
       ->needs(asks);
   app.add_option("--bytes", sizes, "With --collectives: sizes of a block, as 8,1K,64M")

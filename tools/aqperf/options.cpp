@@ -154,13 +154,12 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--seconds", seconds, "time for each row, raw measure included [1]")
       ->check(
           [](const std::string& text) -> std::string {
-            const double value = std::strtod(text.c_str(), nullptr);
-            return value >= 0.001 && value <= 3600
-                       ? ""
-                       : text + " is not a number from 0.001 to 3600";  // NaN is neither
+            const double value = tools::read_real(text).value_or(0);
+            return value >= 0.001 && value <= 3600 ? "" : text + " is not a number from 0.001 to 3600";
           },
           "in [0.001 - 3600]");
   app.add_option("--repeat", options.repeat, "how often raw and measured take turns in a row [5]")
+      ->check(tools::decimal())
       ->check(CLI::Range(1, 1000));
   app.add_flag("--json", options.json, "one JSON object per line");
   app.add_option(
@@ -179,17 +178,21 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--profile", options.profile, "calibrate: the profile to write, or a folder of profiles [.]")
       ->check(tools::given_value());
   app.add_option("--peers", options.peers, "bandwidth and put-rate: targets that take turns [1]")
+      ->check(tools::decimal())
       ->check(CLI::Range(1, 255));
   app.add_option("--window", options.window,
                  "bandwidth, put-rate and coroutine-gets: operations in flight [64]")
+      ->check(tools::decimal())
       ->check(CLI::Range(1, 1024));
   app.add_flag("--bidirectional", options.bidirectional, "bandwidth and put-rate: every rank sends");
   app.add_option("--memory", memory,
                  "target memory: a 'segment' of the library, or 'outside': the caller's own")
       ->check(CLI::IsMember({"segment", "outside"}));
   app.add_option("--callers", options.callers, "am-threads: threads of a rank that send [1]")
+      ->check(tools::decimal())
       ->check(CLI::Range(1, 64));
   app.add_option("--spinners", options.spinners, "am-threads: further threads that only take cores [0]")
+      ->check(tools::decimal())
       ->check(CLI::Range(0, 64));
   app.add_flag("--own-mutex", options.own_mutex,
                "am-threads: the callers share a mutex of their own, not the endpoint's lock");
@@ -206,6 +209,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--plan", options.coll.plan, "coll-…: start a plan, which was bound before");
   app.add_option("--in-flight", options.coll.in_flight,
                  "coll-…: N non-blocking calls at once, compared with one after the other")
+      ->check(tools::decimal())
       ->check(CLI::Range(1, 256));
   app.add_flag("--overlap", options.coll.overlap, "coll-…: a non-blocking call beside computing");
   app.add_flag(

@@ -124,6 +124,7 @@ std::chrono::milliseconds seconds(double value) {
 std::variant<Options, Ended> read_options(int argc, char** argv) {
   using aqueduct::tools::decimal;
   using aqueduct::tools::given_value;
+  using aqueduct::tools::real;
   Options options;
   Raw raw;
   CLI::App app{"Starts the ranks of an Aqueduct job, on this host or on several.", "aqrun"};
@@ -157,7 +158,7 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
       ->check(given_value());
   option("--remote-aqrun", raw.remote_aqrun, "Path of aqrun on the hosts (the same as here)")
       ->check(given_value());
-  option("--connect-timeout", raw.connect, "Seconds that a host has to answer (60)");
+  option("--connect-timeout", raw.connect, "Seconds that a host has to answer (60)")->check(real());
   app.add_flag("--pmix", raw.pmix, "Start through PMIx (not supported)");
   app.add_option("-e", raw.environment, "NAME=value: a variable for the ranks; may be repeated")
       ->type_size(1)
@@ -169,8 +170,9 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
   app.add_flag("--tag", options.tag, "Begin each line of output with the rank");
   option("--bind", options.bind, "Bind processes in turn to core, pu, numa or package; or auto, none")
       ->check(CLI::IsMember({"auto", "none", "core", "pu", "numa", "package"}));
-  option("--grace", raw.grace, "Seconds for the other ranks to end after the first failure (3)");
-  option("--timeout", raw.timeout, "Seconds after which aqrun ends the whole job (none)");
+  option("--grace", raw.grace, "Seconds for the other ranks to end after the first failure (3)")
+      ->check(real());
+  option("--timeout", raw.timeout, "Seconds after which aqrun ends the whole job (none)")->check(real());
   option("--stdin", raw.stdin_to, "0: rank 0 reads the input; none: no rank does")
       ->check(CLI::IsMember({"0", "none"}));
   app.add_flag("-v,--verbose", options.verbose, "Print what is started and how it ends");

@@ -19,6 +19,7 @@ void add_network(CLI::App& app, Options& options, CommandLine& line) {
       ->check(given_value())
       ->type_name("FILE");
   app.add_option("--cores", options.cores, "processors that the ranks of a host share, if there are fewer")
+      ->check(tools::decimal())
       ->check(CLI::Range(1U, 1U << 20))
       ->type_name("N");
   app.add_flag(
@@ -42,24 +43,29 @@ void add_network(CLI::App& app, Options& options, CommandLine& line) {
 /// When members call, and what the processors do beside the calls.
 void add_course(CLI::App& app, Options& options, CommandLine& line) {
   app.add_option("--times", options.times, "calls of each member, one after the other")
+      ->check(tools::decimal())
       ->check(CLI::Range(1U, 200U))
       ->capture_default_str();
   app.add_flag("--in-flight", options.in_flight, "all calls at once");
   app.add_option("--compute", options.compute_us, "microseconds of computing between two calls")
+      ->check(tools::real())
       ->check(CLI::Range(0.0, 1e9));
   app.add_option("--late", options.late_us, "members call up to so many microseconds late, by chance")
+      ->check(tools::real())
       ->check(CLI::Range(0.0, 1e9));
   app.add_option("--noise", line.noise, "each processor stops so many microseconds in every period")
       ->check(given_value())
       ->type_name("PERIOD:LENGTH");
   app.add_option("--seed", options.seed, "of all that goes by chance")
       ->check(given_value())
+      ->check(tools::decimal())
       ->capture_default_str();
 }
 
 void add_output(CLI::App& app, Options& options) {
   app.add_flag("--idle", options.idle, "the idle time of ranks");
   app.add_option("--links", options.links, "the N links that have carried most")
+      ->check(tools::decimal())
       ->check(CLI::Range(1U, 1U << 30))
       ->type_name("N");
   app.add_option("--trace", options.trace, "a Chrome trace of the simulation, for Perfetto")
@@ -71,6 +77,7 @@ void add_output(CLI::App& app, Options& options) {
   app.add_option("--most-messages", options.most_messages,
                  "refuses to simulate more messages one by one; 0: no limit")
       ->check(given_value())
+      ->check(tools::decimal())
       ->capture_default_str();
   app.add_flag("--one-by-one", options.one_by_one, "an event for each message, also where less is as exact");
   app.add_flag("--json", options.json, "a line of JSON for each simulation");
@@ -109,8 +116,12 @@ void CommandLine::add_to(CLI::App& app, Options& options) {
                  "the tree of the algorithms team-tree, as AQUEDUCT_COLL_TREE, such as '2-nomial over 4-ary'")
       ->check(given_value())
       ->type_name("TREE");
-  app.add_option("--root", options.root, "the root")->check(given_value())->capture_default_str();
+  app.add_option("--root", options.root, "the root")
+      ->check(given_value())
+      ->check(tools::decimal())
+      ->capture_default_str();
   app.add_option("--element", options.element, "bytes of an element")
+      ->check(tools::decimal())
       ->check(CLI::Range(1U, 4096U))
       ->capture_default_str();
   add_course(app, options, *this);

@@ -2,6 +2,7 @@
 
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/tree_setting.hpp"
+#include "tools/given_value.hpp"
 
 #include <fmt/format.h>
 
@@ -73,13 +74,13 @@ void read_sync(const std::string& text, Options& options) {
 
 void read_noise(const std::string& text, Options& options) {
   const std::size_t colon = text.find(':');
-  char* end = nullptr;
-  const double period = std::strtod(text.c_str(), &end);
-  const bool has_period = end == text.c_str() + std::min(colon, text.size());
-  const double length = colon == std::string::npos ? 0 : std::strtod(text.c_str() + colon + 1, &end);
+  const auto read = [&](std::size_t begin, std::size_t length) {
+    return tools::read_real(std::string_view(text).substr(begin, length)).value_or(0);
+  };
+  const double period = read(0, colon);
+  const double length = colon == std::string::npos ? 0 : read(colon + 1, std::string::npos);
   constexpr double kPicosecond = 1e-6;  // times are whole picoseconds
-  if (!has_period || colon == std::string::npos || *end != '\0' || !(length >= kPicosecond) ||
-      !(period >= length + kPicosecond) || period > 1e9)
+  if (!(length >= kPicosecond) || !(period >= length + kPicosecond) || period > 1e9)
     throw BadInput(
         fmt::format("noise is PERIOD:LENGTH in microseconds, such as 1000:25, the length shorter, from "
                     "0.000001 to 1e9; not '{}'",

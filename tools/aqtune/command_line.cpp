@@ -14,6 +14,7 @@ void add_study(CLI::App& app, Options& options, double& noise) {
   app.add_flag("--regret", options.studies,
                "no job: how good the choices are on random simulated networks, beside an exhaustive search");
   app.add_option("--models", options.study.models, "of --regret: random machines, each with three topologies")
+      ->check(tools::decimal())
       ->check(CLI::Range(1U, 10000U))
       ->capture_default_str();
   app.add_option("--members", options.study.ranks, "of --regret: sizes of teams; below 2: by chance, 2 to 64")
@@ -23,12 +24,15 @@ void add_study(CLI::App& app, Options& options, double& noise) {
       ->capture_default_str();
   app.add_option("--keys", options.study.keys,
                  "of --regret: operations and sizes by chance, for each machine, topology and size of team")
+      ->check(tools::decimal())
       ->check(CLI::Range(1U, 10000U))
       ->capture_default_str();
   app.add_option("--seed", options.study.seed, "of --regret")
       ->check(tools::given_value())
+      ->check(tools::decimal())
       ->capture_default_str();
   app.add_option("--calls", options.study.calls, "of --regret: calls of a key while a team learns (stage 2)")
+      ->check(tools::decimal())
       ->check(CLI::Range(1U, 100'000'000U))
       ->capture_default_str();
   app.add_option(
@@ -37,8 +41,10 @@ void add_study(CLI::App& app, Options& options, double& noise) {
          "that of an exhaustive search, in percent")
       ->delimiter(',')
       ->expected(1, 4)
+      ->check(tools::real())
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--noise", noise, "of --regret: how much longer measured calls take on average, in percent")
+      ->check(tools::real())
       ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str();
 }
@@ -74,9 +80,11 @@ void CommandLine::add_to(CLI::App& app, Options& options) {
       ->check(tools::given_value())
       ->type_name("FILE");
   app.add_option("--seconds", options.seconds, "what the search may take")
+      ->check(tools::real())
       ->check(CLI::Range(0.01, 1e6))
       ->capture_default_str();
   app.add_option("--candidates", options.candidates, "how many of the model's first algorithms are measured")
+      ->check(tools::decimal())
       ->check(CLI::Range(1U, 10000U))
       ->capture_default_str();
   app.add_option(
@@ -84,6 +92,7 @@ void CommandLine::add_to(CLI::App& app, Options& options) {
          "after each search, measures all algorithms so many times, and says what the choice costs; not "
          "part of --seconds")
       ->type_name("TIMES")
+      ->check(tools::decimal())
       ->check(CLI::Range(2U, TuneOptions::kMostExhaustive));
   app.add_flag("--json", options.json, "an object on a line for each decision");
   add_study(app, options, noise);
