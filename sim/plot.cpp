@@ -3,13 +3,11 @@
 #include "sim/output_file.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <limits>
 
 namespace aqueduct::sim {
@@ -25,9 +23,20 @@ constexpr double kBottom = 60;
 constexpr std::array kColours{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e",
                               "#17becf", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22"};
 
+/// Names of files may be any bytes: those that are no UTF-8 are shown as U+FFFD, and control characters, which XML does not
+/// have, as blanks.
+std::string in_utf8(const std::string& text) {
+  using nlohmann::json;
+  std::string out =
+      json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return out;
+}
+
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : in_utf8(text)) {
     if (c == '<')
       out += "&lt;";
     else if (c == '>')
@@ -151,17 +160,20 @@ std::string write_plots(const std::string& file, const std::string& title,
   const bool picture = file.ends_with(".svg");
   if (picture && pictures.size() != 1)
     return fmt::format("{} plots go into a file that ends in .html, not into {}", pictures.size(), file);
-  std::ofstream out(file);
+  OutputFile out(file);
+  out.open();
   if (picture) {
-    out << pictures.front();
+    out.write(pictures.front());
   } else {
-    out << "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>" << escaped(title)
-        << "</title></head>\n<body style=\"font-family: sans-serif\">\n<h1>" << escaped(title) << "</h1>\n";
-    for (const std::string& one : pictures) out << one;
-    out << "</body></html>\n";
+    out.write(fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title></head>\n"
+        "<body style=\"font-family: sans-serif\">\n<h1>{0}</h1>\n",
+        escaped(title)));
+    for (const std::string& one : pictures) out.write(one);
+    out.write("</body></html>\n");
   }
-  out.close();
-  return out ? std::string() : fmt::format("the plot {} cannot be written: {}", file, std::strerror(errno));
+  const std::string problem = out.finish();
+  return problem.empty() ? problem : fmt::format("the plot {} cannot be written: {}", file, problem);
 }
 
 }  // namespace aqueduct::sim

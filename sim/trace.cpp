@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace aqueduct::sim {
@@ -28,24 +26,18 @@ const char* word_for(coll::Watcher::What what) noexcept {
 
 }  // namespace
 
-Trace::~Trace() {
-  if (file_ != nullptr) std::fclose(file_);
-}
-
 void Trace::open() {
-  file_ = std::fopen(name_.c_str(), "w");
-  if (file_ == nullptr)
-    failed_ = errno;
-  else
-    std::fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n", file_);
+  file_.open();
+  file_.write("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n");
 }
 
 void Trace::event(const std::string& text) {
   const bool first = std::exchange(first_, false);
-  if (first) open();
-  if (file_ == nullptr) return;
-  if (!first) std::fputs(",\n", file_);
-  std::fputs(text.c_str(), file_);
+  if (first)
+    open();
+  else
+    file_.write(",\n");
+  file_.write(text);
 }
 
 void Trace::busy(Rank rank, What what, coll::Picoseconds begin, coll::Picoseconds end, Rank peer,
@@ -78,13 +70,9 @@ std::string Trace::end(const coll::Replayed& replayed) {
         rank, in_us(member.called), in_us(member.ended - member.called), in_us(member.idle())));
   }
   if (first_) open();
-  if (file_ == nullptr)
-    return fmt::format("the trace {} cannot be written: {}", name_, std::strerror(failed_));
-  std::fputs("\n]}\n", file_);
-  const bool bad = std::ferror(file_) != 0;
-  const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
-  return bad || !closed ? fmt::format("the trace {} cannot be written: {}", name_, std::strerror(errno))
-                        : std::string();
+  file_.write("\n]}\n");
+  const std::string problem = file_.finish();
+  return problem.empty() ? problem : fmt::format("the trace {} cannot be written: {}", name_, problem);
 }
 
 }  // namespace aqueduct::sim

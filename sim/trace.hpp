@@ -1,8 +1,9 @@
 #pragma once
 
 #include "coll/model/replay.hpp"
+#include "sim/output_file.hpp"
 
-#include <cstdio>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -11,13 +12,12 @@ namespace aqueduct::sim {
 /// Writes what happens as a Chrome trace (JSON), which Perfetto and chrome://tracing show: a row for each rank with what
 /// its processor does, and an arrow for each message. Times are microseconds.
 ///
-/// The file is opened at the first event: a simulation that is refused leaves an earlier trace as it is.
+/// A simulation that is refused, or a disk that is full, leaves an earlier trace as it is.
 ///
 /// Errors: a file that cannot be written shows in `end`.
 class Trace final : public coll::Watcher {
  public:
-  explicit Trace(std::string file) : name_(std::move(file)) {}
-  ~Trace() override;
+  explicit Trace(std::string file) : name_(std::move(file)), file_(name_) {}
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
@@ -33,8 +33,7 @@ class Trace final : public coll::Watcher {
   void event(const std::string& text);
 
   std::string name_;
-  std::FILE* file_ = nullptr;
-  int failed_ = 0;  // errno of the open
+  OutputFile file_;  // opened at the first event
   bool first_ = true;
   std::uint64_t messages_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "tools/aqtune/page.hpp"
 
 #include "core/json_reader.hpp"
+#include "sim/output_file.hpp"
 #include "tools/aqtune/options.hpp"
 #include "tools/aqtune/report.hpp"
 
@@ -36,10 +37,11 @@ void write_page(const std::string& file, const std::string& decisions_file) {
   const coll::TuningPlace place{says("machine"), says("conduit")};
   const coll::TuningRead read = coll::read_tuning(text, place);
   if (!read.problem.empty()) throw BadInput(fmt::format("{}: {}", decisions_file, read.problem));
-  std::ofstream out(file, std::ios::binary);
-  out << report_page_by_network(place, read.by_network);
-  out.flush();
-  if (!out) throw BadInput(fmt::format("--report {}: it cannot be written", file));
+  sim::OutputFile out(file);
+  out.open();
+  out.write(report_page_by_network(place, read.by_network));
+  if (const std::string problem = out.finish(); !problem.empty())
+    throw BadInput(fmt::format("--report {}: it cannot be written: {}", file, problem));
 }
 
 void check_page(const std::string& file) {
