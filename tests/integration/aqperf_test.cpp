@@ -215,6 +215,10 @@ TEST(Aqperf, ComparesIdleWaitsWithOneInABarrier) {
     EXPECT_EQ(row.contains("ratio"), row["bench"] != "idle-barrier") << row.dump();
   }
   EXPECT_EQ(aqperf("idle --threads 2").status, 2);
+  const auto alone = aqperf("idle --ranks 1 --seconds 0.05");
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_EQ(alone.out, "");
+  EXPECT_NE(alone.err.find("idle needs two ranks"), std::string::npos) << alone.err;
 }
 
 TEST(Aqperf, RefusesATimeThatIsNoNumber) {

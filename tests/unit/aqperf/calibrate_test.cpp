@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -257,6 +258,20 @@ TEST(CalibrationProfile, IsMergedAndNotOverwrittenIfForeign) {
     EXPECT_THAT(failure.what(), HasSubstr("of conduit udp"));
   }
   EXPECT_EQ(text(), before);
+  // A look before minutes of measuring finds the same, and changes nothing.
+  EXPECT_THROW(check_profile(file, calibration), Failure);
+  EXPECT_THROW(check_profile((folder / "no" / "such.json").string(), calibration), Failure);
+  const std::string inside = (folder / "inside").string();
+  std::filesystem::create_directory(inside);
+  EXPECT_THROW(check_profile(inside, calibration), Failure);
+  calibration.conduit = "udp";
+  check_profile(file, calibration);
+  EXPECT_EQ(text(), before);
+  const std::string fresh = (folder / "fresh.json").string();
+  check_profile(fresh, calibration);
+  EXPECT_FALSE(std::filesystem::exists(fresh));
+  EXPECT_FALSE(std::filesystem::exists(fresh + ".new"));
+  calibration.conduit = "smp";
   EXPECT_THROW(write_profile((folder / "no" / "such.json").string(), calibration), Failure);
 }
 

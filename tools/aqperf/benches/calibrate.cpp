@@ -40,8 +40,12 @@ void prepare_folder(const std::string& out) {
 }  // namespace
 
 void calibrate_network(Session& session, Reporter&) {
-  if (session.ranks() < 2) throw Failure("calibrate needs two ranks", kUsageError);
-  if (session.rank() == 0) prepare_folder(session.options().profile);
+  if (session.ranks() < 2) throw Failure("calibrate needs two ranks: give --ranks 2 or more", kUsageError);
+  const Calibration wanted = to_measure(session);
+  if (session.rank() == 0) {
+    prepare_folder(session.options().profile);
+    check_profile(file_for(session, wanted), wanted);
+  }
   const Calibration found = calibrate(session);
   if (session.rank() != 0) return;
   const std::string file = file_for(session, found);

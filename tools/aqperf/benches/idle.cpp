@@ -1,6 +1,7 @@
 #include <aqueduct/wait_on.hpp>
 
 #include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/failure.hpp"
 #include "tools/aqperf/measure/machine.hpp"
 #include "tools/aqperf/measure/session.hpp"
 #include "tools/aqperf/report/report.hpp"
@@ -36,6 +37,9 @@ struct WayToWait {
 void idle(Session& session, Reporter& reporter) {
   const Options& options = session.options();
   Endpoint& ep = session.ep();
+  if (ep.ranks() < 2)
+    throw Failure("idle needs two ranks, of which one waits for the other: give --ranks 2 or more",
+                  kUsageError);
   auto& word = *reinterpret_cast<std::uint64_t*>(session.mine().data());
   word = 0;
   std::uint64_t signals = signal_value(ep, kIdleSlot);

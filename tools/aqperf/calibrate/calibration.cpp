@@ -286,15 +286,20 @@ std::uint64_t per_byte(std::size_t bytes, const std::function<void()>& work) {
 
 }  // namespace
 
-Calibration calibrate(Session& session) {
-  Measuring measuring(session);
+Calibration to_measure(Session& session) {
   const Rank last = session.ranks() - 1;
-  Calibration found;
   const Rank other = session.rank() == last ? 0 : last;
+  Calibration found;
   found.conduit = session.ep().conduit_of(other);
   found.network = session.ep().state().conduit(other).properties().network;
   found.level = level_between(session, 0, last);
-  const bool on_one = share_processor(session, 0, last);
+  return found;
+}
+
+Calibration calibrate(Session& session) {
+  Measuring measuring(session);
+  Calibration found = to_measure(session);
+  const bool on_one = share_processor(session, 0, session.ranks() - 1);
   std::array<MeasuredSize, kSizes.size()> sizes{};
   measuring.measure_clock();
   for (std::size_t i = 0; i < kSizes.size(); ++i) {

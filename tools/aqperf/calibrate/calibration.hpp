@@ -16,6 +16,9 @@ struct Calibration {
   std::string network{};  ///< core::Properties::network
 };
 
+/// What `calibrate` will measure: the conduit, the level and the network. The same on all ranks. Collective.
+Calibration to_measure(Session& session);
+
 /// Measures what messages from rank 0 to the last rank cost, by their endpoints' clock; copies and sums by the system's.
 /// The result is the same on both. Collective; other ranks only wait.
 ///
@@ -24,6 +27,10 @@ Calibration calibrate(Session& session);
 
 /// The largest put that is measured.
 inline constexpr std::size_t kCalibratedBytes = 1 << 20;
+
+/// Looks whether a calibration of this conduit and level can be written into the profile, which stays as it is. Errors: as
+/// `write_profile`.
+void check_profile(const std::string& file, const Calibration& calibration);
 
 /// Writes a calibration into a profile: its level replaces that of the same name, and the others stay.
 ///

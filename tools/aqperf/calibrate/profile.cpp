@@ -115,29 +115,41 @@ class FileLock {
   int descriptor_;
 };
 
+/// Profiles are written beside the old one and renamed, so that a job that starts meanwhile reads the old one or the new one.
+std::string fresh_name(const std::string& file) { return file + ".new"; }
+
+void write_fresh(const std::string& fresh, const std::string& text) {
+  errno = 0;
+  std::ofstream out(fresh, std::ios::binary);
+  const bool is_open = out.is_open();
+  out << text;
+  out.flush();
+  if (out) return;
+  const std::string why = std::strerror(errno != 0 ? errno : EIO);
+  std::error_code ignored;
+  if (is_open) std::filesystem::remove(fresh, ignored);
+  throw Failure(
+      fmt::format("{} cannot be written ({}): give a file in a folder of yours by --profile", fresh, why), 1);
+}
+
 }  // namespace
+
+void check_profile(const std::string& file, const Calibration& calibration) {
+  const FileLock lock(file + ".lock");
+  ordered_json profile = present(file, calibration);
+  profile["levels"][calibration.level] = level_as_json(calibration);
+  // As long as what will be written: a disk may be full.
+  write_fresh(fresh_name(file), profile.dump(2) + '\n');
+  std::error_code ignored;
+  std::filesystem::remove(fresh_name(file), ignored);
+}
 
 void write_profile(const std::string& file, const Calibration& calibration) {
   const FileLock lock(file + ".lock");
   ordered_json profile = present(file, calibration);
   profile["levels"][calibration.level] = level_as_json(calibration);
-  // Written beside it and renamed, so that a job that starts meanwhile reads the old one or the new one.
-  const std::string fresh = file + ".new";
-  {
-    errno = 0;
-    std::ofstream out(fresh, std::ios::binary);
-    const bool is_open = out.is_open();
-    out << profile.dump(2) << '\n';
-    out.flush();
-    if (!out) {
-      const std::string why = std::strerror(errno != 0 ? errno : EIO);
-      std::error_code ignored;
-      if (is_open) std::filesystem::remove(fresh, ignored);
-      throw Failure(
-          fmt::format("{} cannot be written ({}): give a file in a folder of yours by --profile", fresh, why),
-          1);
-    }
-  }
+  const std::string fresh = fresh_name(file);
+  write_fresh(fresh, profile.dump(2) + '\n');
   std::error_code error;
   std::filesystem::rename(fresh, file, error);
   if (error) throw Failure(fmt::format("{} cannot be replaced: {}", file, error.message()), 1);
