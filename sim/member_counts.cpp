@@ -1,6 +1,6 @@
 #include "sim/member_counts.hpp"
 
-#include "sim/simulate.hpp"
+#include "sim/free_memory.hpp"
 
 #include <fmt/format.h>
 

@@ -43,6 +43,10 @@ class SharedLinks final : public coll::Links {
   /// The sum over all messages of the links on their way.
   std::uint64_t hops() const noexcept { return hops_; }
 
+  /// Of memory, at least.
+  static constexpr std::uint64_t kBytesOfLink = 24;
+  static constexpr std::uint64_t kBytesOfRank = sizeof(std::uint64_t);
+
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 

@@ -2,14 +2,13 @@
 
 #include "coll/algorithms/symmetric.hpp"
 #include "coll/model/symmetric.hpp"
+#include "sim/free_memory.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <optional>
-
-#include <unistd.h>
 
 namespace aqueduct::sim {
 
@@ -18,12 +17,6 @@ namespace {
 // So that no schedule computes a place or a length above 64 bits.
 constexpr std::uint64_t kMostBytesOfRank = std::uint64_t{1} << 56;
 
-std::uint64_t free_memory() {
-  const long pages = sysconf(_SC_AVPHYS_PAGES);
-  const long bytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) : 0;
-}
-
 std::vector<coll::ReplayedCall> calls_of(const Job& job, Rank ranks) {
   coll::ReplayedCall call{job.algorithm, job.shape};
   call.shape.ranks = ranks;
@@ -31,27 +24,28 @@ std::vector<coll::ReplayedCall> calls_of(const Job& job, Rank ranks) {
   return std::vector<coll::ReplayedCall>(job.times, call);
 }
 
-void check_memory(const Job& job) {
-  const std::uint64_t limit = job.most_memory != 0 ? job.most_memory : free_memory();
-  if (limit == 0 || coll::replay_memory(calls_of(job, job.shape.ranks)) <= limit) return;
-  Rank fits = 0;
-  Rank not_fits = job.shape.ranks;
-  while (fits + 1 < not_fits) {
-    const Rank middle = fits + (not_fits - fits) / 2;
-    (coll::replay_memory(calls_of(job, middle)) <= limit ? fits : not_fits) = middle;
-  }
-  throw BadInput(fmt::format("{} ranks need {} MiB, but {} MiB are free: about {} ranks fit", job.shape.ranks,
-                             (coll::replay_memory(calls_of(job, job.shape.ranks)) >> 20) + 1, limit >> 20,
-                             fits));
+std::uint64_t limit_of(const Job& job) { return job.most_memory != 0 ? job.most_memory : free_memory(); }
+
+/// Of a replay with an event for each message.
+void check_memory(const Job& job, const Network& network) {
+  const std::uint64_t links =
+      network.topology ? network.topology->links() * SharedLinks::kBytesOfLink / job.shape.ranks : 0;
+  check_ranks(job.shape.ranks, limit_of(job), [&](Rank ranks) {
+    return coll::replay_memory(calls_of(job, ranks)) +
+           ranks * (links + (network.topology ? SharedLinks::kBytesOfRank : 0));
+  });
+}
+
+/// Of a replay in which all members are alike: their results and, if they call at different times, the times of each.
+void check_memory_of_alike(const Job& job) {
+  const std::uint64_t times =
+      job.calls.empty() ? 0 : 8 + coll::Schedule::needs(*job.algorithm, job.shape).counters;
+  check_ranks(job.shape.ranks, limit_of(job), [&](Rank ranks) {
+    return ranks * (sizeof(coll::ReplayedMember) + times * sizeof(coll::Picoseconds));
+  });
 }
 
 }  // namespace
-
-void need_memory(std::uint64_t bytes, const std::string& what) {
-  const std::uint64_t limit = free_memory();
-  if (limit != 0 && bytes > limit)
-    throw BadInput(fmt::format("{} need {} MiB, but {} MiB are free", what, (bytes >> 20) + 1, limit >> 20));
-}
 
 const char* word_of(Method method) noexcept {
   switch (method) {
@@ -76,6 +70,7 @@ Outcome simulate(const Job& job, const Network& network) {
   const bool plain = !network.topology && !counts_hosts && job.detours.period == 0 &&
                      job.watcher == nullptr && job.times == 1 && job.blocks.empty();
   if (plain && !job.one_by_one && coll::is_symmetric(*job.algorithm)) {
+    check_memory_of_alike(job);
     if (std::optional<coll::Replayed> replayed =
             coll::replay_symmetric(*job.algorithm, job.shape, machine, job.calls);
         replayed) {
@@ -85,7 +80,7 @@ Outcome simulate(const Job& job, const Network& network) {
     }
   }
   if (out.replayed.members.empty()) {
-    check_memory(job);
+    check_memory(job, network);
     const coll::Cost cost = coll::Schedule::cost(*job.algorithm, job.shape);
     const std::uint64_t messages = cost.messages * job.times;
     // Of long messages each packet is an event.

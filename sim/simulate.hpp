@@ -24,7 +24,7 @@ struct Job {
   coll::Watcher* watcher = nullptr;
   std::uint64_t seed = 1;           ///< of random routes
   std::uint64_t most_messages = 0;  ///< refuses to simulate more one by one; 0: no limit
-  std::uint64_t most_memory = 0;    ///< bytes; 0: what the machine has free
+  std::uint64_t most_memory = 0;    ///< bytes; 0: what is free
   bool one_by_one = false;          ///< with an event for each message, also where a shorter way is as exact
 };
 
@@ -47,9 +47,6 @@ struct Outcome {
 /// Simulates. Errors: BadInput, if the algorithm cannot do the shape, memory does not hold so many ranks (says how many
 /// would fit), or there are more messages than allowed.
 Outcome simulate(const Job& job, const Network& network);
-
-/// Checks that the machine has so much free memory. `what` needs it. Errors: BadInput, which names `what` and the memory.
-void need_memory(std::uint64_t bytes, const std::string& what);
 
 /// When each member calls, if the last is `most` later than the first: spread by chance.
 std::vector<coll::Picoseconds> late_calls(Rank ranks, coll::Picoseconds most, std::uint64_t seed);

@@ -2,6 +2,7 @@
 
 #include "coll/tune/operation_word.hpp"
 #include "core/settings.hpp"
+#include "sim/free_memory.hpp"
 #include "sim/topology.hpp"
 #include "tools/aqsim/options.hpp"
 

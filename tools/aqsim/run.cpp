@@ -4,6 +4,8 @@
 #include "coll/tune/coll_settings.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
+#include "runtime/memory_room.hpp"
+#include "sim/free_memory.hpp"
 #include "sim/member_counts.hpp"
 #include "sim/output_file.hpp"
 #include "sim/plot.hpp"
@@ -14,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -25,6 +28,16 @@ using sim::BadInput;
 namespace {
 
 coll::Picoseconds picoseconds(double us) { return static_cast<coll::Picoseconds>(std::llround(us * 1e6)); }
+
+/// What a rank needs at least, with its place on a host: checked before anything is made for each rank.
+constexpr std::uint64_t kLeastBytesOfRank = sizeof(coll::ReplayedMember) + 4 * sizeof(Rank);
+
+/// What this process may still take: of the machine, its control group and its limit of addresses.
+std::uint64_t memory_room() {
+  const std::uint64_t free = sim::free_memory();
+  const std::uint64_t of_group = runtime::cgroup_room();
+  return free == 0 ? of_group : std::min(free, of_group);
+}
 
 /// So much scratch that nothing is cut into pieces.
 coll::ScratchLayout ample(Rank ranks) {
@@ -90,6 +103,7 @@ sim::Outcome simulate_one(const Options& options, const Chosen& chosen, const si
   job.seed = options.seed;
   job.most_messages = options.most_messages;
   job.one_by_one = options.one_by_one;
+  job.most_memory = memory_room();
   std::optional<sim::Trace> trace;
   if (!options.trace.empty()) {
     trace.emplace(options.trace);
@@ -143,6 +157,7 @@ int run(const Options& options) {
   Printer printer(options);
   std::size_t without_row = 0;
   for (const Rank ranks : options.ranks) {
+    sim::check_ranks(ranks, memory_room(), [](Rank count) { return count * kLeastBytesOfRank; });
     const sim::Network network = network_for(options, ranks);
     const SimulatedTeam team(network.machine, ranks, options.tree);
     for (const std::uint64_t bytes : moves ? options.bytes : std::vector<std::uint64_t>{0}) {

@@ -196,6 +196,25 @@ TEST(Simulate, SaysHowManyRanksFit) {
   EXPECT_GT(coll::replay_memory({&call, 1}), job.most_memory * 9 / 10);
 }
 
+// Also where all members are alike, and with what links need.
+TEST(Simulate, SaysHowManyRanksFitWithoutEventsAndWithLinks) {
+  Job job = job_of(coll::kBarrierDissemination, 4'000'000, 0);
+  job.most_memory = std::uint64_t{64} << 20;
+  const Network ideal = load_network("ideal", 4'000'000);
+  EXPECT_THAT(complaint_of([&] { simulate(job, ideal); }),
+              AllOf(HasSubstr("4000000 ranks need 123 MiB, but 64 MiB are free: about 2097152 ranks fit")));
+  const auto fit = [&](const Network& network) {
+    const std::string text = complaint_of([&] { simulate(job, network); });
+    const std::size_t at = text.find("about ");
+    return at == std::string::npos ? 0UL : std::stoul(text.substr(at + 6));
+  };
+  job.one_by_one = true;
+  const auto without = fit(ideal);
+  const auto linked = fit(load_network("torus", 4'000'000));
+  EXPECT_GT(linked, 0u);
+  EXPECT_LT(linked, without);
+}
+
 TEST(Simulate, RefusesTooManyMessages) {
   const Network network = load_network("crossbar", 1000);
   Job job = job_of(coll::kAllToAllDirect, 1000, 8);
