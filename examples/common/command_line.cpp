@@ -2,9 +2,22 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace example {
+
+namespace {
+
+/// CLI11 takes 010 for 8, and -1 for the largest number.
+std::string no_decimal(const std::string& text) {
+  const bool digits = std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits && !text.empty() && (text.size() == 1 || text.front() != '0')
+             ? std::string()
+             : "'" + text + "' is no such number; write decimal digits, without a sign or a 0 in front";
+}
+
+}  // namespace
 
 struct CommandLine::Parser {
   CLI::App app;
@@ -19,6 +32,7 @@ void CommandLine::add_number(const std::string& name, std::uint64_t preset, cons
                              std::uint64_t least, std::uint64_t most,
                              const std::function<void(std::uint64_t)>& take) {
   parser_->app.add_option_function<std::uint64_t>(name, take, help)
+      ->check(no_decimal)
       ->check(CLI::Range(least, most))
       ->default_str(std::to_string(preset));
 }
@@ -27,6 +41,7 @@ void CommandLine::numbers(const std::string& name, std::vector<std::size_t>& val
                           std::uint64_t least, std::uint64_t most, int most_values) {
   parser_->app.add_option(name, values, help)
       ->expected(1, most_values)
+      ->check(no_decimal)
       ->check(CLI::Range(least, most))
       ->capture_default_str();
 }

@@ -314,6 +314,8 @@ TEST(ExampleExchanges, NameTheArgumentThatTheyRefuse) {
           "--size 8192 8193: 67117056 elements, and the limit is 67108864 (2^26); try --size 8192");
   refused("sample_sort --keys 0", "--keys");
   refused("sample_sort --keys -1", "--keys");
+  refused("sample_sort --keys=-1", "--keys: '-1' is no such number");
+  refused("sample_sort --keys 010", "--keys: '010' is no such number");
   refused("sample_sort --samples 0", "--samples");
   refused("sample_sort --samples 4097", "--samples");
   refused("sample_sort --distinct few", "--distinct");
