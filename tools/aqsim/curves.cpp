@@ -62,8 +62,8 @@ void print(const Finding& found, bool as_json) {
 
 int curves(bool as_json) {
   bool right = true;
-  for (const auto& group :
-       {form_curves, tree_curves, fork_curves, exchange_curves, model_curves, search_curves, guidelines}) {
+  for (const auto& group : {form_curves, tree_curves, host_curves, fork_curves, exchange_curves, model_curves,
+                            search_curves, guidelines}) {
     for (const Finding& found : group()) {
       right = right && (found.agrees || *found.why != '\0');
       print(found, as_json);

@@ -23,6 +23,7 @@ struct Finding {
 
 std::vector<Finding> form_curves();      ///< the closed forms and the replay of trees, number by number
 std::vector<Finding> tree_curves();      ///< broadcasts: radices, and many in flight
+std::vector<Finding> host_curves();      ///< what crosses the network, by how many ranks share a host
 std::vector<Finding> fork_curves();      ///< a tree along the links of a torus; trees of reductions
 std::vector<Finding> exchange_curves();  ///< all-to-all and gather-to-all
 std::vector<Finding> model_curves();     ///< how well closed forms rank
