@@ -9,7 +9,7 @@ namespace {
 std::uint64_t hosts_of(const FatTree& shape) {
   if (shape.ports < 2 || shape.ports % 2 != 0)
     throw std::invalid_argument("a fat tree needs switches with an even number of ports");
-  if (shape.tiers < 1) throw std::invalid_argument("a fat tree has at least one tier");
+  if (shape.tiers < 1 || shape.tiers > 28) throw std::invalid_argument("a fat tree has 1 to 28 tiers");
   std::uint64_t hosts = 2;
   for (std::uint32_t i = 0; i < shape.tiers; ++i) {
     hosts *= shape.ports / 2;

@@ -22,15 +22,43 @@ std::vector<std::uint32_t> dimensions_for(Host hosts, std::uint32_t dimensions) 
   for (std::size_t i = 0; product() < hosts; i = (i + 1) % dimensions) ++out[i];
   return out;
 }
-Dragonfly dragonfly_for(Host hosts) {
-  Dragonfly shape{1, 2, 1, 3, false};
-  const auto all = [&] { return std::uint64_t{shape.hosts} * shape.routers * shape.groups; };
-  // Balanced: twice as many routers as hosts and global links (Kim et al.).
-  for (std::uint32_t hosts_each = 1; all() < hosts; ++hosts_each) {
-    shape = {hosts_each, 2 * hosts_each, hosts_each, 2 * hosts_each * hosts_each + 1, false};
+
+/// Hosts of a fat tree; at least `most`, if there are so many.
+std::uint64_t hosts_of_tree(std::uint32_t ports, std::uint32_t tiers, std::uint64_t most) {
+  std::uint64_t hosts = 2;
+  for (std::uint32_t i = 0; i < tiers && ports >= 4 && hosts < most; ++i) hosts *= ports / 2;
+  return hosts;
+}
+
+/// What the file leaves out is large enough for so many hosts: tiers, or ports if it gives the tiers.
+FatTree fat_tree_for(NetworkReader& reader, Host hosts) {
+  FatTree shape{reader.count("ports", 36), reader.count("tiers", 1), false};
+  if (!reader.has("tiers")) {
+    while (shape.ports >= 4 && hosts_of_tree(shape.ports, shape.tiers, hosts) < hosts) ++shape.tiers;
+  } else if (!reader.has("ports") && shape.tiers > 0) {
+    while (hosts_of_tree(shape.ports, shape.tiers, hosts) < hosts) shape.ports += 2;
   }
-  const std::uint32_t each = shape.hosts * shape.routers;
-  shape.groups = std::max<std::uint32_t>(2, (hosts + each - 1) / each);
+  return shape;
+}
+
+/// Balanced, with twice as many routers in a group as hosts and global links at a router (Kim et al.), but for what the file gives.
+/// What it leaves out is large enough for so many hosts.
+Dragonfly dragonfly_for(NetworkReader& reader, Host hosts) {
+  constexpr std::uint32_t kMost = 1U << 14;  // chosen: 2^28 hosts need 91 on a router
+  const bool has_size = reader.has("hosts") && reader.has("routers");
+  const bool is_fixed = has_size && (reader.has("groups") || reader.has("globals"));
+  Dragonfly shape;
+  for (std::uint32_t each = 1; each <= (is_fixed ? 1 : kMost); ++each) {
+    shape.hosts = reader.count("hosts", each);
+    shape.routers = reader.count("routers", 2 * each);
+    shape.globals = reader.count("globals", each);
+    const std::uint64_t most_groups = std::uint64_t{shape.routers} * shape.globals + 1;
+    const std::uint64_t of_group = std::uint64_t{shape.hosts} * shape.routers;
+    if (of_group == 0) break;
+    const std::uint64_t needed = std::max<std::uint64_t>((hosts + of_group - 1) / of_group, 2);
+    shape.groups = reader.count("groups", static_cast<std::uint32_t>(std::min(needed, most_groups)));
+    if (shape.groups <= most_groups && of_group * shape.groups >= hosts) break;
+  }
   return shape;
 }
 
@@ -44,12 +72,7 @@ std::unique_ptr<Topology> read_topology(const json& value, const std::string& wh
     if (kind == "crossbar") {
       made = make_crossbar(reader.count("hosts", hosts));
     } else if (kind == "fat-tree") {
-      FatTree shape{reader.count("ports", 36), 1, false};
-      if (reader.has("tiers")) {
-        shape.tiers = reader.count("tiers", 1);
-      } else if (shape.ports >= 4) {
-        for (std::uint64_t fit = shape.ports; fit < hosts; fit *= shape.ports / 2) ++shape.tiers;
-      }
+      FatTree shape = fat_tree_for(reader, hosts);
       const std::string routing = reader.word("routing", "d-mod-k");
       if (routing != "d-mod-k" && routing != "random") reader.wrong("routing", "is d-mod-k or random");
       shape.by_chance = routing == "random";
@@ -71,11 +94,7 @@ std::unique_ptr<Topology> read_topology(const json& value, const std::string& wh
       }
       made = make_torus(dimensions);
     } else if (kind == "dragonfly") {
-      Dragonfly shape = dragonfly_for(hosts);
-      shape.hosts = reader.count("hosts", shape.hosts);
-      shape.routers = reader.count("routers", shape.routers);
-      shape.globals = reader.count("globals", shape.globals);
-      shape.groups = reader.count("groups", shape.groups);
+      Dragonfly shape = dragonfly_for(reader, hosts);
       const std::string routing = reader.word("routing", "minimal");
       if (routing != "minimal" && routing != "valiant") reader.wrong("routing", "is minimal or valiant");
       shape.valiant = routing == "valiant";

@@ -397,6 +397,27 @@ TEST(Network, HasEachNameForTeamsOfAnySize) {
   }
 }
 
+TEST(Network, MakesTheSizesThatAFileLeavesOutFit) {
+  const auto hosts_of = [](const std::string& topology, Rank ranks) {
+    return parse_network(R"({"version": 1, "levels": [{}], "topology": )" + topology + "}", "test", ranks)
+        .topology->hosts();
+  };
+  for (const char* const topology :
+       {R"({"kind": "crossbar"})", R"({"kind": "fat-tree"})", R"({"kind": "fat-tree", "ports": 4})",
+        R"({"kind": "fat-tree", "tiers": 1})", R"({"kind": "fat-tree", "tiers": 2})", R"({"kind": "torus"})",
+        R"({"kind": "torus", "dimensions": 5})", R"({"kind": "dragonfly"})",
+        R"({"kind": "dragonfly", "hosts": 1})", R"({"kind": "dragonfly", "routers": 4})",
+        R"({"kind": "dragonfly", "globals": 1})", R"({"kind": "dragonfly", "groups": 9})",
+        R"({"kind": "dragonfly", "hosts": 1, "routers": 2})"}) {
+    for (const Rank ranks : {1U, 2U, 5U, 64U, 100U, 3000U}) {
+      SCOPED_TRACE(testing::Message() << topology << ", " << ranks << " ranks");
+      EXPECT_GE(hosts_of(topology, ranks), ranks);
+    }
+  }
+  EXPECT_EQ(hosts_of(R"({"kind": "fat-tree", "tiers": 1})", 64), 64u);  // one switch of 64 ports
+  EXPECT_EQ(hosts_of(R"({"kind": "dragonfly"})", 64), 64u);             // 8 groups of 4 routers of 2 hosts
+}
+
 TEST(Trace, IsJsonWithAnArrowForEachMessage) {
   const support::ScratchFolder folder;
   const std::string file = folder / "trace.json";
