@@ -4,13 +4,11 @@
 #include "coll/engine/start.hpp"
 #include "coll/engine/team_engine.hpp"
 #include "coll/tune/barrier_shape.hpp"
-#include "coll/tune/table.hpp"
 #include "core/barrier_vote.hpp"
 
 #include <cstring>
 #include <memory>
 #include <new>
-#include <string>
 #include <utility>
 
 namespace aqueduct::coll {
@@ -30,19 +28,6 @@ void merge_votes(void* to, const void* left, const void* right, std::size_t coun
 }
 
 }  // namespace
-
-/// By the setting for barriers, what was measured, the model or the rules. No algorithm: this member has no memory to choose.
-Choice TeamEngine::choice_of_barriers() const noexcept {
-  return chooser_.choose_barrier(traits_of_barriers(), *layout_);
-}
-
-/// By the rules alone, whatever is set or was measured.
-Choice TeamEngine::usual_choice_of_barriers() const noexcept {
-  const TableChooser rules;
-  Choice choice = rules.choose_barrier(traits_of_barriers(), *layout_);
-  choice.why = {};  // it lives as long as the rules
-  return choice;
-}
 
 /// How the team's barriers are carried out. False: not so. May throw std::bad_alloc.
 bool TeamEngine::set_barrier(BarrierCall& made, const Choice& choice) const {
@@ -109,13 +94,6 @@ void TeamEngine::tell_of_other_barrier() {
       "AQUEDUCT_COLL_BARRIER={}: a team of {} ranks cannot follow it ({}), so its barriers are chosen as "
       "without it; other teams are not reported",
       state_.config.text("coll_barrier"), ranks_, why);
-}
-
-std::string TeamEngine::explain_barrier() const {
-  const std::string heading = fmt::format("barrier, {} members\n", ranks_);
-  if (ranks_ == 1) return heading + "  nothing to wait for\n";
-  if (!has_barriers()) return heading + "  messages: dissemination, as the team has no scratch\n";
-  return chooser_.explain_barrier(traits_of_barriers(), *layout_);
 }
 
 Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {

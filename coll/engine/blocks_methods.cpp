@@ -109,7 +109,7 @@ Status TeamEngine::prepare_blocks(const Request& request) noexcept {
 }
 
 /// Of the all-reduce of lengths, by the rules.
-Choice TeamEngine::choice_of_comparing() const noexcept {
+Choice TeamChoices::choice_of_comparing() const noexcept {
   const TableChooser rules;
   Choice choice = rules.choose(comparing_shape(ranks_), traits_without_native(), *layout_);
   choice.why = {};  // it lives as long as the rules
@@ -117,11 +117,11 @@ Choice TeamEngine::choice_of_comparing() const noexcept {
 }
 
 /// How blocks move. `longest`: bytes of the longest one. If no algorithm can move them, the choice says why.
-Choice TeamEngine::choice_of_moving(Collective operation, std::uint64_t longest) const noexcept {
+Choice TeamChoices::choice_of_moving(Collective operation, std::uint64_t longest) const noexcept {
   return layer_.rules().choose(moving_shape(operation, ranks_, longest), traits_without_native(), *layout_);
 }
 
-std::string TeamEngine::explain_blocks(const Shape& asked) const {
+std::string TeamChoices::explain_blocks(const Shape& asked) const {
   std::string text =
       fmt::format("{} of {} bytes, {} members\n", operation_word(asked.operation), asked.bytes, ranks_);
   if (ranks_ > kMostBlockMembers)

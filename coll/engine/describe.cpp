@@ -1,38 +1,11 @@
-// What programs and stall reports are told about a team's calls.
+// What stall reports tell of a team's calls.
 
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace aqueduct::coll {
-
-std::string TeamEngine::explain(const Shape& shape) const {
-  if (shape.operation == Collective::barrier) return explain_barrier();
-  if (ranks_ == 1) return "a team of one rank: a copy";
-  if (!layout_) return "the team has no scratch: no collective operation can run";
-  if (shape.operation >= Collective::permute) return explain_blocks(shape);
-  const TeamTraits traits = traits_for(shape);
-  return chooser_.explain(shape, traits, *layout_) + explain_memory(shape, traits) + explain_packed(shape) +
-         explain_network();
-}
-
-/// What carries the team's messages: measurements of another network do not count.
-std::string TeamEngine::explain_network() const {
-  const core::Properties& conduit = farthest_conduit();
-  if (conduit.network.empty()) return {};
-  return fmt::format("  members are reached by {}, over {}\n", conduit.name, conduit.network);
-}
-
-Choice TeamEngine::choice(const Shape& shape) const noexcept try {
-  if (ranks_ == 1 || !layout_) return {};
-  if (shape.operation == Collective::barrier) return choice_of_barriers();
-  if (shape.operation >= Collective::permute) return choice_of_comparing();
-  return chooser_.would_choose(shape, traits_for(shape), *layout_);
-} catch (const std::bad_alloc&) {
-  return {};
-}
 
 void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
   // The oldest: the others of the team are behind it.

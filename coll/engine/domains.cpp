@@ -1,6 +1,6 @@
 // The team's members in the domains of memory of their host.
 
-#include "coll/engine/team_engine.hpp"
+#include "coll/engine/team_choices.hpp"
 #include "coll/tune/board_choice.hpp"
 #include "coll/tune/memory_lines.hpp"
 #include "topology/closeness.hpp"
@@ -45,7 +45,7 @@ MemoryDomains domains_in(const topology::Placement& placement) {
 
 /// Where the members are; null: in one domain, as far as is known. The same on all members. The first call may read the topology
 /// of the host, for all its ranks. Throws std::bad_alloc.
-const topology::Placement* TeamEngine::placement() const {
+const topology::Placement* TeamChoices::placement() const {
   if (!knows_placement_) {
     auto& topology = *state_.layer<topology::HostTopology>();
     // Ranks that share processors run one after the other, wherever they are.
@@ -64,7 +64,7 @@ const topology::Placement* TeamEngine::placement() const {
 
 /// By what the algorithm of a shape is chosen. Always by this, so that the choice does not depend on what a member has asked
 /// before. Throws std::bad_alloc.
-TeamTraits TeamEngine::traits_for(const Shape& shape) const {
+TeamTraits TeamChoices::traits_for(const Shape& shape) const {
   TeamTraits traits = traits_;
   if (!depends_on_domains(shape, traits)) return traits;
   if (const topology::Placement* const found = placement()) traits.domains = domains_in(*found);
@@ -74,7 +74,7 @@ TeamTraits TeamEngine::traits_for(const Shape& shape) const {
 /// What the model of memory says of a shape, for `explain`: with the costs by which the library chooses, and with those of the profile
 /// if it has measured ranks that are as close as those of a domain, and as those of different domains. Empty: the members are in
 /// one domain. May throw std::bad_alloc.
-std::string TeamEngine::explain_memory(const Shape& shape, const TeamTraits& traits) const {
+std::string TeamChoices::explain_memory(const Shape& shape, const TeamTraits& traits) const {
   const topology::Placement* const found = traits.domains.count < 2 ? nullptr : placement();
   if (found == nullptr) return {};
   std::string text = guess_lines(shape, traits);
@@ -105,7 +105,7 @@ std::string TeamEngine::explain_memory(const Shape& shape, const TeamTraits& tra
 }
 
 /// What crosses if the algorithm packs what a domain has. Empty: another one is chosen, or no domains are known.
-std::string TeamEngine::explain_packed(const Shape& shape) const {
+std::string TeamChoices::explain_packed(const Shape& shape) const {
   const Choice chosen = choice(shape);
   if (chosen.algorithm == nullptr || chosen.algorithm->board != BoardMethod::domain_lines) return {};
   const topology::Placement* const found = placement();

@@ -15,9 +15,6 @@ namespace aqueduct::coll {
 
 namespace {
 
-/// How many algorithms of the model's order are candidates of a key. Chosen: as many as `tune` measures.
-constexpr std::size_t kCandidates = 8;
-
 bool can_be_learned(const Shape& shape) noexcept {
   return shape.operation > Operation::barrier && shape.operation <= Operation::exscan;
 }
@@ -57,29 +54,6 @@ void Learning::leave(core::OpPool& ops, const std::function<void(std::shared_ptr
     keep(std::move(one.words));
   }
   leftovers_.clear();
-}
-
-/// The candidates for calls like this one, without those that come to the same; the first one is what runs now.
-std::vector<Timed> TeamEngine::field_of(const TuningKey& key, const Shape& asked) const {
-  const ScratchLayout& layout = *layout_;
-  const TeamTraits traits = traits_for(asked);
-  const Choice now = chooser_.choose(asked, traits, layout);
-  std::vector<Timed> field;
-  std::vector<Shape> shapes;
-  const auto add = [&](const Timed& one) {
-    const Fit how = fit_or_cut(*one.algorithm, one.wanted, asked, traits, layout);
-    if (how.refusal != nullptr) return;
-    for (std::size_t i = 0; i < field.size(); ++i) {
-      if (field[i].algorithm == one.algorithm && shapes[i] == how.shape) return;
-    }
-    field.push_back(one);
-    shapes.push_back(how.shape);
-  };
-  if (now.algorithm != nullptr) add({now.algorithm, now.shape.parameters, 0});
-  if (!field.empty()) {
-    for (const Timed& one : worth_measuring(key, asked, kCandidates)) add(one);
-  }
-  return field;
 }
 
 Learning::Key* TeamEngine::key_to_learn(const Request& request) {
@@ -135,19 +109,6 @@ void TeamEngine::leave_learning() noexcept {
   } catch (const std::bad_alloc&) {
     static_cast<void>(learning_.release());  // rather than memory that peers write to
   }
-}
-
-const core::Properties& TeamEngine::farthest_conduit() const noexcept {
-  Rank other = 1;
-  for (Rank i = 1; i < ranks_ && kind() == TeamKind::network; ++i) {
-    if (state_.host_of[team_.members[i]] != state_.host_of[state_.rank]) other = i;
-  }
-  return state_.conduit(team_.members[other]).properties();
-}
-
-TuningPlace TeamEngine::tuning_place() const {
-  const core::Properties& conduit = farthest_conduit();
-  return {machine_kind(), conduit.name, conduit.network};
 }
 
 void TeamEngine::tell_learned(LearnedDecisions& out) const noexcept try {

@@ -11,58 +11,10 @@
 
 namespace aqueduct::coll {
 
-namespace {
-
-/// The length of the groups of members, one after the other, that share a host; 1: they are not all of one length. The last
-/// one may be shorter.
-Rank block_of(const EndpointState& state, const TeamState& team) noexcept {
-  const auto host = [&](Rank i) { return state.host_of[team.members[i]]; };
-  Rank block = 1;
-  while (block < team.size() && host(block) == host(0)) ++block;
-  for (Rank i = 0; i < team.size(); ++i) {
-    if (host(i) != host(i / block * block)) return 1;
-    if (i % block == 0 && i != 0 && host(i) == host(i - 1)) return 1;
-  }
-  return block;
-}
-
-/// Only of facts that are equal on all members: what they choose by these must be the same.
-TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept {
-  TeamTraits traits{.ranks = team.size(), .most_transfer = state.least_transfer};
-  for (Rank i = 0; i < team.size(); ++i) {
-    if (state.host_of[team.members[i]] != state.host_of[team.members[0]]) traits.one_host = false;
-  }
-  traits.block = traits.one_host ? team.size() : block_of(state, team);
-  traits.mapped = traits.one_host && state.near_serves_host;
-  traits.sockets = !traits.mapped && state.through_sockets;
-  for (Rank i = 0; i < team.size() && !state.crowded.empty(); ++i)
-    traits.crowded = traits.crowded || state.crowded[team.members[i]];
-  return traits;
-}
-
-}  // namespace
-
 TeamEngine::TeamEngine(Collectives& all, TeamState& team)
-    : layer_(all),
-      state_(team.endpoint),
-      team_(team),
+    : TeamChoices(all, team),
       transfers_(*team.endpoint.transfers),
-      id_(team.id),
-      ranks_(team.size()),
-      position_(team.index),
-      traits_(traits_of(team.endpoint, team)),
-      chooser_(all.rules(), all.tuning(), &all.choices()),
       agreement_(team.endpoint.rank, team.size()) {
-  if (!traits_.one_host) {
-    groups_ = std::make_unique<Groups>(ranks_,
-                                       [&](Rank position) { return state_.host_of[team.members[position]]; });
-    if (groups_->are_of_use()) traits_.groups = groups_.get();
-  }
-  if (const auto& recipe = all.tree_recipe(); recipe && recipe->refusal(ranks_).empty()) {
-    tree_ = std::make_unique<TeamTree>(recipe->tree(ranks_, groups_.get()));
-    traits_.tree = tree_.get();
-  }
-  if (traits_.groups == nullptr) groups_.reset();
   if (state_.config.flag("coll_learn") && ranks_ > 1) learning_ = std::make_unique<Learning>();
   shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
   for (Rank i = 0; i < ranks_ && !maps_; ++i) maps_ = state_.conduit(team.members[i]).cross_map() != nullptr;

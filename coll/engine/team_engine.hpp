@@ -6,16 +6,14 @@
 #include "coll/engine/pool.hpp"
 #include "coll/engine/said_calls.hpp"
 #include "coll/engine/team_agreement.hpp"
+#include "coll/engine/team_choices.hpp"
 #include "coll/engine/team_offers.hpp"
 #include "coll/engine/timed_out.hpp"
 #include "coll/schedule/tree_recipe.hpp"
 #include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
 #include "coll/tune/learned_decisions.hpp"
-#include "coll/tune/tuned_chooser.hpp"
 #include "rma/transfers.hpp"
-#include "team/team_state.hpp"
-#include "topology/placement.hpp"
 
 #include <array>
 #include <bit>
@@ -30,13 +28,10 @@
 namespace aqueduct::coll {
 
 using aqueduct::detail::CollCall;
-using aqueduct::detail::EndpointState;
-using aqueduct::detail::TeamState;
 
 struct BlocksMethods;
 class CallQuestions;
 class CallText;
-class Collectives;
 
 /// The collective operations of one team, on one member.
 ///
@@ -52,7 +47,7 @@ class Collectives;
 /// run for each, and for Sync::all a run before and one after them that only signals.
 ///
 /// Nothing here waits. A step that finds no room is tried again at the next progress.
-class TeamEngine {
+class TeamEngine : public TeamChoices {
  public:
   TeamEngine(Collectives& all, TeamState& team);
   ~TeamEngine();
@@ -70,9 +65,6 @@ class TeamEngine {
   const BoardRoom& board() const noexcept { return traits_.board; }
   /// The memory of the board, which counts what goes through it; null: the team has none.
   const MappedBoards* mapped_boards() const noexcept { return board_ ? &board_->access() : nullptr; }
-  /// The members by hosts; null: no schedule goes by them.
-  const Groups* groups() const noexcept { return traits_.groups; }
-  const TeamTree* tree() const noexcept { return traits_.tree; }
   /// Whether the members reach each other's memory by loads and stores: the same on all of them.
   bool shares_memory() const noexcept { return traits_.mapped && shares_memory_; }
   /// Members share processors.
@@ -148,21 +140,10 @@ class TeamEngine {
   Event start(Plan& plan) noexcept;
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
-  std::string explain(const Shape& shape) const;
-  /// What the team's members choose by.
-  const TuningTable& tuning() const noexcept { return chooser_.table(); }
   // For a search: coll/tuning_run.hpp.
 
-  /// Algorithms worth measuring for a shape of the key: so many of the model's first ones; those of the board and of the
-  /// conduit; and the one that would run now. All of them can do the shape. The same on all members. May throw std::bad_alloc.
-  std::vector<Timed> worth_measuring(const TuningKey& key, const Shape& shape, std::size_t most) const;
-  NetworkModel usual_model() const;
-  TeamKind kind() const noexcept { return kind_of(traits_); }
-  TuningKey key_for(const Shape& shape) const noexcept { return key_of(shape, traits_); }
   /// Chooses how the next barriers are carried out, which the next one does otherwise. Requires: has_barriers().
   Status choose_barrier() noexcept;
-  /// A setting names the algorithm; that of barriers only if the team can follow it.
-  bool is_forced(Collective operation) const noexcept;
   /// The next calls and plans of the key are carried out so; `end_trial`: as before. By all members between the same two calls.
   void try_out(const TuningKey& key, const Timed& what) noexcept;
   /// Returns whether a call or plan was chosen so since try_out: false if that could not do it, and something else did.
@@ -189,25 +170,7 @@ class TeamEngine {
   void have_learned(const Learning::Key& key);
   /// Adds what the team has learned, if this is the first member and the setting names a file of decisions.
   void tell_learned(LearnedDecisions& out) const noexcept;
-  /// Of the conduit that serves a pair of members as far apart as the team has. Requires: two members.
-  const core::Properties& farthest_conduit() const noexcept;
-  /// Where decisions about the team belong.
-  TuningPlace tuning_place() const;
 
-  /// Whether all members have the same table. If not, which no program can bring about, the rules choose on all of them.
-  void choose_tuning(bool all_alike) noexcept;
-  /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch. Of operations whose
-  /// blocks may differ: how the members compare their lengths first.
-  Choice choice(const Shape& shape) const noexcept;
-
-  /// Whether the engine carries out the team's barriers. The same on all members.
-  bool has_barriers() const noexcept { return has_barriers_; }
-  /// What a barrier of the team is, for Team::explain, if its conduit has none.
-  std::string explain_barrier() const;
-  /// What a call whose blocks may differ is, if its blocks are all alike.
-  std::string explain_blocks(const Shape& asked) const;
-  Choice choice_of_comparing() const noexcept;
-  Choice choice_of_moving(Collective operation, std::uint64_t longest) const noexcept;
   /// Begins a barrier: an all-reduce of `vote`, the bits of a core::BarrierVote. When it is over, `vote` holds the votes of
   /// all members, merged, and `op` ends; that may be before this returns. `vote` stays in use until then.
   ///
@@ -326,16 +289,8 @@ class TeamEngine {
     return (first + call.root + (call.in.bytes + call.out.bytes) / 8) % kKnown;
   }
 
-  // domains.cpp
-  const topology::Placement* placement() const;
-  TeamTraits traits_for(const Shape& shape) const;
-  std::string explain_memory(const Shape& shape, const TeamTraits& traits) const;
-  std::string explain_packed(const Shape& shape) const;
-  std::string explain_network() const;
-
   // learning.cpp
   void leave_learning() noexcept;
-  std::vector<Timed> field_of(const TuningKey& key, const Shape& asked) const;
 
   // methods.cpp
   Shape asked_of(const Request& request) const noexcept;
@@ -390,13 +345,6 @@ class TeamEngine {
 
   // native_calls.cpp: what the conduit carries out; native_over is in steps.cpp
   core::Conduit* one_conduit() const noexcept;
-  /// Of what the library does for itself, above all barriers: by its own algorithms, whatever the conduit offers.
-  TeamTraits traits_without_native() const noexcept {
-    TeamTraits traits = traits_;
-    traits.native = nullptr;
-    traits.board = {};
-    return traits;
-  }
   bool waits_for_native(const Run& run) const noexcept;
   Did start_native(Run& run, const Step& step) noexcept;
   static bool is_with_conduit(const Run& run) noexcept;
@@ -443,13 +391,6 @@ class TeamEngine {
   void prepare_barriers();
   bool set_barrier(BarrierCall& made, const Choice& choice) const;
   void tell_of_other_barrier();
-  Choice choice_of_barriers() const noexcept;
-  Choice usual_choice_of_barriers() const noexcept;
-  TeamTraits traits_of_barriers() const noexcept {
-    TeamTraits traits = traits_;
-    traits.native = nullptr;
-    return traits;
-  }
 
   // runs.cpp: pieces, portions, ends
   void pump() noexcept;
@@ -559,26 +500,12 @@ class TeamEngine {
   GlobalPtr<std::byte> scratch_of(Rank peer) const noexcept;
   Signal signal_for(const Run& run, const Step& step) const noexcept;
 
-  Collectives& layer_;
-  EndpointState& state_;
-  TeamState& team_;
   rma::Transfers& transfers_;
-  const std::uint64_t id_;
-  const Rank ranks_;
-  const Rank position_;
-  TeamTraits traits_;  ///< without the domains of memory, which `traits_for` adds
-  /// Null: the members are in one domain, or nothing is known.
-  mutable std::unique_ptr<topology::Placement> placement_;
-  mutable bool knows_placement_ = false;
-  std::unique_ptr<Groups> groups_;  ///< the members by hosts, if that is of use
-  std::unique_ptr<TeamTree> tree_;  ///< AQUEDUCT_COLL_TREE, or what Team::use_tree has given
-  TunedChooser chooser_;
   std::unique_ptr<Learning> learning_;
   bool trying_ = false;  ///< the call that begins is a trial: its method is for it alone
   const Algorithm* latest_algorithm_ = nullptr;  ///< of the last call that was looked up by its shape
   TeamPlaces places_;
   std::byte* base_ = nullptr;             ///< this member's scratch
-  std::optional<ScratchLayout> layout_;   ///< of the scratch; empty: the team has none
   std::span<std::uint64_t> words_;        ///< its counters, in this member's memory
   std::unique_ptr<TeamScratch> scratch_;  ///< made by the first call
   TeamAgreement agreement_;
@@ -606,8 +533,7 @@ class TeamEngine {
   core::Op all_;       ///< has a part for each put and signal that is not over, and one of its own
   std::unique_ptr<Latest> latest_;  ///< made by the first call, as is scratch_
   KnownCall* const* known_ =
-      kNoneYet.data();  ///< latest_->known, so that a call need not ask whether there are any
-  bool has_barriers_ = false;
+      kNoneYet.data();              ///< latest_->known, so that a call need not ask whether there are any
   BarrierCall* barrier_ = nullptr;  ///< of `barriers_`; null: the next barrier chooses
   /// One for each way in which the team has carried out barriers: an earlier one may still be in flight.
   std::vector<std::unique_ptr<BarrierCall>> barriers_;
