@@ -1,6 +1,7 @@
 #include "coll/farewells.hpp"
 
 #include "am/messages.hpp"
+#include "coll/barriers.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/wire.hpp"
 
