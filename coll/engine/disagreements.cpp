@@ -33,7 +33,7 @@ void TeamEngine::refuse(const CallDescription& call, Status why) noexcept {
   static_cast<void>(note(call));
   if (why != no_memory_here()) return;
   agreement_.lacked_memory();
-  if (agreement_.in_doubt()) known_ = kNoneYet.data();  // so that no call overlooks the doubt
+  if (agreement_.in_doubt()) known_ = LatestCalls::kNoneYet.data();  // so that no call overlooks the doubt
   settle();
 }
 

@@ -69,7 +69,8 @@ void TeamEngine::keep(KnownCall& call, const CollCall& given) noexcept {
   set_given(call, given);
   call.kept = true;
   ++call.uses;
-  if (KnownCall* const before = std::exchange(latest_->known[place_of(given)], &call)) let_go(*before);
+  if (KnownCall* const before = std::exchange(latest_->known[LatestCalls::place_of(given)], &call))
+    let_go(*before);
 }
 
 /// The plan or the table that has kept it does so no longer, so no further call is like it.

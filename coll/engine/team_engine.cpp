@@ -40,7 +40,7 @@ Status TeamEngine::make_ready() noexcept try {
 
 /// Makes what calls need. May throw std::bad_alloc.
 void TeamEngine::have_counters(CounterWords counters) {
-  if (latest_ == nullptr) latest_ = std::make_unique<Latest>();
+  if (latest_ == nullptr) latest_ = std::make_unique<LatestCalls>();
   known_ = latest_->known.data();
   scratch_ = std::make_unique<TeamScratch>(
       layout_->sizes(), ranks_, position_, std::move(counters),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/engine/call_record.hpp"
+#include "coll/engine/latest_calls.hpp"
 #include "coll/engine/learning.hpp"
 #include "coll/engine/places.hpp"
 #include "coll/engine/pool.hpp"
@@ -15,10 +16,7 @@
 #include "coll/tune/learned_decisions.hpp"
 #include "rma/transfers.hpp"
 
-#include <array>
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -109,7 +107,7 @@ class TeamEngine : public TeamChoices {
 
   /// A call of the team that differs from this one in its addresses alone, if it is kept; null: it must be checked.
   [[gnu::always_inline]] KnownCall* find(const CollCall& call, CallMemory& memory) const noexcept {
-    KnownCall* const known = known_[place_of(call)];
+    KnownCall* const known = known_[LatestCalls::place_of(call)];
     if (known == nullptr || !same_but_for_addresses(known->given, call)) return nullptr;
     return find_addresses(*known, call, memory) ? known : nullptr;
   }
@@ -229,15 +227,6 @@ class TeamEngine : public TeamChoices {
 
  private:
   friend class Collectives;
-  static constexpr std::size_t kMethods = 16;
-  static constexpr std::size_t kKnown = 16;  // chosen, as kMethods
-  using KnownCalls = std::array<KnownCall*, kKnown>;
-  /// What is kept of the latest calls.
-  struct Latest {
-    std::array<Method*, kMethods> methods{};  ///< [hash of the shape]; null: none yet
-    KnownCalls known{};                       ///< [place_of]; null: none yet
-  };
-  static constexpr KnownCalls kNoneYet{};
   static constexpr std::uint64_t kNotBroken = ~std::uint64_t{0};
   /// What has become of a lane's step.
   enum class Did : std::uint8_t { step, waits, no_room, failed };
@@ -281,13 +270,6 @@ class TeamEngine : public TeamChoices {
   void drop_prepared(const Method& method) noexcept;
   bool drop_one_prepared(KnownCall& call) noexcept;
   bool is_used(const Method& method, const CallRecord& by) const noexcept;
-  static std::size_t place_of(const CollCall& call) noexcept {
-    // Of the first word, which is loaded for the comparison anyhow, the operation counts.
-    std::uint64_t first;
-    std::memcpy(&first, static_cast<const void*>(&call), sizeof first);
-    static_assert(std::endian::native == std::endian::little && kKnown <= 256);
-    return (first + call.root + (call.in.bytes + call.out.bytes) / 8) % kKnown;
-  }
 
   // learning.cpp
   void leave_learning() noexcept;
@@ -531,10 +513,10 @@ class TeamEngine : public TeamChoices {
   Plan* plans_ = nullptr;
   bool quiet_ = true;  ///< no failure, and no member has told of a call that this one has yet to make
   core::Op all_;       ///< has a part for each put and signal that is not over, and one of its own
-  std::unique_ptr<Latest> latest_;  ///< made by the first call, as is scratch_
+  std::unique_ptr<LatestCalls> latest_;  ///< made by the first call, as is scratch_
   KnownCall* const* known_ =
-      kNoneYet.data();              ///< latest_->known, so that a call need not ask whether there are any
-  BarrierCall* barrier_ = nullptr;  ///< of `barriers_`; null: the next barrier chooses
+      LatestCalls::kNoneYet.data();  ///< latest_->known, so that a call need not ask whether there are any
+  BarrierCall* barrier_ = nullptr;   ///< of `barriers_`; null: the next barrier chooses
   /// One for each way in which the team has carried out barriers: an earlier one may still be in flight.
   std::vector<std::unique_ptr<BarrierCall>> barriers_;
   std::unique_ptr<core::NativeTeam> native_;    ///< null: the library carries out all operations
