@@ -1,6 +1,6 @@
 #include "core/apply_atomic.hpp"
 
-#include <aqueduct/atomics.hpp>
+#include <aqueduct/atomic_apply.hpp>
 
 #include <cstring>
 
