@@ -115,6 +115,20 @@ struct Run {
   std::uint64_t* counted = nullptr;  ///< the calls of its algorithm, for statistics
   std::unique_ptr<RunRedirects> redirects;  ///< null: none of its record's runs has had any
   core::Op sources;  ///< has a part for each put whose source is in use, and one of its own
+
+  bool is_drained() const noexcept {
+    return complete && ended == lane_count && own == 0 && sources.parts == 1;
+  }
+  /// After a look in vain: whether it is time to look at what the others do. In a wait that sleeps there are few looks, but peers
+  /// are checked at times: `checked` is when the endpoint has last done so.
+  bool waits_long(const core::Clock::time_point& checked) noexcept {
+    // Chosen: a few microseconds, beside which one look at all is little; and most waits end before.
+    constexpr std::uint32_t kLooksAtOthers = 256;
+    constexpr std::uint32_t kFewLooks = 16;
+    if (++looks % kLooksAtOthers != 0 && (looks < kFewLooks || peers_checked == checked)) return false;
+    peers_checked = checked;
+    return true;
+  }
 };
 
 /// A collective call under way on this member.
@@ -165,6 +179,8 @@ struct Plan {
   static constexpr std::uint8_t kIndirect = 2;  ///< its team has one member, or its blocks may differ
   static constexpr std::uint8_t kClosed = 4;    ///< the team has ended
   bool runs() const noexcept { return obstacles.has(kRuns); }
+  /// Requires: the team has not ended.
+  CallMemory memory() const noexcept { return {call->request.in.mine, call->request.out.mine}; }
 };
 
 }  // namespace aqueduct::coll

@@ -92,7 +92,7 @@ Event TeamEngine::start(Plan& plan) noexcept {
     return Event(status);
   }
   if (!plan.obstacles.has(Plan::kIndirect))
-    return begin_or_start_again(*plan.call, plan_memory(plan), false, &plan);
+    return begin_or_start_again(*plan.call, plan.memory(), false, &plan);
   BlocksCall* const blocks = plan.call->blocks;
   return blocks != nullptr ? begin_blocks(*blocks, /*blocking=*/false, &plan) : alone(plan.call->request);
 }

@@ -282,7 +282,7 @@ bool TeamEngine::advance() noexcept {
       Run& run = **at;
       if (!cancelled(*run.operation)) [[likely]]
         look(run);
-      if (!is_drained(run) || cancelled(*run.operation)) {
+      if (!run.is_drained() || cancelled(*run.operation)) {
         at = &run.next;
         continue;
       }

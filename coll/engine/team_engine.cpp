@@ -157,7 +157,7 @@ Status TeamEngine::begin_on(core::Op& op, KnownCall& call, CallMemory memory, Pl
   pump();
   if (newest_ != nullptr) look(*newest_);
   // With none before it, all that its start has made possible goes on at once.
-  if (first_ == &operation && (in_pieces || scratch_busy() || (newest_ != nullptr && is_drained(*newest_))))
+  if (first_ == &operation && (in_pieces || scratch_busy() || (newest_ != nullptr && newest_->is_drained())))
     static_cast<void>(advance());
   layer_.look_busy(*this);
   return {};
@@ -171,7 +171,7 @@ core::Op* TeamEngine::go_on_at_once(core::Op& op, Run& run) noexcept {
   run.begun = true;
   if (redirects_ != nullptr) redirect_arrivals(run);
   look(run);
-  if (first_ == &operation && (scratch_busy() || is_drained(run))) static_cast<void>(advance());
+  if (first_ == &operation && (scratch_busy() || run.is_drained())) static_cast<void>(advance());
   layer_.look_busy(*this);
   return &op;
 }

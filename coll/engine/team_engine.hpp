@@ -302,9 +302,6 @@ class TeamEngine : public TeamChoices {
   // plan_calls.cpp
   Result<Plan*> bind_known(KnownCall& call) noexcept;
   Status have_own_method(KnownCall& call) noexcept;
-  static CallMemory plan_memory(const Plan& plan) noexcept {
-    return {plan.call->request.in.mine, plan.call->request.out.mine};
-  }
   void release(Plan& plan) noexcept;
 
   // blocks_calls.cpp, blocks_differ.cpp
@@ -402,9 +399,6 @@ class TeamEngine : public TeamChoices {
   Status why_cancelled(const CallRecord& operation) const noexcept {
     return operation.number >= first_broken_ ? broken_ : earlier_;
   }
-  static bool is_drained(const Run& run) noexcept {
-    return run.complete && run.ended == run.lane_count && run.own == 0 && run.sources.parts == 1;
-  }
   void completed(Run& run) noexcept;
   void drained(Run& run) noexcept;
   void put_aside(Run& run) noexcept;
@@ -432,18 +426,7 @@ class TeamEngine : public TeamChoices {
   inline bool may_begin(const Run& run) const noexcept;
   inline Did go_on(Run& run, Run::Lane& lane) noexcept;
   inline bool fits(const Run& run, std::uint64_t sum) const noexcept;
-  /// After a look in vain: whether it is time to look at what the others do. In a wait that sleeps there are few looks, but peers
-  /// are checked at times.
-  bool waits_long(Run& run) const noexcept {
-    // Chosen: a few microseconds, beside which one look at all is little; and most waits end before.
-    constexpr std::uint32_t kLooksAtOthers = 256;
-    constexpr std::uint32_t kFewLooks = 16;
-    if (++run.looks % kLooksAtOthers != 0 &&
-        (run.looks < kFewLooks || run.peers_checked == state_.checked_peers))
-      return false;
-    run.peers_checked = state_.checked_peers;
-    return true;
-  }
+  bool waits_long(Run& run) const noexcept { return run.waits_long(state_.checked_peers); }
   void look_for_others(const Run& run) noexcept;
   inline bool arrived(const Run& run, Counter counter, std::uint32_t until) noexcept;
 
