@@ -56,7 +56,7 @@ void Learning::leave(core::OpPool& ops, const std::function<void(std::shared_ptr
   leftovers_.clear();
 }
 
-Learning::Key* TeamEngine::key_to_learn(const Request& request) {
+Learning::Key* TeamChoices::key_to_learn(const Request& request) {
   // A forced all-reduce may be one that cannot combine what the members have measured.
   if (learning_ == nullptr || !layout_ || !can_be_learned(request.shape) ||
       layer_.rules().is_forced(request.shape.operation) || layer_.rules().is_forced(Operation::all_reduce))
@@ -102,7 +102,7 @@ void TeamEngine::have_learned(const Learning::Key& key) {
 }
 
 /// What is still being combined: peers may write to its words.
-void TeamEngine::leave_learning() noexcept {
+void TeamChoices::leave_learning() noexcept {
   if (learning_ == nullptr) return;
   try {
     learning_->leave(state_.ops, [this](std::shared_ptr<void> words) { layer_.keep(std::move(words)); });
@@ -111,7 +111,7 @@ void TeamEngine::leave_learning() noexcept {
   }
 }
 
-void TeamEngine::tell_learned(LearnedDecisions& out) const noexcept try {
+void TeamChoices::tell_learned(LearnedDecisions& out) const noexcept try {
   if (learning_ == nullptr || position_ != 0 || state_.config.text("coll_tuning").empty() ||
       state_.in_child())
     return;

@@ -35,7 +35,7 @@ std::uint64_t hash_of_shape(const Shape& shape) noexcept {
 }  // namespace
 
 /// Whether the last piece can be done as the others are. It is shorter, but may have more segments.
-bool TeamEngine::rest_fits(const Method& method, const Request& request) const noexcept {
+bool TeamChoices::rest_fits(const Method& method, const Request& request) const noexcept {
   Shape rest = method.run;
   rest.bytes = method.piece != 0 ? method.shape.bytes % method.piece : 0;
   if (rest.bytes == 0) return true;
@@ -47,7 +47,7 @@ bool TeamEngine::rest_fits(const Method& method, const Request& request) const n
 }
 
 /// Chooses how calls of this shape are carried out.
-Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request& request) noexcept try {
+Status TeamChoices::choose_into(Method& method, const Shape& asked, const Request& request) noexcept try {
   const Choice choice = chooser_.choose(asked, traits_for(asked), *layout_);
   method.asked = asked;
   method.wide = request.combiner.wide_element != 0;
@@ -118,7 +118,7 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
 }
 
 /// Of what members that have chosen alike have alike. May throw std::bad_alloc.
-std::uint32_t TeamEngine::hash_of(const Method& method) const {
+std::uint32_t TeamChoices::hash_of(const Method& method) const {
   std::uint64_t hash = method.piece;
   for (const char letter : method.algorithm->name)
     hash = mixed_hash(hash, static_cast<unsigned char>(letter));
@@ -141,7 +141,7 @@ std::uint32_t TeamEngine::hash_of(const Method& method) const {
 }
 
 /// The shape by which an algorithm is chosen.
-Shape TeamEngine::asked_of(const Request& request) const noexcept {
+Shape TeamChoices::asked_of(const Request& request) const noexcept {
   Shape asked = request.shape;
   // A schedule that goes by hosts, or by the team's tree, is another one for each root.
   if (shifts_with_root(asked) && traits_.groups == nullptr && traits_.tree == nullptr) asked.root = 0;

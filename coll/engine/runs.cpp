@@ -45,8 +45,8 @@ Shape TeamEngine::shape_of(const CallRecord& operation, std::uint32_t index) con
 
 /// What a run takes of the team's scratch: what the schedule writes and peers write, then its temporary bytes, then, if
 /// elements are converted, input and output as wide elements.
-Needs TeamEngine::needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
-                           std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept {
+Needs TeamChoices::needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
+                            std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept {
   Needs needs = Schedule::needs(algorithm, shape);
   temp_at = whole_lines(needs.scratch);
   stage_at = whole_lines(temp_at + needs.temp);

@@ -58,6 +58,7 @@ TeamChoices::TeamChoices(Collectives& all, TeamState& team)
     traits_.tree = tree_.get();
   }
   if (traits_.groups == nullptr) groups_.reset();
+  if (state_.config.flag("coll_learn") && ranks_ > 1) learning_ = std::make_unique<Learning>();
 }
 
 TeamChoices::~TeamChoices() = default;

@@ -1,8 +1,12 @@
 #pragma once
 
+#include "coll/engine/call_record.hpp"
+#include "coll/engine/learning.hpp"
+#include "coll/engine/request.hpp"
 #include "coll/scratch/team_scratch.hpp"
 #include "coll/tune/chooser.hpp"
 #include "coll/tune/decision.hpp"
+#include "coll/tune/learned_decisions.hpp"
 #include "coll/tune/tuned_chooser.hpp"
 #include "coll/tune/tuning_file.hpp"
 #include "team/team_state.hpp"
@@ -22,7 +26,7 @@ using aqueduct::detail::TeamState;
 
 class Collectives;
 
-/// What the members of a team choose algorithms by, and what they choose: the same on all members, without a message.
+/// What the members of a team choose algorithms by, what they choose, and what they learn of it: the same on all members.
 ///
 /// The part of a TeamEngine that answers questions and begins no call.
 class TeamChoices {
@@ -66,6 +70,16 @@ class TeamChoices {
   std::vector<Timed> worth_measuring(const TuningKey& key, const Shape& shape, std::size_t most) const;
   NetworkModel usual_model() const;
 
+  // Learning while the program runs: coll/learned_calls.hpp.
+
+  /// Null: the setting is off, or the team has one member.
+  const Learning* learning() const noexcept { return learning_.get(); }
+  /// The key of a blocking call, with the algorithms that are tried for it. Null: nothing is learned about such calls. A key's
+  /// first call takes as long as the first choice by a model. May throw std::bad_alloc.
+  Learning::Key* key_to_learn(const Request& request);
+  /// Adds what the team has learned, if this is the first member and the setting names a file of decisions.
+  void tell_learned(LearnedDecisions& out) const noexcept;
+
  protected:
   TeamChoices(Collectives& all, TeamState& team);
   ~TeamChoices();
@@ -79,6 +93,20 @@ class TeamChoices {
   std::string explain_network() const;
   // candidates_of_team.cpp
   std::vector<Timed> field_of(const TuningKey& key, const Shape& asked) const;
+
+  // learning.cpp
+  void leave_learning() noexcept;
+
+  // methods.cpp
+  Shape asked_of(const Request& request) const noexcept;
+  bool rest_fits(const Method& method, const Request& request) const noexcept;
+  Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
+  std::uint32_t hash_of(const Method& method) const;
+  // runs.cpp
+  Needs needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
+                 std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept;
+  /// Why this member refuses a call for which it gets no memory. It names its rank, as the other members do.
+  Status no_memory_here() const noexcept { return {ErrorCode::no_memory, state_.rank}; }
 
   Choice choice_of_barriers() const noexcept;
   Choice usual_choice_of_barriers() const noexcept;
@@ -107,6 +135,7 @@ class TeamChoices {
   std::unique_ptr<Groups> groups_;  ///< the members by hosts, if that is of use
   std::unique_ptr<TeamTree> tree_;  ///< AQUEDUCT_COLL_TREE, or what Team::use_tree has given
   TunedChooser chooser_;
+  std::unique_ptr<Learning> learning_;
   std::optional<ScratchLayout> layout_;  ///< of the scratch; empty: the team has none
   bool has_barriers_ = false;
 };

@@ -15,7 +15,6 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team)
     : TeamChoices(all, team),
       transfers_(*team.endpoint.transfers),
       agreement_(team.endpoint.rank, team.size()) {
-  if (state_.config.flag("coll_learn") && ranks_ > 1) learning_ = std::make_unique<Learning>();
   shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
   for (Rank i = 0; i < ranks_ && !maps_; ++i) maps_ = state_.conduit(team.members[i]).cross_map() != nullptr;
   redirects_ = redirects_of_team();

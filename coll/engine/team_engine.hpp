@@ -2,7 +2,6 @@
 
 #include "coll/engine/call_record.hpp"
 #include "coll/engine/latest_calls.hpp"
-#include "coll/engine/learning.hpp"
 #include "coll/engine/places.hpp"
 #include "coll/engine/pool.hpp"
 #include "coll/engine/said_calls.hpp"
@@ -13,7 +12,6 @@
 #include "coll/schedule/tree_recipe.hpp"
 #include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
-#include "coll/tune/learned_decisions.hpp"
 #include "rma/transfers.hpp"
 
 #include <cstdint>
@@ -153,11 +151,6 @@ class TeamEngine : public TeamChoices {
 
   // Learning while the program runs: coll/learned_calls.hpp.
 
-  /// Null: the setting is off, or the team has one member.
-  const Learning* learning() const noexcept { return learning_.get(); }
-  /// The key of a blocking call, with the algorithms that are tried for it. Null: nothing is learned about such calls. A key's
-  /// first call takes as long as the first choice by a model. May throw std::bad_alloc.
-  Learning::Key* key_to_learn(const Request& request);
   /// What carries out a call that was to be carried out by a candidate: another algorithm, if the candidate cannot do it;
   /// nothing, if the call has not begun.
   enum class CarriedOutBy : std::uint8_t { nothing, candidate, another };
@@ -166,8 +159,6 @@ class TeamEngine : public TeamChoices {
                  std::size_t candidate, CarriedOutBy& by) noexcept;
   /// Another algorithm is the best one of the key now. By all members between the same two calls. May throw std::bad_alloc.
   void have_learned(const Learning::Key& key);
-  /// Adds what the team has learned, if this is the first member and the setting names a file of decisions.
-  void tell_learned(LearnedDecisions& out) const noexcept;
 
   /// Begins a barrier: an all-reduce of `vote`, the bits of a core::BarrierVote. When it is over, `vote` holds the votes of
   /// all members, merged, and `op` ends; that may be before this returns. `vote` stays in use until then.
@@ -245,8 +236,6 @@ class TeamEngine : public TeamChoices {
     return std::uint64_t{1} | std::uint64_t{fingerprint(number, call.digest)} << 16;
   }
   static Event alone(const Request& request) noexcept;
-  /// Why this member refuses a call for which it gets no memory. It names its rank, as the other members do.
-  Status no_memory_here() const noexcept { return {ErrorCode::no_memory, state_.rank}; }
   void log_no_scratch(const Request& request) noexcept;
   void enqueue(CallRecord& operation) noexcept {
     operation.next = nullptr;
@@ -271,16 +260,9 @@ class TeamEngine : public TeamChoices {
   bool drop_one_prepared(KnownCall& call) noexcept;
   bool is_used(const Method& method, const CallRecord& by) const noexcept;
 
-  // learning.cpp
-  void leave_learning() noexcept;
-
   // methods.cpp
-  Shape asked_of(const Request& request) const noexcept;
   Result<Method*> method_of(const Request& request) noexcept;
   Result<Method*> method_to_try(const Shape& asked, const Request& request) noexcept;
-  bool rest_fits(const Method& method, const Request& request) const noexcept;
-  Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
-  std::uint32_t hash_of(const Method& method) const;
   void give_up(Method& method) noexcept;
 
   // disagreements.cpp
@@ -384,8 +366,6 @@ class TeamEngine : public TeamChoices {
   [[gnu::always_inline]] inline bool open_next(CallRecord& operation) noexcept;
   [[gnu::always_inline]] inline void open_whole(Run& run, const Shape& shape) noexcept;
   Shape shape_of(const CallRecord& operation, std::uint32_t index) const noexcept;
-  Needs needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
-                 std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept;
   void open_rest(Run& run, const Shape& shape) noexcept;
   void keep_steps(Method& method, const Shape& shape) noexcept;
   [[gnu::always_inline]] inline void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
@@ -466,7 +446,6 @@ class TeamEngine : public TeamChoices {
   Signal signal_for(const Run& run, const Step& step) const noexcept;
 
   rma::Transfers& transfers_;
-  std::unique_ptr<Learning> learning_;
   bool trying_ = false;  ///< the call that begins is a trial: its method is for it alone
   const Algorithm* latest_algorithm_ = nullptr;  ///< of the last call that was looked up by its shape
   TeamPlaces places_;
