@@ -5,6 +5,7 @@
 
 #include "am/messages.hpp"
 #include "tests/support/known_packets.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,18 +27,10 @@ class HostilePeer : public testing::Test {
   static constexpr std::size_t kSegment = 256 << 10;
 
   void SetUp() override { start({}); }
-  void start(const std::vector<std::pair<std::string, std::string>>& settings) {
+  void start(support::Settings settings) {
     job_.reset();
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("segment_bytes", std::to_string(kSegment)));
-    ASSERT_TRUE(config.set("operations", "64"));
-    ASSERT_TRUE(config.set("log", "off"));
-    for (const auto& [name, value] : settings) ASSERT_TRUE(config.set(name, value));
-    auto made = Job::in_process(2, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
+    settings.insert(settings.begin(), {{"segment_bytes", std::to_string(kSegment)}, {"operations", "64"}});
+    support::start_over_loop(job_, 2, settings);
   }
   Endpoint& me() { return job_->endpoint(0); }
   Endpoint& peer() { return job_->endpoint(1); }

@@ -4,6 +4,7 @@
 
 #include "am/messages.hpp"
 #include "am/wire.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,14 +21,7 @@ namespace {
 class MalformedPacket : public testing::Test {
  protected:
   void SetUp() override {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    auto made = Job::in_process(2, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
+    ASSERT_NO_FATAL_FAILURE(support::start_over_loop(job_, 2));
     const auto short_one = on_short_request<std::uint64_t>(me(), [this](auto&, const auto&) { ++handled_; });
     const auto long_one = on_long_request<std::uint64_t>(
         me(), [this](auto&, const auto&, std::span<std::byte>) { ++handled_; });

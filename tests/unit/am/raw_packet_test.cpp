@@ -4,6 +4,7 @@
 
 #include "am/messages.hpp"
 #include "am/wire.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,14 +21,7 @@ namespace {
 class RawPacket : public testing::Test {
  protected:
   void SetUp() override {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    auto made = Job::in_process(2, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
+    ASSERT_NO_FATAL_FAILURE(support::start_over_loop(job_, 2));
     auto space = HandlerSpace::create(me(), "unit");
     ASSERT_TRUE(space);
     ASSERT_TRUE(space->add(7, [this](RawContext& message) {

@@ -7,6 +7,7 @@
 #include "coll/engine/call_questions.hpp"
 #include "team/team_state.hpp"
 #include "tests/support/known_packets.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -79,16 +79,7 @@ struct Listener {
 class CallMessages : public testing::Test {
  protected:
   void start(Rank ranks, const std::string& credits = "8") {
-    Config config;
-    for (const auto& [name, value] : {std::pair<std::string, std::string>{"conduit", "loop"},
-                                      {"near", "off"},
-                                      {"segment_bytes", "4K"},
-                                      {"credits", credits},
-                                      {"log", "off"}})
-      ASSERT_TRUE(config.set(name, value)) << name;
-    auto made = Job::in_process(ranks, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
+    ASSERT_NO_FATAL_FAILURE(support::start_over_loop(job_, ranks, {{"credits", credits}}));
     for (Rank rank = 0; rank < ranks; ++rank) {
       Listener& one = listeners_.emplace_back();
       one.teams.insert(team(rank).id);

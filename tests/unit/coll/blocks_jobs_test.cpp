@@ -3,6 +3,7 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "tests/conformance/collective_v.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,16 +26,8 @@ using conformance::kBlocksCollectives;
 
 class BlocksJobs : public testing::Test {
  protected:
-  void start(Rank ranks, std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    for (const auto& [name, value] : settings) ASSERT_TRUE(config.set(name, value)) << name;
-    auto made = Job::in_process(ranks, config);
-    ASSERT_TRUE(made) << made.status().text();
-    job_.emplace(*std::move(made));
+  void start(Rank ranks, const support::Settings& settings = {}) {
+    support::start_over_loop(job_, ranks, settings);
   }
   static std::uint64_t messages(Endpoint& ep) {
     for (const StatisticsRow& one : ep.statistics_rows()) {

@@ -3,6 +3,7 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "coll/engine/checked_blocks.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,16 +24,7 @@ constexpr std::uint64_t kMost64 = std::numeric_limits<std::uint64_t>::max();
 
 class CheckedBlocks : public testing::Test {
  protected:
-  void SetUp() override {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    auto made = Job::in_process(3, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
-  }
+  void SetUp() override { support::start_over_loop(job_, 3); }
   Status check(Rank member, const CollBlocksCall& call) {
     why_.clear();
     return check_blocks(job_->endpoint(member).world().state(), call, checked_, why_);

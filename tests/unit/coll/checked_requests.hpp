@@ -6,6 +6,7 @@
 #include <aqueduct/coll.hpp>
 
 #include "coll/engine/checked_request.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace aqueduct::coll::requests {
@@ -57,16 +57,7 @@ inline CollCall call_of(Collective operation, const CollBuffer& in, const CollBu
 
 class CheckedRequest : public testing::Test {
  protected:
-  void SetUp() override {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    auto made = Job::in_process(3, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
-  }
+  void SetUp() override { support::start_over_loop(job_, 3); }
   TeamState& team(Rank member) { return job_->endpoint(member).world().state(); }
   Result<Request> check(Rank member, const CollCall& call) {
     why_.clear();

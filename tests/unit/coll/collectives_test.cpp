@@ -6,6 +6,7 @@
 #include "coll/schedule/schedule.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "tests/conformance/collective.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,16 +32,8 @@ std::int64_t plain_value(Rank member, std::uint64_t i) { return static_cast<std:
 
 class CollectiveJobs : public testing::Test {
  protected:
-  void start(Rank ranks, std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    for (const auto& [name, value] : settings) ASSERT_TRUE(config.set(name, value)) << name;
-    auto made = Job::in_process(ranks, config);
-    ASSERT_TRUE(made) << made.status().text();
-    job_.emplace(*std::move(made));
+  void start(Rank ranks, const support::Settings& settings = {}) {
+    support::start_over_loop(job_, ranks, settings);
   }
   static std::uint64_t row(Endpoint& ep, const std::string& name) {
     for (const StatisticsRow& one : ep.statistics_rows()) {

@@ -5,6 +5,7 @@
 #include "coll/barriers.hpp"
 #include "coll/exchange.hpp"
 #include "coll/wire.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,16 +19,7 @@ namespace {
 
 class SetUpExchange : public testing::Test {
  protected:
-  void start(Rank ranks) {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    auto made = Job::in_process(ranks, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
-  }
+  void start(Rank ranks) { support::start_over_loop(job_, ranks); }
   static Exchanges& of(Endpoint& ep) { return ep.state().barriers->exchanges(); }
   static TeamState& world(Endpoint& ep) { return ep.world().state(); }
   static Blob bytes_of(Rank rank) {

@@ -9,6 +9,7 @@
 #include "coll/engine/agreement_wire.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/exchange.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,6 @@
 #include <chrono>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -50,16 +50,7 @@ class GivenUpExchange : public testing::Test {
     job_.reset();
     ::alarm(0);
   }
-  void start(Rank ranks) {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    auto made = Job::in_process(ranks, config);
-    ASSERT_TRUE(made) << made.status().text();
-    job_.emplace(std::move(*made));
-  }
+  void start(Rank ranks) { support::start_over_loop(job_, ranks); }
   static Exchanges& of(Endpoint& ep) { return ep.state().barriers->exchanges(); }
   static TeamEngine& engine(Team& team) { return *Collectives::engine_of(team.state()); }
   /// A member's bytes for its exchange with that name.

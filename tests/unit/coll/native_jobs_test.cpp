@@ -10,6 +10,7 @@
 #include "coll/tune/operation_word.hpp"
 #include "conduits/loop/loop_collectives.hpp"
 #include "tests/conformance/collective.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +19,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,18 +43,9 @@ CollOptions native_modes(Sync in, Sync out) {
 
 class NativeJobs : public testing::Test {
  protected:
-  void start(Rank ranks, std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("loop_native", "rma"));
-    ASSERT_TRUE(config.set("loop_collectives", "on"));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    for (const auto& [name, value] : settings) ASSERT_TRUE(config.set(name, value)) << name;
-    auto made = Job::in_process(ranks, config);
-    ASSERT_TRUE(made) << made.status().text();
-    job_.emplace(*std::move(made));
+  void start(Rank ranks, support::Settings settings = {}) {
+    settings.insert(settings.begin(), {{"loop_native", "rma"}, {"loop_collectives", "on"}});
+    support::start_over_loop(job_, ranks, settings);
   }
   void known_types_only(Rank rank) {
     dynamic_cast<conduits::loop::LoopNativeCollectives&>(

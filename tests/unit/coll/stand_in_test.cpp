@@ -6,6 +6,7 @@
 #include "conduits/registry.hpp"
 #include "core/stand_in.hpp"
 #include "runtime/builder.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,16 +32,7 @@ constexpr std::chrono::seconds kStandInLimit{20};
 class StandInJobs : public testing::Test {
  protected:
   void start(Rank ranks, const std::string& patience) {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("loop_native", "rma"));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    ASSERT_TRUE(config.set("coll_progress", patience));
-    auto made = Job::in_process(ranks, config);
-    ASSERT_TRUE(made) << made.status().text();
-    job_.emplace(*std::move(made));
+    support::start_over_loop(job_, ranks, {{"loop_native", "rma"}, {"coll_progress", patience}});
   }
   template <class Seen>
   static bool looks_until(const Seen& seen) {

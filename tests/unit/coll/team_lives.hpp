@@ -8,6 +8,7 @@
 #include "coll/barriers.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/wire.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,16 +24,7 @@ namespace aqueduct::coll::lives {
 class TeamLives : public testing::Test {
  protected:
   void start(Rank ranks, const char* operations = "1024", const char* native = "rma") {
-    Config config;
-    ASSERT_TRUE(config.set("conduit", "loop"));
-    ASSERT_TRUE(config.set("near", "off"));
-    ASSERT_TRUE(config.set("operations", operations));
-    ASSERT_TRUE(config.set("loop_native", native));
-    ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "off"));
-    auto made = Job::in_process(ranks, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
+    support::start_over_loop(job_, ranks, {{"operations", operations}, {"loop_native", native}});
   }
   /// A job whose barriers of all ranks are those of smp, or go by messages.
   void start_with_barriers(Rank ranks, bool of_conduit) {

@@ -7,6 +7,7 @@
 #include "coll/engine/checked_request.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/start.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,14 +31,8 @@ using testing::Not;
 
 class TeamMemory : public testing::Test {
  protected:
-  void start(Rank ranks, std::vector<std::pair<const char*, const char*>> settings = {}) {
-    Config config;
-    settings.insert(settings.begin(),
-                    {{"conduit", "loop"}, {"near", "off"}, {"segment_bytes", "4K"}, {"log", "off"}});
-    for (const auto& [name, value] : settings) ASSERT_TRUE(config.set(name, value)) << name;
-    auto made = Job::in_process(ranks, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
+  void start(Rank ranks, const support::Settings& settings = {}) {
+    support::start_over_loop(job_, ranks, settings);
   }
   static Collectives& engine(Endpoint& ep) { return *ep.state().layer<Collectives>(); }
 

@@ -2,6 +2,7 @@
 
 #include "coll/engine/team_offers.hpp"
 #include "core/signals.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,14 +17,8 @@ namespace {
 
 class TeamOffersOfARank : public testing::Test {
  protected:
-  void start(Rank ranks, std::vector<std::pair<const char*, const char*>> settings = {}) {
-    Config config;
-    settings.insert(settings.end(),
-                    {{"conduit", "loop"}, {"near", "off"}, {"segment_bytes", "4K"}, {"log", "off"}});
-    for (const auto& [name, value] : settings) ASSERT_TRUE(config.set(name, value)) << name;
-    auto made = Job::in_process(ranks, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
+  void start(Rank ranks, const support::Settings& settings = {}) {
+    ASSERT_NO_FATAL_FAILURE(support::start_over_loop(job_, ranks, settings));
     offers_.emplace(state());
   }
   aqueduct::detail::EndpointState& state() { return job_->endpoint(0).state(); }

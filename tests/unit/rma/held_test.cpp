@@ -4,13 +4,13 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "core/endpoint_state.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace aqueduct::rma {
@@ -20,18 +20,7 @@ constexpr core::OpKind kEarlier{"an earlier put", 0, nullptr, true};
 
 class HeldBack : public testing::Test {
  protected:
-  void SetUp() override {
-    Config config;
-    for (const auto& [name, value] : {std::pair{"conduit", "loop"},
-                                      {"near", "off"},
-                                      {"loop_native", "all"},
-                                      {"segment_bytes", "4K"},
-                                      {"log", "off"}})
-      ASSERT_TRUE(config.set(name, value)) << name;
-    auto made = Job::in_process(2, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
-  }
+  void SetUp() override { support::start_over_loop(job_, 2, {{"loop_native", "all"}}); }
   Endpoint& me() { return job_->endpoint(0); }
   std::uint64_t notifications() { return me().state().notifications.load(); }
 

@@ -4,13 +4,13 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "am/messages.hpp"
+#include "tests/support/loop_job.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace aqueduct::rma {
@@ -22,21 +22,11 @@ constexpr std::size_t kBytes = 20'000;  // more than a packet
 class LongStep : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { start({}); }
-  void start(const std::vector<std::pair<std::string, std::string>>& settings) {
+  void start(support::Settings settings) {
     job_.reset();
-    Config config;
-    for (const auto& [name, value] :
-         std::vector<std::pair<std::string, std::string>>{{"conduit", "loop"},
-                                                          {"near", "off"},
-                                                          {"segment_bytes", "64K"},
-                                                          {"loop_packet", "4096"},
-                                                          {"loop_native", GetParam()},
-                                                          {"log", "off"}})
-      ASSERT_TRUE(config.set(name, value)) << name;
-    for (const auto& [name, value] : settings) ASSERT_TRUE(config.set(name, value)) << name;
-    auto made = Job::in_process(2, config);
-    ASSERT_TRUE(made);
-    job_.emplace(std::move(*made));
+    settings.insert(settings.begin(),
+                    {{"segment_bytes", "64K"}, {"loop_packet", "4096"}, {"loop_native", GetParam()}});
+    ASSERT_NO_FATAL_FAILURE(support::start_over_loop(job_, 2, settings));
     heard_ = 0;
     for (Endpoint* ep : {&me(), &peer()}) {
       auto handler = on_long_request<std::uint64_t>(*ep, [this](auto&, auto&, std::span<std::byte> payload) {
