@@ -1,4 +1,5 @@
 #include "tests/support/scratch_folder.hpp"
+#include "tests/unit/aqsim/simulated.hpp"
 #include "tools/aqsim/printer.hpp"
 #include "tools/aqsim/run.hpp"
 
@@ -19,29 +20,11 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<nlohmann::json> lines_of(const std::function<int()>& call) {
-  testing::internal::CaptureStdout();
-  const int status = call();
-  std::fflush(stdout);
-  std::istringstream text(testing::internal::GetCapturedStdout());
-  EXPECT_EQ(status, 0);
-  std::vector<nlohmann::json> out;
-  for (std::string line; std::getline(text, line);) out.push_back(nlohmann::json::parse(line));
-  return out;
-}
 Options options_of(const std::string& operation) {
   Options options;
   options.operation = operation;
   options.json = true;
   return options;
-}
-std::string complaint_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const sim::BadInput& problem) {
-    return problem.what();
-  }
-  return "nothing was wrong";
 }
 
 TEST(Aqsim, PrintsTheFieldsThatScriptsKnow) {
@@ -49,7 +32,7 @@ TEST(Aqsim, PrintsTheFieldsThatScriptsKnow) {
   options.ranks = {64};
   options.bytes = {8, 16};
   options.algorithm = "bruck:8";
-  const auto lines = lines_of([&] { return run(options); });
+  const auto lines = lines_of(options);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[1].at("op"), "all_to_all");
   EXPECT_EQ(lines[1].at("algorithm"), "bruck:radix=8");
@@ -68,7 +51,7 @@ TEST(Aqsim, MeanIdleTimeOfMembersWhoAreAllAlikeIsThatOfEach) {
     Options options = options_of("barrier");
     options.algorithm = "dissemination";
     options.ranks = {ranks};
-    const auto lines = lines_of([&] { return run(options); });
+    const auto lines = lines_of(options);
     EXPECT_GT(lines.at(0).at("idle_most_us").get<double>(), 0);
     EXPECT_EQ(lines.at(0).at("idle_mean_us"), lines.at(0).at("idle_most_us")) << ranks << " ranks";
   }
@@ -79,7 +62,7 @@ TEST(Aqsim, SimulatesAllThatCanDoIt) {
   options.algorithm = "all";
   options.network = "torus";
   options.ranks = {27};
-  const auto lines = lines_of([&] { return run(options); });
+  const auto lines = lines_of(options);
   EXPECT_EQ(lines.size(), 10u);
   for (const nlohmann::json& line : lines) EXPECT_FALSE(line.at("links").empty());
 }
@@ -90,14 +73,14 @@ TEST(Aqsim, WritesPlotsAndTraces) {
   options.ranks = {8, 16};
   options.bytes = {8, 64};
   options.plot = folder / "plot.html";
-  lines_of([&] { return run(options); });
+  lines_of(options);
   EXPECT_GT(std::filesystem::file_size(options.plot), 1000u);
   options.trace = folder / "trace.json";
-  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("--trace is for one simulation"));
+  EXPECT_THAT(refusal_of([&] { run(options); }), HasSubstr("--trace is for one simulation"));
   options.plot.clear();
   options.ranks = {8};
   options.bytes = {8};
-  lines_of([&] { return run(options); });
+  lines_of(options);
   EXPECT_GT(std::filesystem::file_size(options.trace), 1000u);
 }
 
@@ -106,15 +89,15 @@ TEST(Aqsim, KeepsATraceThatItCannotReplace) {
   Options options = options_of("reduce");
   options.ranks = {8};
   options.trace = folder / "trace.json";
-  lines_of([&] { return run(options); });
+  lines_of(options);
   const auto bytes = std::filesystem::file_size(options.trace);
   options.most_messages = 1;
-  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("--most-messages"));
+  EXPECT_THAT(refusal_of([&] { run(options); }), HasSubstr("--most-messages"));
   EXPECT_EQ(std::filesystem::file_size(options.trace), bytes);
   options.most_messages = 0;
   options.trace = folder / "none/trace.json";
   testing::internal::CaptureStdout();
-  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("trace.json cannot be written: No such file"));
+  EXPECT_THAT(refusal_of([&] { run(options); }), HasSubstr("trace.json cannot be written: No such file"));
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");  // before the simulation
 }
 
@@ -126,11 +109,11 @@ TEST(Aqsim, FailsIfNoAlgorithmCouldBeSimulated) {
   options.network = "torus";
   options.most_messages = 1;
   options.plot = folder / "plot.html";
-  EXPECT_THAT(complaint_of([&] { run(options); }),
+  EXPECT_THAT(refusal_of([&] { run(options); }),
               HasSubstr("no algorithm could be simulated for 1 of the sizes"));
   EXPECT_FALSE(std::filesystem::exists(options.plot));
   options.most_messages = 200;  // bruck's are fewer, those of direct are more
-  EXPECT_GT(lines_of([&] { return run(options); }).size(), 0u);
+  EXPECT_GT(lines_of(options).size(), 0u);
 }
 
 TEST(Aqsim, NamesTheProfileInItsPlot) {
@@ -150,7 +133,7 @@ TEST(Aqsim, PrintsJsonWhateverBytesTheNameOfAFileHas) {
   Options options = options_of("barrier");
   options.network = folder / "a\xff.json";
   std::ofstream(options.network) << R"({"version": 1, "levels": [{}]})";
-  const auto lines = lines_of([&] { return run(options); });
+  const auto lines = lines_of(options);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_THAT(lines[0].at("network").get<std::string>(), HasSubstr("a\xEF\xBF\xBD.json"));
 }
@@ -163,39 +146,38 @@ TEST(Aqsim, ReadsRangesAndModes) {
   EXPECT_THAT(read_range("1T", "bytes", std::uint64_t{1} << 40), ElementsAre(std::uint64_t{1} << 40));
   for (const char* const bad :
        {"", "a", "8:", ":8", "9:8", "1:2:3", "2000", "1T", "1P", "-1", "99999999999999999999"})
-    EXPECT_THAT(complaint_of([&] { read_range(bad, "bytes", 1000); }),
-                HasSubstr("bytes are given as A or A:B"))
+    EXPECT_THAT(refusal_of([&] { read_range(bad, "bytes", 1000); }), HasSubstr("bytes are given as A or A:B"))
         << bad;
   Options options;
   read_sync("none:mine", options);
   EXPECT_EQ(options.in, coll::Sync::none);
   EXPECT_EQ(options.out, coll::Sync::mine);
-  EXPECT_THAT(complaint_of([&] { read_sync("some", options); }), HasSubstr("none, mine or all"));
+  EXPECT_THAT(refusal_of([&] { read_sync("some", options); }), HasSubstr("none, mine or all"));
   read_noise("1000:2.5", options);
   EXPECT_EQ(options.noise_us, 2.5);
   for (const char* const bad : {"", "5", "5:5", "a:b", "5:1x", ":1", "1:2", "1e-6:1e-7", "nan:1", "1e10:1"})
-    EXPECT_THAT(complaint_of([&] { read_noise(bad, options); }), HasSubstr("PERIOD:LENGTH")) << bad;
+    EXPECT_THAT(refusal_of([&] { read_noise(bad, options); }), HasSubstr("PERIOD:LENGTH")) << bad;
 }
 
 TEST(Aqsim, SaysWhatIsWrong) {
-  EXPECT_THAT(complaint_of([] { run(options_of("allreduce")); }),
+  EXPECT_THAT(refusal_of([] { run(options_of("allreduce")); }),
               AllOf(HasSubstr("no operation 'allreduce'"), HasSubstr("all_reduce")));
   Options options = options_of("broadcast");
   options.algorithm = "k-nomal";
-  EXPECT_THAT(complaint_of([&] { run(options); }),
+  EXPECT_THAT(refusal_of([&] { run(options); }),
               AllOf(HasSubstr("no such algorithm"), HasSubstr("k-nomial")));
   options.algorithm = "k-nomial:1000";
-  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("radix may be a whole number from"));
+  EXPECT_THAT(refusal_of([&] { run(options); }), HasSubstr("radix may be a whole number from"));
   options.algorithm = "auto";
   options.root = 64;
-  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("there are 64 ranks"));
+  EXPECT_THAT(refusal_of([&] { run(options); }), HasSubstr("there are 64 ranks"));
   options.root = 0;
   options.element = 16;
-  EXPECT_THAT(complaint_of([&] { run(options); }), HasSubstr("no whole number of elements"));
+  EXPECT_THAT(refusal_of([&] { run(options); }), HasSubstr("no whole number of elements"));
   Options ring = options_of("all_gather");
   ring.algorithm = "ring";
   ring.ranks = {1000};
-  EXPECT_THAT(complaint_of([&] { run(ring); }), HasSubstr("it needs a counter for each member: too many"));
+  EXPECT_THAT(refusal_of([&] { run(ring); }), HasSubstr("it needs a counter for each member: too many"));
 }
 
 TEST(Aqsim, CurvesExplainWhatDiffersFromTheSource) {

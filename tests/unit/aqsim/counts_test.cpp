@@ -1,6 +1,7 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "sim/member_counts.hpp"
 #include "tests/support/scratch_folder.hpp"
+#include "tests/unit/aqsim/simulated.hpp"
 #include "tools/aqsim/run.hpp"
 
 #include <gmock/gmock.h>
@@ -44,24 +45,6 @@ coll::Replayed simulated(const coll::Algorithm& algorithm, coll::Shape shape,
   job.shape = shape;
   job.blocks = counts.views();
   return sim::simulate(job, sim::load_network("ideal", shape.ranks)).replayed;
-}
-std::vector<nlohmann::json> counted_lines(const Options& options) {
-  testing::internal::CaptureStdout();
-  const int status = run(options);
-  std::fflush(stdout);
-  std::istringstream text(testing::internal::GetCapturedStdout());
-  EXPECT_EQ(status, 0);
-  std::vector<nlohmann::json> out;
-  for (std::string line; std::getline(text, line);) out.push_back(nlohmann::json::parse(line));
-  return out;
-}
-std::string refusal_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const sim::BadInput& problem) {
-    return problem.what();
-  }
-  return "nothing was wrong";
 }
 
 /// What each member is to receive from others, in all.
@@ -110,9 +93,9 @@ TEST(AqsimCounts, ThatAreAllAlikeTakeTheTimeOfBlocksThatAre) {
       options.ranks = {11};
       options.bytes = {96};
       options.algorithm = "all";
-      const auto plain = counted_lines(options);
+      const auto plain = lines_of(options);
       options.counts = read_counts(numbers);
-      const auto counted = counted_lines(options);
+      const auto counted = lines_of(options);
       ASSERT_EQ(plain.size(), counted.size());
       for (std::size_t i = 0; i < plain.size(); ++i) {
         for (const char* const key :

@@ -3,6 +3,8 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/tune/table.hpp"
 #include "tests/support/scratch_folder.hpp"
+#include "tests/unit/aqsim/hosts.hpp"
+#include "tests/unit/aqsim/simulated.hpp"
 #include "tools/aqsim/run.hpp"
 #include "tools/aqsim/team.hpp"
 
@@ -36,37 +38,6 @@ constexpr const char* kTenTimes = R"({"version": 1, "name": "ten times", "levels
     {"ranks": 4, "latency_us": 0.1, "overhead_us": 0.03, "gap_us": 0.01, "ns_per_byte": 0.01},
     {"latency_us": 1, "overhead_us": 0.3, "gap_us": 0.1, "ns_per_byte": 0.1}]})";
 
-Options hosts_options(const std::string& operation, const std::string& hosts,
-                      const std::string& algorithm = "auto") {
-  Options options;
-  options.operation = operation;
-  options.network = "two-level";
-  options.algorithm = algorithm;
-  options.json = true;
-  if (!hosts.empty()) read_hosts(hosts, options);
-  return options;
-}
-/// The lines that a simulation prints.
-std::vector<nlohmann::json> hosts_lines(const Options& options) {
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(run(options), 0);
-  std::fflush(stdout);
-  std::istringstream text(testing::internal::GetCapturedStdout());
-  std::vector<nlohmann::json> out;
-  for (std::string line; std::getline(text, line);) out.push_back(nlohmann::json::parse(line));
-  return out;
-}
-nlohmann::json hosts_line(const Options& options) { return hosts_lines(options).at(0); }
-template <class Call>
-std::string refusal_of_hosts(const Call& call) {
-  try {
-    call();
-  } catch (const sim::BadInput& problem) {
-    return problem.what();
-  }
-  return "nothing was wrong";
-}
-
 TEST(AqsimHosts, AreAListOrANumber) {
   Options options;
   read_hosts("8,8,3", options);
@@ -85,17 +56,17 @@ TEST(AqsimHosts, SayWhatIsWrong) {
   Options options;
   for (const char* const bad : {"", "8,", ",8", "0", "8,0", "0x8", "8x0", "x8", "8x", "2x2x2", "8 ,8", "-1",
                                 "a", "1K", "536870912", "99999999999999999999"}) {
-    EXPECT_THAT(refusal_of_hosts([&] { read_hosts(bad, options); }),
+    EXPECT_THAT(refusal_of([&] { read_hosts(bad, options); }),
                 AllOf(StartsWith(fmt::format("--hosts {}: ", bad)), HasSubstr("1 to 268435456"),
                       HasSubstr("such as 64x8")))
         << bad;
   }
   EXPECT_THAT(
-      refusal_of_hosts([&] { read_hosts("268435456,1", options); }),
+      refusal_of([&] { read_hosts("268435456,1", options); }),
       AllOf(HasSubstr("--hosts 268435456,1"), HasSubstr("268435456 ranks in all"), HasSubstr("fewer")));
   options = hosts_options("barrier", "8,8,3");
   options.ranks = {20};
-  EXPECT_THAT(refusal_of_hosts([&] { run(options); }),
+  EXPECT_THAT(refusal_of([&] { run(options); }),
               AllOf(HasSubstr("--hosts 8,8,3"), HasSubstr("have 19 ranks"), HasSubstr("--ranks says 20"),
                     HasSubstr("give --ranks 19")));
   // Nothing tells such hosts from one another.
@@ -103,15 +74,14 @@ TEST(AqsimHosts, SayWhatIsWrong) {
   options.ranks_per_host = 8;
   options.network = "ideal";
   EXPECT_THAT(
-      refusal_of_hosts([&] { run(options); }),
+      refusal_of([&] { run(options); }),
       AllOf(HasSubstr("--ranks-per-host 8"), HasSubstr("'ideal' has no level for the ranks of a host"),
             HasSubstr("'levels'"), HasSubstr("--network two-level")));
   options.ranks = {8};
-  EXPECT_EQ(refusal_of_hosts([&] { hosts_line(options); }), "nothing was wrong")
-      << "one host needs one level";
-  EXPECT_THAT(refusal_of_hosts([&] { run(hosts_options("barrier", "8", "hosts")); }),
+  EXPECT_EQ(refusal_of([&] { hosts_line(options); }), "nothing was wrong") << "one host needs one level";
+  EXPECT_THAT(refusal_of([&] { run(hosts_options("barrier", "8", "hosts")); }),
               AllOf(HasSubstr("on one host, or each on its own"), HasSubstr("--ranks-per-host N")));
-  EXPECT_THAT(refusal_of_hosts([&] { run(hosts_options("all_reduce", "3x8", "hosts:2")); }),
+  EXPECT_THAT(refusal_of([&] { run(hosts_options("all_reduce", "3x8", "hosts:2")); }),
               HasSubstr("the number of hosts is no power of the radix"));
   // The placement of the file contradicts the option.
   const auto with_placement = [](const std::string& placement, const std::string& hosts) {
@@ -119,10 +89,10 @@ TEST(AqsimHosts, SayWhatIsWrong) {
         R"({"version": 1, "levels": [{}], "topology": {"kind": "crossbar"}, "placement": )" + placement + "}";
     sim::parse_network(file, "net.json", 4, hosts_options("barrier", hosts).hosts);
   };
-  EXPECT_THAT(refusal_of_hosts([&] { with_placement("[0, 1, 0, 1]", "2,2"); }),
+  EXPECT_THAT(refusal_of([&] { with_placement("[0, 1, 0, 1]", "2,2"); }),
               AllOf(HasSubstr("net.json: 'placement'"), HasSubstr("--hosts 2,2"), HasSubstr("leave one")));
-  EXPECT_THAT(refusal_of_hosts([&] { with_placement("\"round-robin\"", "1,3"); }), HasSubstr("--hosts 1,3"));
-  EXPECT_EQ(refusal_of_hosts([&] { with_placement("\"round-robin\"", "2,2"); }), "nothing was wrong");
+  EXPECT_THAT(refusal_of([&] { with_placement("\"round-robin\"", "1,3"); }), HasSubstr("--hosts 1,3"));
+  EXPECT_EQ(refusal_of([&] { with_placement("\"round-robin\"", "2,2"); }), "nothing was wrong");
 }
 
 TEST(AqsimHosts, AreThoseOfTheLevels) {
@@ -258,7 +228,7 @@ TEST(AqsimHosts, AreNotSlowerThanAnAlgorithmThatTakesAllAlike) {
     options.network = file;
     options.bytes = {bytes};
     std::map<std::string, double> times;
-    for (const nlohmann::json& line : hosts_lines(options)) {
+    for (const nlohmann::json& line : lines_of(options)) {
       const auto name = line.at("algorithm").get<std::string>();
       times[name.substr(0, name.find(':'))] = line.at("virtual_us").get<double>();
     }
@@ -297,7 +267,7 @@ TEST(AqsimHosts, ShortenShortOperationsInWhichEachMemberHasABlock) {
           options.network = file;
           options.bytes = {bytes};
           double by_hosts = 0, best_other = 1e9;
-          for (const nlohmann::json& line : hosts_lines(options)) {
+          for (const nlohmann::json& line : lines_of(options)) {
             const double time = line.at("virtual_us").get<double>();
             if (line.at("algorithm").get<std::string>().starts_with("hosts"))
               by_hosts = time;
@@ -332,7 +302,7 @@ TEST(AqsimHosts, ChooseForLongBlocksWhatKeepsAllMembersAtWork) {
       const double chosen = hosts_line(options).at("virtual_us").get<double>();
       options.algorithm = "all";
       double best = chosen, hosts = 0;
-      for (const nlohmann::json& line : hosts_lines(options)) {
+      for (const nlohmann::json& line : lines_of(options)) {
         const double time = line.at("virtual_us").get<double>();
         best = std::min(best, time);
         if (line.at("algorithm").get<std::string>().starts_with("hosts")) hosts = time;
@@ -357,113 +327,6 @@ TEST(AqsimHosts, ShareLinksBetweenThemAlone) {
     EXPECT_GE(line.at("hops"), 2 * 6) << network << ": only these take links";
     EXPECT_LT(line.at("hops"), 10 * 6) << network;
   }
-}
-
-TEST(AqsimHosts, ShareTheProcessorsOfTheirHost) {
-  const auto time_of = [](const char* hosts, std::uint32_t cores) {
-    Options options = hosts_options("all_gather", hosts, "ring");
-    options.cores = cores;
-    return hosts_line(options).at("virtual_us").get<double>();
-  };
-  EXPECT_EQ(time_of("3,1,5", 5), time_of("3,1,5", 0));
-  EXPECT_GT(time_of("3,1,5", 1), time_of("3,1,5", 5));
-  EXPECT_EQ(time_of("1,1,1", 1), time_of("1,1,1", 0));
-}
-
-TEST(AqsimHosts, MayMixTheRanksOfAHost) {
-  coll::Machine machine;
-  machine.host = 4;
-  sim::mix_on_hosts(machine, 10, 7);
-  ASSERT_EQ(machine.slots.size(), 10u);
-  for (Rank rank = 0; rank < 10; ++rank) EXPECT_EQ(machine.host_of(rank), rank / 4) << rank;
-  std::vector<Rank> sorted = machine.slots;
-  std::ranges::sort(sorted);
-  for (Rank rank = 0; rank < 10; ++rank) EXPECT_EQ(sorted[rank], rank);
-  std::vector<Rank> other = machine.slots;
-  sim::mix_on_hosts(machine, 10, 8);
-  EXPECT_NE(machine.slots, other) << "another seed";
-  const auto time_of = [](std::uint64_t seed) {
-    Options options = hosts_options("all_gather", "8", "neighbours");
-    options.cores = 4;
-    options.mixed = seed != 0;
-    options.seed = seed;
-    return hosts_line(options).at("virtual_us").get<double>();
-  };
-  EXPECT_EQ(time_of(3), time_of(3));
-  EXPECT_GT(time_of(3), 0);
-}
-
-/// What the table chooses for a real team like this one.
-std::string choice_for(const coll::Shape& shape, coll::TeamTraits team) {
-  const coll::ScratchLayout ample({.banks = 2, .counters = 65535, .bytes = std::uint64_t{1} << 50},
-                                  shape.ranks);
-  const coll::Choice choice = coll::TableChooser().choose(shape, team, ample);
-  return coll::name_of(*choice.algorithm, choice.shape);
-}
-
-TEST(AqsimHosts, WithFewerProcessorsThanRanksAreCrowded) {
-  const auto simulated = [](const char* operation, std::uint64_t bytes, std::uint32_t cores) {
-    Options options = hosts_options(operation, "8");
-    options.bytes = {bytes};
-    options.cores = cores;
-    return hosts_line(options);
-  };
-  EXPECT_EQ(simulated("all_reduce", 8, 2).at("algorithm"), "tree:radix=8");
-  EXPECT_EQ(simulated("all_reduce", 32 << 10, 2).at("algorithm"), "tree:radix=2");
-  EXPECT_EQ(simulated("all_gather", 1 << 10, 2).at("algorithm"), "doubling");
-  EXPECT_EQ(simulated("reduce_scatter", 8, 2).at("algorithm"), "circulant");
-  EXPECT_EQ(simulated("all_reduce", 8, 8).at("algorithm"), "direct") << "each rank has a processor";
-  // Two passes of 2 (P - 1) signals, and the tree of the algorithm: decision 100.
-  EXPECT_EQ(simulated("all_reduce", 8, 2).at("messages"), 3 * 2 * 7);
-  for (const char* const operation : {"broadcast", "all_gather", "all_reduce", "reduce_scatter", "barrier"}) {
-    for (const std::uint64_t bytes : {8u, 16u << 10, 1u << 20}) {
-      for (const std::uint32_t cores : {2u, 8u}) {
-        coll::Shape shape;
-        shape.operation = read_operation(operation);
-        shape.ranks = 8;
-        shape.bytes = shape.pitch = shape.operation == coll::Operation::barrier ? 0 : bytes;
-        EXPECT_EQ(simulated(operation, bytes, cores).at("algorithm"),
-                  choice_for(shape, {.ranks = 8, .one_host = true, .mapped = false, .crowded = cores < 8}))
-            << operation << " of " << bytes << " on " << cores;
-      }
-    }
-  }
-}
-
-TEST(AqsimHosts, OfOneRankSayThatProcessorsAreNotShared) {
-  const auto note_of = [](const char* hosts) {
-    Options options = hosts_options("barrier", hosts);
-    options.cores = 2;
-    testing::internal::CaptureStderr();
-    hosts_line(options);
-    std::fflush(stderr);
-    return testing::internal::GetCapturedStderr();
-  };
-  EXPECT_THAT(note_of("1,1,1"),
-              AllOf(HasSubstr("--cores 2 changes nothing"), HasSubstr("--ranks-per-host N")));
-  EXPECT_EQ(note_of("3"), "");
-  EXPECT_EQ(note_of("1,2"), "");
-}
-
-TEST(AqsimHosts, AreCrowdedIfOneOfThemIs) {
-  const auto traits_of = [](const char* hosts, std::uint32_t cores) {
-    const Options options = hosts_options("barrier", hosts);
-    sim::Network network = sim::load_network("two-level", options.ranks[0], options.hosts);
-    network.machine.cores = cores;
-    const SimulatedTeam team(network.machine, options.ranks[0]);
-    coll::TeamTraits traits = team.traits();
-    EXPECT_EQ(traits.groups != nullptr, options.hosts.are_mixed()) << hosts;
-    traits.groups = nullptr;
-    return traits;
-  };
-  EXPECT_TRUE(traits_of("4", 3).few_signals());
-  EXPECT_FALSE(traits_of("4", 4).few_signals());
-  EXPECT_FALSE(traits_of("4", 0).few_signals()) << "each rank has a processor";
-  EXPECT_TRUE(traits_of("1,3", 2).crowded);
-  EXPECT_FALSE(traits_of("1,3", 2).few_signals()) << "its hosts have passes of their own";
-  EXPECT_FALSE(traits_of("1,3", 3).crowded) << "room for a fourth rank is no rank";
-  EXPECT_FALSE(traits_of("1,1,1", 1).crowded);
-  EXPECT_TRUE(traits_of("5", 8).one_host);
 }
 
 }  // namespace
