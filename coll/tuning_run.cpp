@@ -138,7 +138,8 @@ Status TuningRun::find(Collective operation, std::uint64_t bytes, std::size_t ke
 
 bool TuningRun::save() noexcept try {
   const TuningPlace place = engine_.tuning_place();
-  const std::string why = save_tuning(tuning_file(options_.save, place), place, decisions_);
+  const std::string why = save_tuning(tuning_file(options_.save, place), place, decisions_, kLockPatience,
+                                      detail::algorithms_of(state_.config.added_algorithms()));
   if (!why.empty()) state_.log.warn("tune: what was found is not saved: {}", why);
   return why.empty();
 } catch (const std::exception& thrown) {

@@ -51,13 +51,15 @@ Status Config::assign(std::string_view name, std::string_view value, SettingOrig
     read.problem = unknown(*catalog_, name);
   } else {
     read = core::read_setting(*info, value);
-    if (read.problem.empty()) read.problem = catalog_->objection(*info, value);
+    if (read.problem.empty()) read.problem = catalog_->objection(*info, value, algorithms_.get());
   }
   const std::string variable = info != nullptr ? std::string(info->environment) : variable_of(name);
   // The last value counts: it also replaces the problem of an earlier value.
   std::erase_if(problems_, [&](const SettingProblem& old) { return old.variable == variable; });
+  refused_.erase(variable);
   if (!read.problem.empty()) {
     problems_.push_back({variable, core::readable(read.problem)});
+    refused_.insert_or_assign(variable, Value{std::string(value), 0, origin});
     return ErrorCode::bad_setting;
   }
   values_.insert_or_assign(std::string(info->name), Value{std::move(read.text), read.number, origin});

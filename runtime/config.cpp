@@ -1,10 +1,12 @@
 #include <aqueduct/config.hpp>
 
+#include "coll/tune/adding.hpp"
 #include "coll/tune/coll_settings.hpp"
 #include "coll/tune/tree_setting.hpp"
 #include "conduits/builtin.hpp"
 #include "conduits/registry.hpp"
 #include "core/nearest_name.hpp"
+#include "core/readable.hpp"
 #include "core/setting_catalog.hpp"
 #include "core/settings.hpp"
 #include "runtime/layers.hpp"
@@ -12,6 +14,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include <unistd.h>
 
@@ -119,10 +123,11 @@ class Catalog final : public detail::SettingCatalog {
 
   std::span<const SettingInfo> all() const override { return whole_registry(); }
 
-  std::string objection(const SettingInfo& info, std::string_view value) const override {
+  std::string objection(const SettingInfo& info, std::string_view value,
+                        const detail::AddedAlgorithms* added) const override {
     std::string problem;
     if (info.name == "conduit") problem = unknown_conduit(info, value);
-    if (problem.empty()) problem = coll::algorithm_objection(info, value);
+    if (problem.empty()) problem = coll::algorithm_objection(info, value, detail::algorithms_of(added));
     if (problem.empty()) problem = coll::tree_objection(info, value);
     return problem.empty() ? conduits_objection(info, value) : problem;
   }
@@ -168,6 +173,22 @@ Config Config::from_variables(std::span<const std::string> variables) {
     static_cast<void>(config.assign(name, entry.substr(equals + 1), SettingOrigin::environment));
   }
   return config;
+}
+
+Status Config::add_algorithm(const CollectiveAlgorithm& algorithm) {
+  std::string problem = coll::objection_to(algorithm, detail::algorithms_of(algorithms_.get()));
+  if (!problem.empty()) {
+    problems_.push_back({"algorithm " + algorithm.name, core::readable(problem)});
+    return ErrorCode::bad_setting;
+  }
+  // Copies of this Config keep what they have.
+  auto all = algorithms_ != nullptr ? std::make_shared<detail::AddedAlgorithms>(*algorithms_)
+                                    : std::make_shared<detail::AddedAlgorithms>();
+  all->add(std::make_shared<const coll::AddedAlgorithm>(algorithm));
+  algorithms_ = std::move(all);
+  for (const auto& [variable, value] : std::exchange(refused_, {}))
+    static_cast<void>(assign(variable, value.text, value.origin));
+  return {};
 }
 
 }  // namespace aqueduct

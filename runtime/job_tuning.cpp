@@ -44,7 +44,8 @@ std::string add_decisions(const EndpointState& state, const std::string& named, 
                           std::vector<Decision>& out) {
   const core::Properties& conduit = state.conduit_of[peer]->properties();
   const coll::TuningPlace place{coll::machine_kind(), conduit.name, conduit.network};
-  const coll::TuningRead read = coll::load_tuning(named, place);
+  const coll::TuningRead read =
+      coll::load_tuning(named, place, aqueduct::detail::algorithms_of(state.config.added_algorithms()));
   for (const Decision& one : read.decisions) {
     if ((one.key.kind != TeamKind::network) == near) out.push_back(one);
   }
@@ -130,7 +131,9 @@ std::vector<std::uint64_t> job_tuning(EndpointState& rank_0) {
 
 void save_learned(EndpointState& rank, const coll::LearnedDecisions& learned,
                   std::chrono::milliseconds patience) {
-  for (const std::string& problem : learned.save(rank.config.text("coll_tuning"), patience))
+  for (const std::string& problem :
+       learned.save(rank.config.text("coll_tuning"), patience,
+                    aqueduct::detail::algorithms_of(rank.config.added_algorithms())))
     rank.log.warn("AQUEDUCT_COLL_LEARN: what was learned is not saved: {}", problem);
 }
 

@@ -1,5 +1,6 @@
 #include <aqueduct/version.hpp>
 
+#include "coll/tune/adding.hpp"
 #include "core/settings.hpp"
 #include "runtime/host.hpp"
 #include "runtime/layers.hpp"
@@ -26,10 +27,21 @@ std::vector<SettingInfo> common_settings() {
   return common;
 }
 
-/// The settings in which two processes differ, such as "AQUEDUCT_SEGMENTS=8, here 16; …".
+/// The algorithms that the program has added, in words: "none" or "broadcast mine, steps …; …".
+std::string algorithms_of(const Config& config) {
+  std::string text;
+  for (const coll::Algorithm* const one : aqueduct::detail::algorithms_of(config.added_algorithms()))
+    text += (text.empty() ? "" : "; ") + coll::text_of(*one->added);
+  return text.empty() ? "none" : text;
+}
+
+/// The settings in which two processes differ, such as "AQUEDUCT_SEGMENTS=8, here 16; …". What differs beyond settings comes first.
 std::string differences(std::span<const std::string> theirs, std::span<const std::string> mine) {
   const std::vector<SettingInfo> common = common_settings();
   std::string text;
+  if (theirs.back() != mine.back())
+    text = fmt::format("algorithms that the program adds (Config::add_algorithm): {}, here {}", theirs.back(),
+                       mine.back());
   for (std::size_t i = 0; i < common.size(); ++i) {
     if (theirs[i] == mine[i]) continue;
     text += fmt::format("{}{}={}, here {}", text.empty() ? "" : "; ", common[i].environment,
@@ -43,7 +55,7 @@ struct Introduction {
   std::uint64_t version = 0;
   std::uint64_t endpoints = 0;
   std::string host;
-  std::vector<std::string> settings;  // values of common_settings()
+  std::vector<std::string> settings;  // values of common_settings(), then algorithms_of()
   std::vector<std::string> problems;  // errors in its settings
 
   void write(BlobWriter& out) const {
@@ -71,6 +83,7 @@ struct Introduction {
 Introduction introduce(const Job::Impl& job, std::size_t endpoints) {
   Introduction me{library_version(), endpoints, host_identity(job.config, job.bootstrap->host()), {}, {}};
   for (const SettingInfo& info : common_settings()) me.settings.push_back(job.config.text(info.name));
+  me.settings.push_back(algorithms_of(job.config));
   for (const SettingProblem& problem : job.config.problems()) me.problems.push_back(problem.text);
   return me;
 }

@@ -94,8 +94,8 @@ constexpr std::array kAll{
 
 std::span<const Algorithm* const> all_algorithms() noexcept { return kAll; }
 
-const Algorithm* find_algorithm(Operation operation, std::string_view name) noexcept {
-  for (const Algorithm* const algorithm : kAll) {
+const Algorithm* find_algorithm(Operation operation, std::string_view name, AddedSpan added) noexcept {
+  for (const Algorithm* const algorithm : KnownAlgorithms(added)) {
     if (algorithm->operation == operation && algorithm->name == name) return algorithm;
   }
   for (const Algorithm& algorithm : board_algorithms()) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "coll/schedule/added.hpp"
 #include "coll/schedule/algorithm.hpp"
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -103,7 +105,35 @@ std::span<const Algorithm> board_algorithms() noexcept;
 const Algorithm* board_algorithm(Operation operation, BoardMethod method) noexcept;
 /// Lines of 64 bytes that a reader of a payload on the board gets, with the one that has its number.
 std::uint64_t lines_of_payload(std::uint64_t bytes) noexcept;
-/// The algorithm with this name for the operation, `native` and those of boards too; null if there is none.
-const Algorithm* find_algorithm(Operation operation, std::string_view name) noexcept;
+/// The algorithm with this name for the operation, `native`, those of boards and those that were added too; null if there is none.
+const Algorithm* find_algorithm(Operation operation, std::string_view name, AddedSpan added = {}) noexcept;
+
+/// The library's schedules (all_algorithms), then those that the program has added: the order in which equal ones are taken.
+class KnownAlgorithms {
+ public:
+  explicit KnownAlgorithms(AddedSpan added) noexcept : added_(added) {}
+
+  std::size_t size() const noexcept { return all_.size() + added_.size(); }
+  const Algorithm* operator[](std::size_t i) const noexcept {
+    return i < all_.size() ? all_[i] : added_[i - all_.size()];
+  }
+  class Iterator {
+   public:
+    Iterator(const KnownAlgorithms& of, std::size_t at) noexcept : of_(of), at_(at) {}
+    const Algorithm* operator*() const noexcept { return of_[at_]; }
+    Iterator& operator++() noexcept { return ++at_, *this; }
+    bool operator!=(const Iterator& other) const noexcept { return at_ != other.at_; }
+
+   private:
+    const KnownAlgorithms& of_;
+    std::size_t at_;
+  };
+  Iterator begin() const noexcept { return {*this, 0}; }
+  Iterator end() const noexcept { return {*this, size()}; }
+
+ private:
+  std::span<const Algorithm* const> all_ = all_algorithms();
+  AddedSpan added_;
+};
 
 }  // namespace aqueduct::coll

@@ -42,7 +42,7 @@ bool TeamEngine::set_barrier(BarrierCall& made, const Choice& choice) const {
     method.needs = needs_of(call.request, *choice.algorithm, method.run, method.temp_at, method.stage_at);
   if (layout_->refusal(method.needs) != nullptr) return false;
   method.algorithm = choice.algorithm;
-  method.index = Collectives::index_of(*choice.algorithm);
+  method.index = layer_.index_of(*choice.algorithm);
   method.hash = hash_of(method);
   method.kept = true;  // it is never one of the pool
   call.request.shape = shape;

@@ -83,7 +83,7 @@ Method* TeamEngine::method_of_one(Collective operation) noexcept {
   const Algorithm& algorithm = slots_of_blocks(operation);
   method->algorithm = &algorithm;
   method->on_board = false;
-  method->index = Collectives::index_of(algorithm);
+  method->index = layer_.index_of(algorithm);
   method->shape = {};
   method->piece = piece_of_blocks(operation);
   method->runs = kNotKnownYet;

@@ -89,7 +89,7 @@ bool TeamEngine::choose_moving(CallRecord& operation, std::uint64_t longest) noe
   method.algorithm = choice.algorithm;
   method.shape.parameters = choice.shape.parameters;
   method.piece = choice.piece;
-  method.index = Collectives::index_of(*choice.algorithm);
+  method.index = layer_.index_of(*choice.algorithm);
   layer_.count(method.index);
   return true;
 }

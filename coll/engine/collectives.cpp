@@ -13,6 +13,7 @@
 
 namespace aqueduct::coll {
 
+using aqueduct::detail::algorithms_of;
 using aqueduct::detail::TeamSlot;
 
 namespace {
@@ -20,7 +21,8 @@ namespace {
 /// The table of the words that rank 0 has told. All ranks have got them whole, or the job would not have started.
 std::shared_ptr<const TuningTable> agreed_tuning(const EndpointState& state) {
   std::optional<TuningTable> table;
-  if (state.tuning != nullptr) table = TuningTable::from(*state.tuning);
+  if (state.tuning != nullptr)
+    table = TuningTable::from(*state.tuning, algorithms_of(state.config.added_algorithms()));
   return std::make_shared<const TuningTable>(table ? std::move(*table) : TuningTable());
 }
 
@@ -39,6 +41,8 @@ Collectives::Collectives(EndpointState& state)
   std::vector<const Algorithm*> algorithms(all_algorithms().begin(), all_algorithms().end());
   for (const Algorithm& native : native_algorithms()) algorithms.push_back(&native);
   for (const Algorithm& board : board_algorithms()) algorithms.push_back(&board);
+  const AddedSpan added = added_algorithms();
+  algorithms.insert(algorithms.end(), added.begin(), added.end());
   newly_lost_.reserve(state.ranks);
   uses_.resize(algorithms.size());
   names_.reserve(algorithms.size());
@@ -132,8 +136,17 @@ Choice Collectives::choice(TeamState& team, const Shape& shape) noexcept {
   return engine != nullptr ? engine->choice(shape) : Choice{};
 }
 
-std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
+AddedSpan Collectives::added_algorithms() const noexcept {
+  return algorithms_of(state_.config.added_algorithms());
+}
+
+std::size_t Collectives::index_of(const Algorithm& algorithm) const noexcept {
   const auto all = all_algorithms();
+  if (algorithm.added != nullptr) {
+    const AddedSpan added = added_algorithms();
+    return all.size() + native_algorithms().size() + board_algorithms().size() +
+           static_cast<std::size_t>(std::find(added.begin(), added.end(), &algorithm) - added.begin());
+  }
   if (algorithm.board != BoardMethod::none)
     return all.size() + native_algorithms().size() +
            static_cast<std::size_t>(&algorithm - board_algorithms().data());

@@ -144,7 +144,9 @@ class Collectives final : public core::Layer {
   const std::shared_ptr<const TuningTable>& no_tuning() const noexcept { return no_tuning_; }
   ChoiceCounts& choices() noexcept { return choices_; }
   Counts& counts() noexcept { return counts_; }
-  static std::size_t index_of(const Algorithm& algorithm) noexcept;
+  /// Those of the program's own.
+  AddedSpan added_algorithms() const noexcept;
+  std::size_t index_of(const Algorithm& algorithm) const noexcept;
   void count(std::size_t algorithm) noexcept { ++counts_.operations, ++uses_[algorithm]; }
   /// The calls of an algorithm. Valid while this lives.
   std::uint64_t& uses_of(std::size_t algorithm) noexcept { return uses_[algorithm]; }

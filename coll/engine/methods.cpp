@@ -46,6 +46,16 @@ bool TeamChoices::rest_fits(const Method& method, const Request& request) const 
          layout_->refusal(needs_of(request, *method.algorithm, rest, temp_at, stage_at)) == nullptr;
 }
 
+/// What is wrong with the steps of this member in a whole piece and in the last one, if the program has made the algorithm.
+std::string TeamChoices::wrong_steps_of(const Method& method) const {
+  std::string wrong = wrong_steps(*method.algorithm, method.run, position_);
+  Shape rest = method.run;
+  rest.bytes = method.piece != 0 ? method.shape.bytes % method.piece : 0;
+  if (method.wide) rest.pitch = rest.bytes;
+  if (wrong.empty() && rest.bytes != 0) wrong = wrong_steps(*method.algorithm, rest, position_);
+  return wrong;
+}
+
 /// Chooses how calls of this shape are carried out.
 Status TeamChoices::choose_into(Method& method, const Shape& asked, const Request& request) noexcept try {
   const Choice choice = chooser_.choose(asked, traits_for(asked), *layout_);
@@ -93,7 +103,14 @@ Status TeamChoices::choose_into(Method& method, const Shape& asked, const Reques
     method.needs = needs_of(request, *method.algorithm, run, method.temp_at, method.stage_at);
     if (layout_->refusal(method.needs) == nullptr && rest_fits(method, request)) break;
   }
-  method.index = Collectives::index_of(*method.algorithm);
+  if (const std::string wrong = wrong_steps_of(method); !wrong.empty()) {
+    state_.log.error(
+        "{} on a team of {} ranks: the program's algorithm {} is wrong: {}; correct its `build` or its "
+        "`needs`",
+        text.view(), ranks_, method.algorithm->name, wrong);
+    return ErrorCode::invalid_argument;
+  }
+  method.index = layer_.index_of(*method.algorithm);
   if (method.piece != 0 && (asked.bytes - 1) / method.piece >= kMostPieces) {
     state_.log.error(
         "{} on a team of {} ranks: it would run in more than {} pieces of {} bytes each: pass fewer bytes, "
@@ -140,11 +157,13 @@ std::uint32_t TeamChoices::hash_of(const Method& method) const {
   return static_cast<std::uint32_t>(hash >> 32) | 1u;
 }
 
-/// The shape by which an algorithm is chosen.
+/// The shape by which an algorithm is chosen. A schedule of the program's need not be the same one for each root either.
 Shape TeamChoices::asked_of(const Request& request) const noexcept {
   Shape asked = request.shape;
   // A schedule that goes by hosts, or by the team's tree, is another one for each root.
-  if (shifts_with_root(asked) && traits_.groups == nullptr && traits_.tree == nullptr) asked.root = 0;
+  if (shifts_with_root(asked) && traits_.groups == nullptr && traits_.tree == nullptr &&
+      traits_.added.empty())
+    asked.root = 0;
   if (request.combiner.wide_element != 0) {
     asked.bytes = asked.bytes / asked.element * request.combiner.wide_element;
     asked.pitch = asked.bytes;

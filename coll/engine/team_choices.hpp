@@ -100,6 +100,7 @@ class TeamChoices {
   // methods.cpp
   Shape asked_of(const Request& request) const noexcept;
   bool rest_fits(const Method& method, const Request& request) const noexcept;
+  std::string wrong_steps_of(const Method& method) const;
   Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
   std::uint32_t hash_of(const Method& method) const;
   // runs.cpp

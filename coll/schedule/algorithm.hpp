@@ -105,6 +105,8 @@ struct Algorithm {
   const Noted* noted = nullptr;  ///< null: its steps cost little as they are
   /// brief_of(step(...)), without what a replay does not ask for. Null: that is what it takes.
   Brief (*brief)(const Shape&, Rank position, std::uint32_t lane, std::uint32_t index) noexcept = nullptr;
+  /// The program's own (added.hpp); null: the library's.
+  const AddedAlgorithm* added = nullptr;
 };
 
 }  // namespace aqueduct::coll

@@ -21,6 +21,14 @@ enum class Addresses : std::uint8_t { single, local, announced };
 
 using Order = aqueduct::ReduceOrder;
 
+struct AddedAlgorithm;
+/// Null: the algorithm is the library's. Two views are equal: whoever compares shapes knows the algorithm.
+struct AddedView {
+  const AddedAlgorithm* of = nullptr;
+
+  friend constexpr bool operator==(const AddedView&, const AddedView&) noexcept { return true; }
+};
+
 /// What one collective operation is to do, the same on all members. A schedule is a pure function of it and of the
 /// member's position.
 ///
@@ -48,6 +56,8 @@ struct Shape {
   GroupsView groups{};
   /// The tree of the team, for an algorithm that goes by it (Algorithm::team_tree); null for the others.
   TeamTreeView team_tree{};
+  /// The algorithm, if the program has added it (added.hpp): its functions find the program's there.
+  AddedView added{};
   /// Members share processors, so what a signal costs them counts, and not how many rounds there are: see Pass.
   bool few_signals = false;
   // How a reduction combines, for a conduit that does so itself. In calls, said only if the team has such a conduit.
@@ -108,9 +118,9 @@ constexpr bool reduces(Operation operation) noexcept {
 
 /// Whether the operation with another root is the same one, with all members shifted. A reduce in team order is not: its
 /// first member is member 0, whoever the root is. Nor is one that goes by hosts, or by
-/// a tree of the team.
+/// a tree of the team, nor by an algorithm of the program's, which promises nothing.
 constexpr bool shifts_with_root(const Shape& shape) noexcept {
-  if (shape.groups.of != nullptr || shape.team_tree.of != nullptr) return false;
+  if (shape.groups.of != nullptr || shape.team_tree.of != nullptr || shape.added.of != nullptr) return false;
   return shape.operation != Operation::reduce || (shape.commutative && shape.order != Order::exact);
 }
 

@@ -70,8 +70,8 @@ Senders::Entry& Senders::of(const Algorithm& algorithm, const Shape& shape) noex
 void Senders::learn(Entry& entry, const Algorithm& algorithm, const Shape& shape) noexcept {
   const Lengths lengths = lengths_of(algorithm, shape);
   const auto same_senders = [&](const Entry& other) {
-    return other.algorithm == &algorithm && other.lengths == lengths.hash.value &&
-           differ_only_in_bytes(other.shape, shape);
+    return algorithm.added == nullptr && other.algorithm == &algorithm &&
+           other.lengths == lengths.hash.value && differ_only_in_bytes(other.shape, shape);
   };
   const auto known = std::find_if(entries_.begin(), entries_.end(), same_senders);
   if (lengths.steps > kMostRead) {

@@ -24,7 +24,8 @@ using Members = std::uint64_t;
 ///
 /// Shapes that differ only in their bytes, and give every lane of every member the same length, must have the same peers
 /// in all steps: bytes decide how many segments there are, not who sends them. So another number of bytes costs P
-/// lengths, not all steps. A test holds all algorithms to it.
+/// lengths, not all steps. A test holds all algorithms to it;
+/// one that the program has added is read again.
 ///
 /// An operation with more than kMostRead steps is not read: it counts as one in which all write to all. It sends so many
 /// messages that a few clears more are nothing beside them.

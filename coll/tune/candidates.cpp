@@ -54,7 +54,8 @@ Candidate Candidates::next() noexcept {
     const Rank ranks = rule.algorithm->hosts ? team_.groups->count() : shape_.ranks;
     return {rule.algorithm, wanted_by(rule, ranks)};
   }
-  for (const auto all = all_algorithms(); radix_ < kRadixesAfterTheTable.size(); ++radix_, algorithm_ = 0) {
+  for (const KnownAlgorithms all(team_.added); radix_ < kRadixesAfterTheTable.size();
+       ++radix_, algorithm_ = 0) {
     while (algorithm_ < all.size()) {
       const Algorithm& algorithm = *all[algorithm_++];
       if (algorithm.operation == shape_.operation && !is_for_settings_alone(algorithm))

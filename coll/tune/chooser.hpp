@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coll/schedule/added.hpp"
 #include "coll/schedule/algorithm.hpp"
 #include "coll/schedule/shape.hpp"
 #include "coll/scratch/layout.hpp"
@@ -42,6 +43,8 @@ struct TeamTraits {
   /// The team's tree, from Team::use_tree or from AQUEDUCT_COLL_TREE. Null if it has none, as where the setting lists the
   /// parents of another number of members.
   const TeamTree* tree = nullptr;
+  /// Algorithms that the program has added. They outlive the job's teams.
+  AddedSpan added{};
   /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.
   Rank block = 1;
 

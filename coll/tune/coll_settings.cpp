@@ -64,11 +64,12 @@ std::string_view take_until(std::string_view& rest, char mark) {
 }
 
 /// `native`: the one that leaves the operation to the team's conduit; null if it cannot be named.
-std::string unknown_algorithm(Operation operation, const Algorithm* native, std::string_view name) {
+std::string unknown_algorithm(Operation operation, const Algorithm* native, AddedSpan added,
+                              std::string_view name) {
   core::NearestName nearest(name);
   nearest.offer("auto");
   std::string names = "auto";
-  for (const Algorithm* const algorithm : all_algorithms()) {
+  for (const Algorithm* const algorithm : KnownAlgorithms(added)) {
     if (algorithm->operation != operation) continue;
     nearest.offer(algorithm->name);
     names += fmt::format(", {}", algorithm->name);
@@ -129,15 +130,15 @@ std::string read_parameter(const Algorithm& algorithm, std::size_t place, std::s
   return {};
 }
 
-ForcedRead read_as(Operation operation, const Algorithm* native, std::string_view value) {
+ForcedRead read_as(Operation operation, const Algorithm* native, std::string_view value, AddedSpan added) {
   ForcedRead out;
   if (value == "auto") return out;
   const bool has_parameters = value.find(':') != std::string_view::npos;
   std::string_view rest = value;
   const std::string_view name = take_until(rest, ':');
-  const Algorithm* const algorithm = find_algorithm(operation, name);
+  const Algorithm* const algorithm = find_algorithm(operation, name, added);
   if (algorithm == nullptr || (algorithm->native && algorithm != native)) {
-    out.problem = unknown_algorithm(operation, native, name);
+    out.problem = unknown_algorithm(operation, native, added, name);
     return out;
   }
   WantedParameters wanted{};
@@ -161,19 +162,19 @@ Operation operation_of(const SettingInfo& info) noexcept {
   return kOperationsWithSettings[i];
 }
 
-ForcedRead read_forced(Operation operation, std::string_view value) {
-  return read_as(operation, native_algorithm(operation), value);
+ForcedRead read_forced(Operation operation, std::string_view value, AddedSpan added) {
+  return read_as(operation, native_algorithm(operation), value, added);
 }
 
-ForcedRead read_setting_of(Operation operation, std::string_view value) {
+ForcedRead read_setting_of(Operation operation, std::string_view value, AddedSpan added) {
   // A conduit does not combine the votes of barriers, so they have no native algorithm.
-  return read_as(carried_out_as(operation), native_algorithm(operation), value);
+  return read_as(carried_out_as(operation), native_algorithm(operation), value, added);
 }
 
-std::string algorithm_objection(const SettingInfo& info, std::string_view value) {
+std::string algorithm_objection(const SettingInfo& info, std::string_view value, AddedSpan added) {
   for (std::size_t i = 0; i < kAlgorithmSettings.size(); ++i) {
     if (kAlgorithmSettings[i].name != info.name) continue;
-    const std::string problem = read_setting_of(kOperationsWithSettings[i], value).problem;
+    const std::string problem = read_setting_of(kOperationsWithSettings[i], value, added).problem;
     return problem.empty() ? problem
                            : fmt::format("{}={}: {}", info.environment, core::quoted(value), problem);
   }
@@ -185,7 +186,9 @@ ForcedAlgorithms forced_algorithms(const Config& config) {
   for (std::size_t i = 0; i < kAlgorithmSettings.size(); ++i) {
     const Operation operation = kOperationsWithSettings[i];
     forced[static_cast<std::size_t>(operation)] =
-        read_setting_of(operation, config.text(kAlgorithmSettings[i].name)).forced;
+        read_setting_of(operation, config.text(kAlgorithmSettings[i].name),
+                        aqueduct::detail::algorithms_of(config.added_algorithms()))
+            .forced;
   }
   return forced;
 }

@@ -2,6 +2,7 @@
 
 #include <aqueduct/config.hpp>
 
+#include "coll/schedule/added.hpp"
 #include "coll/tune/forced.hpp"
 
 #include <span>
@@ -23,7 +24,7 @@ Operation operation_of(const SettingInfo& info) noexcept;
 
 /// What is wrong with a value of one of these settings, with the nearest name; empty if nothing is, or if `info` is
 /// another setting. For SettingCatalog::objection.
-std::string algorithm_objection(const SettingInfo& info, std::string_view value);
+std::string algorithm_objection(const SettingInfo& info, std::string_view value, AddedSpan added = {});
 
 /// What the settings ask for. A wrong value counts as `auto`; no job starts with one.
 ForcedAlgorithms forced_algorithms(const Config& config);
@@ -34,8 +35,8 @@ struct ForcedRead {
   std::string problem;  ///< "there is no such algorithm; it may be …"
 };
 /// `operation`: that of the algorithm.
-ForcedRead read_forced(Operation operation, std::string_view value);
+ForcedRead read_forced(Operation operation, std::string_view value, AddedSpan added = {});
 /// `operation`: that of the calls. Differs from read_forced for barriers, which are carried out as all-reduces.
-ForcedRead read_setting_of(Operation operation, std::string_view value);
+ForcedRead read_setting_of(Operation operation, std::string_view value, AddedSpan added = {});
 
 }  // namespace aqueduct::coll

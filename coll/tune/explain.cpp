@@ -72,7 +72,7 @@ std::string TableChooser::explain(const Asked& asked, const TeamTraits& team,
     if (choice.algorithm->native && team.native != nullptr) text += native_lines(choice, team);
   }
   text += line_of(asked);
-  for (const Algorithm* const algorithm : all_algorithms()) {
+  for (const Algorithm* const algorithm : KnownAlgorithms(team.added)) {
     if (algorithm->operation != shape.operation || algorithm == choice.algorithm) continue;
     const Fit how = fit_with_any(*algorithm, shape, team, scratch);
     const std::string_view reason =

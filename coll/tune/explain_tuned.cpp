@@ -81,7 +81,7 @@ std::string TunedChooser::explain_learned(const Answer& found, const Question& q
   if (found.choice.algorithm->native && team.native != nullptr) text += native_lines(found.choice, team);
   text += fmt::format("  learned while the program ran: {} when it became the best one\n",
                       microseconds(found.learned->picoseconds));
-  for (const Algorithm* const algorithm : all_algorithms()) {
+  for (const Algorithm* const algorithm : KnownAlgorithms(team.added)) {
     if (algorithm->operation != shape.operation || algorithm == found.choice.algorithm) continue;
     const Fit how = fit_with_any(*algorithm, shape, team, scratch);
     text += fmt::format("  not {}: {}\n", algorithm->name,
@@ -129,7 +129,7 @@ std::string TunedChooser::explain(const Question& question, const TeamTraits& te
   text += ranking_lines(found, question);
   text += left_line(question, team, scratch);
   const bool measured = found.ranking->all[found.place].known == Known::measured;
-  for (const Algorithm* const algorithm : all_algorithms()) {
+  for (const Algorithm* const algorithm : KnownAlgorithms(team.added)) {
     if (algorithm->operation != shape.operation || algorithm == found.choice.algorithm) continue;
     const Fit how = fit_with_any(*algorithm, shape, team, scratch);
     std::string reason;

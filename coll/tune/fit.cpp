@@ -36,6 +36,7 @@ Shape with_parameters(const Algorithm& algorithm, const WantedParameters& wanted
   shape.parameters = {};
   shape.groups.of = algorithm.hosts ? team.groups : nullptr;
   shape.team_tree.of = algorithm.team_tree ? team.tree : nullptr;
+  shape.added.of = algorithm.added;
   const bool misses_members =
       (algorithm.hosts && team.groups == nullptr) || (algorithm.team_tree && team.tree == nullptr);
   shape.few_signals = team.few_signals();

@@ -23,14 +23,14 @@ void LearnedDecisions::add(const LearnedDecisions& others) {
   }
 }
 
-std::vector<std::string> LearnedDecisions::save(const std::string& named,
-                                                std::chrono::milliseconds patience) const {
+std::vector<std::string> LearnedDecisions::save(const std::string& named, std::chrono::milliseconds patience,
+                                                AddedSpan added) const {
   std::vector<std::string> problems;
   for (const OfPlace& one : places_) {
     std::vector<Decision> all;
     for (const auto& [key, decision] : one.decisions) all.push_back(decision);
     std::string problem = save_tuning(tuning_file(named, one.place), one.place, all,
-                                      problems.empty() ? patience : std::chrono::milliseconds(0));
+                                      problems.empty() ? patience : std::chrono::milliseconds(0), added);
     if (!problem.empty()) problems.push_back(std::move(problem));
   }
   return problems;

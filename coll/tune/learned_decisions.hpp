@@ -18,8 +18,8 @@ class LearnedDecisions {
   void add(const LearnedDecisions& others);
   /// Adds them to the files that `named` means (AQUEDUCT_COLL_TUNING), each of which is changed once. Waits for the lock of a
   /// file, `patience` at most, but no more after one that could not be changed. Returns what is wrong with those.
-  std::vector<std::string> save(const std::string& named,
-                                std::chrono::milliseconds patience = kLockPatience) const;
+  std::vector<std::string> save(const std::string& named, std::chrono::milliseconds patience = kLockPatience,
+                                AddedSpan added = {}) const;
 
  private:
   struct OfPlace {

@@ -86,7 +86,7 @@ bool is_faster(const Ranked& a, const Ranked& b) noexcept {
 std::vector<Timed> candidates_of(const TuningKey& key, const Shape& shape, const TeamTraits& team,
                                  const ScratchLayout& scratch, bool all) {
   std::vector<Timed> out;
-  for (const Algorithm* const one : all_algorithms()) {
+  for (const Algorithm* const one : KnownAlgorithms(team.added)) {
     if (all || !is_outside_the_model(*one)) add_candidates(*one, key, shape, team, scratch, out);
   }
   if (!all) return out;

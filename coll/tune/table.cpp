@@ -52,7 +52,7 @@ Choice choose_by_table(const Shape& shape, const TeamTraits& team, const Scratch
 /// The names of the algorithms that can do it: "ring, circulant".
 std::string names_that_can(const Shape& shape, const TeamTraits& team, const ScratchLayout& scratch) {
   std::string names;
-  for (const Algorithm* const algorithm : all_algorithms()) {
+  for (const Algorithm* const algorithm : KnownAlgorithms(team.added)) {
     if (algorithm->operation != shape.operation) continue;
     if (fit_with_any(*algorithm, shape, team, scratch).refusal != nullptr) continue;
     if (!names.empty()) names += ", ";

@@ -31,7 +31,7 @@ std::string tuning_file(const std::string& named, const TuningPlace& place) {
   return fmt::format("{}{}tuning-{}-{:08x}.json", named, named.back() == '/' ? "" : "/", conduit, number);
 }
 
-TuningRead load_tuning(const std::string& named, const TuningPlace& place) {
+TuningRead load_tuning(const std::string& named, const TuningPlace& place, AddedSpan added) {
   const std::string file = tuning_file(named, place);
   TuningRead none;
   std::error_code error;
@@ -52,7 +52,7 @@ TuningRead load_tuning(const std::string& named, const TuningPlace& place) {
     none.problem = fmt::format("it has more than {} bytes; tune again with `aqtune`", kMostTuningText);
     return none;
   }
-  return read_tuning(text, place);
+  return read_tuning(text, place, added);
 }
 
 }  // namespace aqueduct::coll

@@ -44,8 +44,8 @@ struct TuningRead {
   std::string problem;  ///< empty; or why the file cannot be used, and what to do
 };
 
-/// Reads the text of a file.
-TuningRead read_tuning(std::string_view text, const TuningPlace& place);
+/// Reads the text of a file. It may name algorithms of the library, and those that the program has added.
+TuningRead read_tuning(std::string_view text, const TuningPlace& place, AddedSpan added = {});
 /// The text of a file.
 std::string tuning_text_by_network(const TuningPlace& place, const DecisionsByNetwork& decisions);
 /// The same, if all decisions are of the place's network.
@@ -59,16 +59,16 @@ std::string machine_kind();
 std::string tuning_file(const std::string& named, const TuningPlace& place);
 
 /// The same, from a file. A file that does not exist has no decisions, and no problem if `named` is a folder.
-TuningRead load_tuning(const std::string& named, const TuningPlace& place);
+TuningRead load_tuning(const std::string& named, const TuningPlace& place, AddedSpan added = {});
 /// Adds decisions to a file, or makes it. One writer at a time changes it, under a lock on FILE.lock; readers see the old
 /// file or the new one. Who finds the lock taken waits, `patience` at most. Returns what is wrong, or an empty string; the
 /// file is as it was then.
 std::string save_tuning(const std::string& file, const TuningPlace& place,
                         std::span<const Decision> decisions,
-                        std::chrono::milliseconds patience = kLockPatience);
+                        std::chrono::milliseconds patience = kLockPatience, AddedSpan added = {});
 /// What would keep save_tuning from changing the file; empty: nothing does. For those who measure for long before they save.
 /// Makes the folder and the lock.
 std::string why_not_saved(const std::string& file, const TuningPlace& place,
-                          std::chrono::milliseconds patience);
+                          std::chrono::milliseconds patience, AddedSpan added = {});
 
 }  // namespace aqueduct::coll

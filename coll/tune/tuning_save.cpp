@@ -127,7 +127,8 @@ struct HeldFile {
   std::string problem;  ///< empty; or why it cannot be changed
 };
 
-HeldFile hold(const std::string& file, const TuningPlace& place, std::chrono::milliseconds patience) {
+HeldFile hold(const std::string& file, const TuningPlace& place, std::chrono::milliseconds patience,
+              AddedSpan added) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
@@ -150,13 +151,13 @@ HeldFile hold(const std::string& file, const TuningPlace& place, std::chrono::mi
   if (error)
     return refuse(fmt::format("{} is not changed: it cannot be looked at: {}", file, error.message()));
   if (!exists) return held;
-  TuningRead old = load_tuning(file, place);
+  TuningRead old = load_tuning(file, place, added);
   if (!old.problem.empty())
     return refuse(fmt::format("{} is not changed: {}. Remove it, or name another file", file, old.problem));
   if (old.unknown != 0)
     return refuse(fmt::format(
-        "{} is not changed: {} of its entries are damaged, or of a later version of this library. Remove it, "
-        "or name another file",
+        "{} is not changed: {} of its entries are damaged, of a later version of this library, or of "
+        "algorithms that another program has added. Remove it, or name another file",
         file, old.unknown));
   held.decisions = std::move(old.by_network);
   return held;
@@ -165,8 +166,9 @@ HeldFile hold(const std::string& file, const TuningPlace& place, std::chrono::mi
 }  // namespace
 
 std::string save_tuning(const std::string& file, const TuningPlace& place,
-                        std::span<const Decision> decisions, std::chrono::milliseconds patience) {
-  HeldFile held = hold(file, place, patience);
+                        std::span<const Decision> decisions, std::chrono::milliseconds patience,
+                        AddedSpan added) {
+  HeldFile held = hold(file, place, patience, added);
   if (!held.problem.empty()) return std::move(held.problem);
   std::vector<Decision>& ours = held.decisions[place.network];
   ours.insert(ours.end(), decisions.begin(), decisions.end());
@@ -179,8 +181,8 @@ std::string save_tuning(const std::string& file, const TuningPlace& place,
 }
 
 std::string why_not_saved(const std::string& file, const TuningPlace& place,
-                          std::chrono::milliseconds patience) {
-  HeldFile held = hold(file, place, patience);
+                          std::chrono::milliseconds patience, AddedSpan added) {
+  HeldFile held = hold(file, place, patience, added);
   if (!held.problem.empty()) return std::move(held.problem);
   NewFile fresh = make_beside(file);
   if (!fresh.problem.empty()) return std::move(fresh.problem);

@@ -42,9 +42,10 @@ class TuningTable {
   /// count as much as twice as many members, or as twice as many members on a host, and no further than four classes. Null: there is none.
   const Decision* find(const TuningKey& key) const noexcept;
 
-  /// The table as words, and back. Empty: they are not those of a table.
+  /// The table as words, and back. Empty: they are not those of a table, or name an algorithm that is neither the library's nor
+  /// added.
   std::vector<std::uint64_t> words() const;
-  static std::optional<TuningTable> from(std::span<const std::uint64_t> words);
+  static std::optional<TuningTable> from(std::span<const std::uint64_t> words, AddedSpan added = {});
   /// A number of the words: equal tables have equal ones, different tables different ones in all probability.
   std::uint64_t hash() const noexcept { return hash_; }
 

@@ -62,7 +62,7 @@ std::string line_of(const Decision& one, const std::string& network) {
 /// Reads the members of an entry. `ok` says afterwards whether all were there and made sense.
 class EntryReader {
  public:
-  explicit EntryReader(const Json& entry) noexcept : entry_(entry) {}
+  EntryReader(const Json& entry, AddedSpan added) noexcept : entry_(entry), added_(added) {}
   bool ok = true;
 
   std::string_view text(const char* name) {
@@ -105,7 +105,7 @@ class EntryReader {
     return Operation::barrier;
   }
   Timed timed(Operation operation, const char* algorithm, const char* time) {
-    const ForcedRead read = read_setting_of(operation, text(algorithm));
+    const ForcedRead read = read_setting_of(operation, text(algorithm), added_);
     if (read.forced.algorithm == nullptr || !read.problem.empty()) ok = false;
     return {read.forced.algorithm, read.forced.wanted, number(time, 0, std::uint64_t{1} << 53)};
   }
@@ -113,10 +113,11 @@ class EntryReader {
 
  private:
   const Json& entry_;
+  AddedSpan added_;
 };
 
-std::optional<Decision> read_entry(const Json& entry, std::string& network) {
-  EntryReader in(entry);
+std::optional<Decision> read_entry(const Json& entry, AddedSpan added, std::string& network) {
+  EntryReader in(entry, added);
   if (in.has("network")) network = in.text("network");
   Decision out;
   TuningKey& key = out.key;
@@ -172,7 +173,7 @@ std::string tuning_text_by_network(const TuningPlace& place, const DecisionsByNe
   return text + "\n  ]\n}\n";
 }
 
-TuningRead read_tuning(std::string_view text, const TuningPlace& place) {
+TuningRead read_tuning(std::string_view text, const TuningPlace& place, AddedSpan added) {
   TuningRead read;
   const core::JsonRead json = core::read_json(text);
   const auto refuse = [&](std::string why) {
@@ -204,7 +205,7 @@ TuningRead read_tuning(std::string_view text, const TuningPlace& place) {
     return refuse(fmt::format("it is damaged ('decisions' is no list); {}", kAgain));
   for (const Json& entry : list->items) {
     std::string network;
-    if (const auto decision = read_entry(entry, network))
+    if (const auto decision = read_entry(entry, added, network))
       read.by_network[network].push_back(*decision);
     else
       ++read.unknown;

@@ -21,11 +21,11 @@ std::uint64_t number_of(const Algorithm* algorithm) noexcept {
   return number | 1;
 }
 
-const Algorithm* algorithm_numbered(Operation operation, std::uint64_t number) noexcept {
+const Algorithm* algorithm_numbered(Operation operation, std::uint64_t number, AddedSpan added) noexcept {
   const auto is_it = [&](const Algorithm& one) {
     return one.operation == operation && number_of(&one) == number;
   };
-  for (const Algorithm* const one : all_algorithms()) {
+  for (const Algorithm* const one : KnownAlgorithms(added)) {
     if (is_it(*one)) return one;
   }
   for (const Algorithm& one : board_algorithms()) {
@@ -78,7 +78,7 @@ class WordWriter {
 
 class WordReader {
  public:
-  explicit WordReader(std::span<const std::uint64_t> in) noexcept : in_(in) {}
+  WordReader(std::span<const std::uint64_t> in, AddedSpan added) noexcept : in_(in), added_(added) {}
   bool ok() const noexcept { return ok_; }
   bool at_end() const noexcept { return in_.empty(); }
   void fail() noexcept { ok_ = false; }
@@ -123,7 +123,7 @@ class WordReader {
   Timed timed(Operation operation) noexcept {
     Timed one;
     const std::uint64_t number = word();
-    one.algorithm = algorithm_numbered(carried_out_as(operation), number);
+    one.algorithm = algorithm_numbered(carried_out_as(operation), number, added_);
     if (number != 0 && one.algorithm == nullptr) ok_ = false;
     const std::uint64_t wanted = word();
     one.wanted = {static_cast<std::uint32_t>(wanted), static_cast<std::uint32_t>(wanted >> 32),
@@ -168,6 +168,7 @@ class WordReader {
   }
 
   std::span<const std::uint64_t> in_;
+  AddedSpan added_;
   bool ok_ = true;
 };
 
@@ -184,8 +185,8 @@ std::vector<std::uint64_t> TuningTable::words() const {
   return out;
 }
 
-std::optional<TuningTable> TuningTable::from(std::span<const std::uint64_t> words) {
-  WordReader reader(words);
+std::optional<TuningTable> TuningTable::from(std::span<const std::uint64_t> words, AddedSpan added) {
+  WordReader reader(words, added);
   if (reader.word() != kForm) return std::nullopt;
   Models models;
   models.host = reader.model();

@@ -5,6 +5,7 @@
 #endif
 
 // The whole public interface.
+#include <aqueduct/algorithm.hpp>
 #include <aqueduct/am.hpp>
 #include <aqueduct/am_prepared.hpp>
 #include <aqueduct/am_raw.hpp>

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,9 +13,12 @@
 
 namespace aqueduct {
 
+struct CollectiveAlgorithm;
+
 namespace detail {
+class AddedAlgorithms;
 class SettingCatalog;
-}
+}  // namespace detail
 
 /// How the text of a setting is parsed.
 enum class SettingType : std::uint8_t {
@@ -52,7 +56,7 @@ struct SettingProblem {
   std::string text;
 };
 
-/// Every setting with its value and origin. Copies are independent.
+/// Every setting with its value and origin, and the algorithms that the program adds. Copies are independent.
 ///
 /// Errors: reading settings does not fail. Mistakes are collected in `problems()`, and Job::start rejects a Config that
 ///         has any.
@@ -73,6 +77,14 @@ class Config {
   /// Sets AQUEDUCT_THREADS: which threads may use an endpoint.
   Status set(Threads threads) { return set("threads", to_string(threads)); }
 
+  /// Adds an algorithm for a collective operation (algorithm.hpp) to those of the library, for the jobs that start with this
+  /// Config: settings may name it, also those that were set before, searches try it, and files of decisions keep what they find. It
+  /// is chosen only where one of these says so, or a model finds it to be the fastest.
+  ///
+  /// All ranks of a job add the same ones, in the same order: a job whose ranks differ is refused.
+  /// Errors: bad_setting; also kept in `problems()`, in words. Some small calls of the algorithm are looked at here.
+  Status add_algorithm(const CollectiveAlgorithm& algorithm);
+
   std::span<const SettingInfo> settings() const noexcept;
   const std::vector<SettingProblem>& problems() const noexcept { return problems_; }
 
@@ -82,6 +94,8 @@ class Config {
   std::int64_t nanoseconds(std::string_view name) const;
   bool flag(std::string_view name) const;
   SettingOrigin origin(std::string_view name) const;
+  /// Null: none were added.
+  const detail::AddedAlgorithms* added_algorithms() const noexcept { return algorithms_.get(); }
 
  private:
   struct Value {
@@ -95,6 +109,9 @@ class Config {
 
   std::map<std::string, Value, std::less<>> values_;
   std::vector<SettingProblem> problems_;
+  /// Values that were refused: they may name an algorithm that is yet to be added. [variable]
+  std::map<std::string, Value, std::less<>> refused_;
+  std::shared_ptr<const detail::AddedAlgorithms> algorithms_;
   const detail::SettingCatalog* catalog_;  // never null
 };
 

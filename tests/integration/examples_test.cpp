@@ -144,6 +144,14 @@ TEST_P(Examples, KmeansEqualsTheSerialResult) {
   }
 }
 
+TEST_P(Examples, OwnBroadcastIsRightByTheRulesByASettingAndAfterTuning) {
+  for (const std::string setting : {"", " -e AQUEDUCT_COLL_BROADCAST=greedy-tree:delay=3"}) {
+    const ExampleAnswer answer = run(GetParam().options + setting, "own_broadcast --milliseconds 20");
+    ASSERT_EQ(answer.status, 0) << answer.text;
+    EXPECT_THAT(answer.text, HasSubstr("own_broadcast: all words are right\n"));
+  }
+}
+
 /// Not multiples of the ranks; fewer lines than ranks; lengths that are prime, or have all kinds of factors.
 const std::string kFftSizes[] = {"24 20", "5 9", "1 60", "31 1", "1", "30 49", "150 200"};
 
@@ -239,7 +247,7 @@ TEST(ExamplesAlone, RunWithoutALauncher) {
   for (const std::string name :
        {"hello", "heat2d --size 32", "gups --log2-words 12", "ring_am --laps 3", "pointer_chase --nodes 20",
         "halo3d --cells 8", "coroutine_gets --tasks 50", "kmeans --points 300", "transpose_fft --size 20",
-        "sample_sort --keys 300"}) {
+        "sample_sort --keys 300", "own_broadcast --milliseconds 5"}) {
     for (const std::string endpoints : {"1", "3"}) {
       const ExampleAnswer answer =
           shell("AQUEDUCT_ENDPOINTS=" + endpoints + " timeout -k 5 60 " + program(name));

@@ -293,6 +293,7 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
                    const std::function<void(const Case&)>& visit) {
   Case made;
   made.algorithm = &algorithm;
+  made.shape.added.of = algorithm.added;
   if (algorithm.team_tree) {
     for (const coll::TreeRecipe& recipe : recipes_of(grid.ranks, grid)) {
       made.tree = std::make_shared<const coll::TeamTree>(recipe.tree(grid.ranks, nullptr));

@@ -5,6 +5,7 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/tune/barrier_shape.hpp"
 #include "coll/tune/coll_settings.hpp"
+#include "examples/own_broadcast/greedy_tree.hpp"
 #include "runtime/layers.hpp"
 #include "runtime/start.hpp"
 
@@ -139,6 +140,18 @@ TEST(Meet, ComparesEachSettingThatMustAgreeAndNoOther) {
   for (const char* name :
        {"conduit", "near", "segments", "credits", "atomics", "coll_counters", "coll_scratch"})
     EXPECT_TRUE(compared.contains(name)) << name << " must be equal on all ranks";
+}
+
+// A rank without it would wait for messages that the others do not send.
+TEST(Meet, RefusesRanksThatAddOtherAlgorithms) {
+  Config other;
+  ASSERT_TRUE(other.add_algorithm(example::greedy_tree()));
+  const Outcome outcome = meet_one_that_says(introduction_of(other));
+  EXPECT_EQ(outcome.status.code(), ErrorCode::bad_setting);
+  EXPECT_THAT(outcome.said,
+              HasSubstr("process 1 has other settings than this one: algorithms that the program adds "
+                        "(Config::add_algorithm): broadcast greedy-tree (delay 1 to 64, usually 4), steps "));
+  EXPECT_THAT(outcome.said, HasSubstr(", here none. "));
 }
 
 TEST(Meet, ShowsWhereLongValuesDiffer) {
