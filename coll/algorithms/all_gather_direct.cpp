@@ -6,7 +6,8 @@ namespace aqueduct::coll {
 
 // Every member puts its block into the output of every other, beginning with its successor so that no member is written
 // to by all at once. One message deep, nothing is forwarded or copied: few members, or long blocks. With Sync::mine each
-// member first tells all others that it has called.
+// member first tells all others that it has called: P (P - 1) signals. `behind-barrier` has ceil(log2 P) P in their place, but
+// nobody begins before all have called.
 
 namespace {
 
@@ -62,6 +63,20 @@ const Algorithm kAllGatherDirect{
     .parameters = {},
     .direct = true,
     .refusal = no_refusal,
+    .needs = all_gather_direct_needs,
+    .lanes = one_lane,
+    .length = all_gather_direct_length,
+    .step = all_gather_direct_step,
+    .cost = all_gather_direct_cost,
+};
+
+const Algorithm kAllGatherBehindBarrier{
+    .name = "behind-barrier",
+    .operation = Operation::all_gather,
+    .parameters = {},
+    .direct = true,
+    .behind_barrier = true,
+    .refusal = refusal_of_unknown_places,
     .needs = all_gather_direct_needs,
     .lanes = one_lane,
     .length = all_gather_direct_length,

@@ -6,7 +6,7 @@ namespace aqueduct::coll {
 
 // Every member puts each block into the output of its member, beginning with its successor, so that no member is written
 // to by all at once. One message deep, nothing is forwarded. With Sync::mine each member first tells all others that it
-// has called.
+// has called, or `behind-barrier` has a barrier, as in an all-gather.
 
 namespace {
 
@@ -61,6 +61,20 @@ const Algorithm kAllToAllDirect{
     .parameters = {},
     .direct = true,
     .refusal = no_refusal,
+    .needs = all_to_all_direct_needs,
+    .lanes = one_lane,
+    .length = all_to_all_direct_length,
+    .step = all_to_all_direct_step,
+    .cost = all_to_all_direct_cost,
+};
+
+const Algorithm kAllToAllBehindBarrier{
+    .name = "behind-barrier",
+    .operation = Operation::all_to_all,
+    .parameters = {},
+    .direct = true,
+    .behind_barrier = true,
+    .refusal = refusal_of_unknown_places,
     .needs = all_to_all_direct_needs,
     .lanes = one_lane,
     .length = all_to_all_direct_length,

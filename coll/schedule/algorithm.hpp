@@ -82,6 +82,9 @@ struct Algorithm {
   std::span<const Parameter> parameters;
   /// Members write to the outputs of peers. With Addresses::local these are announced first (announced.hpp).
   bool direct = false;
+  /// Calls with Sync::mine at the beginning go as with Sync::all (fit.hpp): a barrier, or a tree of signals, in place of a flag
+  /// from each peer that lends its buffer.
+  bool behind_barrier = false;
   /// It goes by the groups of members that share a host (Shape::groups): a team without refuses it.
   bool hosts = false;
   /// It goes by the tree of the team (Shape::team_tree): a team without refuses it. Only a setting chooses it.

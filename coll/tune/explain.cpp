@@ -4,6 +4,7 @@
 #include "coll/schedule/schedule.hpp"
 #include "coll/tune/board_choice.hpp"
 #include "coll/tune/candidates.hpp"
+#include "coll/tune/explain_sync.hpp"
 #include "coll/tune/native_choice.hpp"
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/table.hpp"
@@ -32,6 +33,7 @@ std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, std
       "; each needs {} bytes of scratch, {} of temporary memory and {} counters; a bank has "
       "{} bytes and {} counters\n",
       needs.scratch, needs.temp, needs.counters, scratch.sizes().bytes, scratch.sizes().counters);
+  text += sync_line(*choice.algorithm, choice.shape);
   if (Announced::needed(*choice.algorithm, choice.shape))
     text +=
         "  members announce where their blocks are to be put: in the output, if it is in a segment of all "

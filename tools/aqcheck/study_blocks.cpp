@@ -123,6 +123,7 @@ constexpr std::array kBlocks{
     StudyEntry{Operation::all_gather, "doubling", logarithmic, kSame},
     StudyEntry{Operation::all_gather, "neighbours", by_neighbours, kSame},
     StudyEntry{Operation::all_gather, "get", all_gather_get, kSame},
+    StudyEntry{Operation::all_gather, "behind-barrier", to_everybody_direct, kReadiness},
     StudyEntry{Operation::all_to_all, "direct", to_everybody_direct, kReadiness},
     StudyEntry{Operation::all_to_all, "bruck", all_to_all_bruck,
                "a shorter last run of blocks is a put of its own; few digits are used in the last round, and "
@@ -130,6 +131,7 @@ constexpr std::array kBlocks{
     StudyEntry{Operation::all_to_all, "pairwise", by_windows, kSame},
     StudyEntry{Operation::all_to_all, "windowed", exchange_windowed, kReadiness},
     StudyEntry{Operation::all_to_all, "get", all_to_all_get, kSame},
+    StudyEntry{Operation::all_to_all, "behind-barrier", to_everybody_direct, kReadiness},
     StudyEntry{Operation::permute, "slots", permuted, kSame},
     StudyEntry{Operation::scatter_v, "slots", to_each_other, kSame},
     StudyEntry{Operation::gather_v, "slots", to_each_other, kSame},
