@@ -52,6 +52,11 @@ constexpr std::array kCoreSettings{
     text("network_profile", "AQUEDUCT_NETWORK_PROFILE", "",
          "A file that `aqperf calibrate` has written, or a folder of them: what Endpoint::network_model "
          "says."),
+    // May differ: a program that cuts a range tells nobody into which pieces.
+    SettingInfo{"piece_bytes_host", "AQUEDUCT_PIECE_BYTES_HOST", SettingType::bytes, "bytes", "0",
+                "What piece_sizes says of ranks of this host; 0: by what messages cost.", 0, 1 << 30},
+    SettingInfo{"piece_bytes_network", "AQUEDUCT_PIECE_BYTES_NETWORK", SettingType::bytes, "bytes", "0",
+                "What piece_sizes says of ranks of other hosts; 0: by what messages cost.", 0, 1 << 30},
     choice("log", "AQUEDUCT_LOG", "warn", "debug|info|warn|error|off",
            "The least important kind of message that is written to standard error."),
 };

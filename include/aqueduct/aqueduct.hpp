@@ -25,6 +25,7 @@
 #include <aqueduct/job.hpp>
 #include <aqueduct/mapped.hpp>
 #include <aqueduct/order.hpp>
+#include <aqueduct/piece_sizes.hpp>
 #include <aqueduct/rank.hpp>
 #include <aqueduct/rank_list.hpp>
 #include <aqueduct/rma.hpp>

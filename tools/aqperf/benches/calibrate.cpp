@@ -1,3 +1,5 @@
+#include <aqueduct/piece_sizes.hpp>
+
 #include "core/network_profile.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/calibrate/calibration.hpp"
@@ -66,6 +68,11 @@ void calibrate_network(Session& session, Reporter&) {
   fmt::print("  injection depth {}, inline limit {}, peak bandwidth from {} bytes, rendezvous from {}\n",
              found.model.injection_depth, found.model.inline_limit, found.model.peak_bytes,
              found.model.rendezvous_limit == 0 ? "no size" : std::to_string(found.model.rendezvous_limit));
+  for (const PieceSizes::Range& range : piece_sizes(found.model).ranges) {
+    if (range.verdict != PieceSizes::Verdict::fair)
+      fmt::print("  pieces of {} to {} bytes are {}\n", range.from, range.to,
+                 range.verdict == PieceSizes::Verdict::good ? "good" : "bad");
+  }
   fmt::print("  copy {} fs a byte, sum {} fs a byte\n", found.model.copy_femtoseconds_per_byte,
              found.model.reduce_femtoseconds_per_byte);
 }

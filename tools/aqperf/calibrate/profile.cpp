@@ -1,3 +1,5 @@
+#include <aqueduct/piece_sizes.hpp>
+
 #include "core/network_profile.hpp"
 #include "tools/aqperf/calibrate/calibration.hpp"
 
@@ -22,6 +24,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// Ranges of sizes, [[from, to], …].
+ordered_json ranges_of(const PieceSizes& sizes, PieceSizes::Verdict verdict) {
+  ordered_json list = ordered_json::array();
+  for (const PieceSizes::Range& range : sizes.ranges) {
+    if (range.verdict == verdict) list.push_back({range.from, range.to});
+  }
+  return list;
+}
+
 ordered_json level_as_json(const Calibration& calibration) {
   const NetworkModel& model = calibration.model;
   ordered_json level;
@@ -41,6 +52,10 @@ ordered_json level_as_json(const Calibration& calibration) {
                               {"femtoseconds_per_byte", cost.femtoseconds_per_byte},
                               {"interval_ps", cost.interval.count()}});
   }
+  // For people: a reader computes them from the costs.
+  const PieceSizes sizes = piece_sizes(model);
+  level["good_sizes"] = ranges_of(sizes, PieceSizes::Verdict::good);
+  level["bad_sizes"] = ranges_of(sizes, PieceSizes::Verdict::bad);
   return level;
 }
 
