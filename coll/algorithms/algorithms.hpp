@@ -114,6 +114,8 @@ const Algorithm* find_algorithm(Operation operation, std::string_view name, Adde
 class KnownAlgorithms {
  public:
   explicit KnownAlgorithms(AddedSpan added) noexcept : added_(added) {}
+  explicit KnownAlgorithms(const aqueduct::detail::AddedAlgorithms* added) noexcept
+      : added_(aqueduct::detail::algorithms_of(added)) {}
 
   std::size_t size() const noexcept { return all_.size() + added_.size(); }
   const Algorithm* operator[](std::size_t i) const noexcept {

@@ -162,7 +162,7 @@ Shape TeamChoices::asked_of(const Request& request) const noexcept {
   Shape asked = request.shape;
   // A schedule that goes by hosts, or by the team's tree, is another one for each root.
   if (shifts_with_root(asked) && traits_.groups == nullptr && traits_.tree == nullptr &&
-      traits_.added.empty())
+      traits_.added == nullptr)
     asked.root = 0;
   if (request.combiner.wide_element != 0) {
     asked.bytes = asked.bytes / asked.element * request.combiner.wide_element;

@@ -48,7 +48,7 @@ TeamChoices::TeamChoices(Collectives& all, TeamState& team)
       position_(team.index),
       traits_(traits_of(team.endpoint, team)),
       chooser_(all.rules(), all.tuning(), &all.choices()) {
-  traits_.added = all.added_algorithms();
+  traits_.added = team.endpoint.config.added_algorithms();
   if (!traits_.one_host) {
     groups_ = std::make_unique<Groups>(ranks_,
                                        [&](Rank position) { return state_.host_of[team.members[position]]; });

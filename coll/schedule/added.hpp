@@ -52,7 +52,7 @@ class AddedAlgorithms {
   std::vector<const coll::Algorithm*> algorithms_;
 };
 
-/// Those of a Config. They live as long as it, or a copy of it, does.
+/// Null: none. They live as long as it, or a copy of it, does.
 inline coll::AddedSpan algorithms_of(const AddedAlgorithms* added) noexcept {
   return added != nullptr ? added->algorithms() : coll::AddedSpan{};
 }

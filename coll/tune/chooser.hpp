@@ -31,22 +31,22 @@ struct TeamTraits {
   bool mapped = true;    ///< and reach each other's memory without a network
   bool sockets =
       false;  ///< and not mapped: processors move the bytes, at least those of one of the job's ranks
+  bool crowded = false;  ///< a member's host has more of the job's ranks than processors
   /// The most bytes of one put or get that each conduit of each rank of the job can do.
   std::uint64_t most_transfer = ~std::uint64_t{0};
   /// The collective operations of its conduit; null: all members do without. Its answers are the same on all members.
   const core::NativeTeam* native = nullptr;
   BoardRoom board{};        ///< what each member has of the team's board; no slots: the team has none
   MemoryDomains domains{};  ///< filled in for shapes for which it matters: depends_on_domains
-  bool crowded = false;     ///< a member's host has more of the job's ranks than processors
+  /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.
+  Rank block = 1;
   /// The members by hosts; null: they are on one host, or each on its own.
   const Groups* groups = nullptr;
   /// The team's tree, from Team::use_tree or from AQUEDUCT_COLL_TREE. Null if it has none, as where the setting lists the
   /// parents of another number of members.
   const TeamTree* tree = nullptr;
-  /// Algorithms that the program has added. They outlive the job's teams.
-  AddedSpan added{};
-  /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.
-  Rank block = 1;
+  /// Algorithms that the program has added; null: none. They outlive the job's teams.
+  const aqueduct::detail::AddedAlgorithms* added = nullptr;
 
   /// Shape::few_signals of the team's calls.
   bool few_signals() const noexcept { return one_host && crowded; }

@@ -117,5 +117,24 @@ TEST_F(Plugins, NamedByTheirPathHaveTheirSettingsToo) {
   }
 }
 
+// aqcheck follows the bytes of a program's own algorithms too.
+TEST_F(Plugins, OfAlgorithmsAreChecked) {
+  const std::string of = "aqcheck --ranks 2:5 --plugin " AQUEDUCT_TEST_PLUGINS "/algorithms.so";
+  const Answer good = run(of + " --algorithm greedy-tree");
+  EXPECT_EQ(good.status, 0) << good.text;
+  EXPECT_THAT(good.text, AllOf(HasSubstr("broadcast greedy-tree"), HasSubstr("right")));
+  const Answer both = run(of);
+  EXPECT_EQ(both.status, 1) << both.text;
+  EXPECT_THAT(both.text,
+              AllOf(HasSubstr("broadcast hasty"), HasSubstr("WRONG"), HasSubstr("counterexample: ")));
+  const Answer none = run("aqcheck --plugin " + (folder_ / "bare.so").string());
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.text,
+              HasSubstr("has no function `extern \"C\" void aqueduct_algorithms(aqueduct::Config&)`"));
+  const Answer garbage = run("aqcheck --plugin " + (folder_ / "garbage.so").string());
+  EXPECT_EQ(garbage.status, 2);
+  EXPECT_THAT(garbage.text, HasSubstr("cannot be loaded"));
+}
+
 }  // namespace
 }  // namespace aqueduct

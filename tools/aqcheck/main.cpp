@@ -2,6 +2,7 @@
 #include "tools/aqcheck/grid.hpp"
 #include "tools/aqcheck/large.hpp"
 #include "tools/aqcheck/mutations.hpp"
+#include "tools/aqcheck/plugin.hpp"
 #include "tools/aqcheck/scratch_command.hpp"
 #include "tools/given_value.hpp"
 #include "tools/standard_output.hpp"
@@ -16,6 +17,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -30,6 +32,7 @@ struct Options {
   Rank least = 1;
   Rank most = 17;
   std::string algorithm;
+  std::string plugin;  ///< a shared object whose algorithms are checked, in place of the library's
   bool all_roots = false;
   bool large = false;
   std::uint32_t share = 1;
@@ -97,10 +100,20 @@ void print(const coll::Algorithm& algorithm, const Outcome& outcome, double seco
 }
 
 int run(const Options& options) {
+  Config config;
+  std::span<const coll::Algorithm* const> all = coll::all_algorithms();
+  if (!options.plugin.empty()) {
+    const std::string problem = add_algorithms_of(options.plugin, config);
+    if (!problem.empty()) {
+      fmt::print(stderr, "aqcheck: --plugin: {}\n", problem);
+      return 2;
+    }
+    all = detail::algorithms_of(config.added_algorithms());
+  }
   bool found = false;
   bool wrong = false;
   std::uint64_t cases = 0;
-  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+  for (const coll::Algorithm* const algorithm : all) {
     if (!options.algorithm.empty() && options.algorithm != algorithm->name) continue;
     found = true;
     const auto begin = std::chrono::steady_clock::now();
@@ -112,7 +125,7 @@ int run(const Options& options) {
   }
   if (!found) {
     std::string names;
-    for (const coll::Algorithm* const algorithm : coll::all_algorithms())
+    for (const coll::Algorithm* const algorithm : all)
       names += fmt::format("{}{}", names.empty() ? "" : ", ", algorithm->name);
     fmt::print(stderr, "aqcheck: there is no algorithm '{}'. There are: {}\n", options.algorithm, names);
     return 2;
@@ -166,6 +179,13 @@ static int run_tool(int argc, char** argv) {
                                 ->default_str("1:17");
   app.add_option("--algorithm", options.algorithm, "only the algorithms of this name")
       ->check(aqueduct::tools::given_value());
+  auto* const plugin =
+      app.add_option(
+             "--plugin", options.plugin,
+             "the algorithms of a program, in place of the library's: a shared object with the function\n"
+             "extern \"C\" void aqueduct_algorithms(aqueduct::Config&)")
+          ->type_name("FILE")
+          ->check(aqueduct::tools::given_value());
   app.add_flag("--all-roots", options.all_roots,
                "every root; otherwise root 0 stands for all roots of a broadcast, and four roots for those "
                "of the others");
@@ -182,6 +202,7 @@ static int run_tool(int argc, char** argv) {
          "pairs of operations in one team's scratch with a late member, in teams of 2:5; with --mutations, "
          "mistakes in the protocol of scratch, in the largest of the teams")
       ->excludes("--algorithm")
+      ->excludes(plugin)
       ->excludes("--all-roots")
       ->excludes("--large");
   app.add_option("--share", options.share, "checks one case in N, chosen by chance")

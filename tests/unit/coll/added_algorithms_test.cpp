@@ -4,8 +4,10 @@
 #include <aqueduct/tune.hpp>
 
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/scratch/banks.hpp"
 #include "coll/tune/adding.hpp"
 #include "coll/tune/coll_settings.hpp"
+#include "coll/tune/ranking.hpp"
 #include "coll/tune/tuning_file.hpp"
 #include "conduits/sim/sim_network.hpp"
 #include "examples/own_broadcast/greedy_tree.hpp"
@@ -285,6 +287,24 @@ TEST(AddedAlgorithms, AreLeftOutWhereAFileNamesThemAndTheProgramDoesNot) {
   EXPECT_EQ(without.problem, "");
   EXPECT_TRUE(without.decisions.empty());
   EXPECT_EQ(without.unknown, 1u);
+}
+
+// What searches and teams that learn choose from: the usual delay, and powers of two up to the number of members.
+TEST(AddedAlgorithms, TakePartInSearchesWithTheirParameters) {
+  const auto added = std::make_shared<const AddedAlgorithm>(greedy_tree());
+  aqueduct::detail::AddedAlgorithms list;
+  list.add(added);
+  Shape shape;
+  shape.operation = Operation::broadcast;
+  shape.ranks = kRanks;
+  shape.bytes = shape.pitch = 8;
+  TeamTraits team{.ranks = kRanks, .one_host = true, .mapped = false};
+  team.added = &list;
+  std::vector<std::uint32_t> delays;
+  for (const Timed& one : candidates_of(key_of(shape, team), team, ScratchLayout({}, kRanks), false)) {
+    if (one.algorithm == &added->algorithm) delays.push_back(one.wanted[0]);
+  }
+  EXPECT_THAT(delays, testing::ElementsAre(0, 1, 2, 8, 16));
 }
 
 // Right in the small calls that are looked at, and wrong in a larger one: all members get the error, and the team goes on.

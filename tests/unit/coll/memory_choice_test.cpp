@@ -193,7 +193,7 @@ std::uint64_t digest_of_one_domain() {
               for (const bool ordered : {false, true}) {
                 Shape shape = board_shape(operation, ranks, size, sync);
                 shape.commutative = !ordered;
-                const TeamTraits team{.ranks = ranks, .board = room, .crowded = crowded};
+                const TeamTraits team{.ranks = ranks, .crowded = crowded, .board = room};
                 const Choice choice = chooser.choose(shape, team, scratch);
                 add(name_chosen(choice));
                 add(std::to_string(choice.piece));
