@@ -75,7 +75,8 @@ inline std::vector<SimCall> calls_for(Rank ranks, const std::vector<std::uint64_
     const auto is_its = [&](const auto& one) {
       return one.first == "coll_" + std::string(operation_word(operation));
     };
-    if (std::none_of(given.begin(), given.end(), is_its)) continue;
+    const auto its = std::find_if(given.begin(), given.end(), is_its);
+    if (its == given.end()) continue;
     for (const std::uint64_t count : counts) {
       for (const CollPlace place : {CollPlace::on_all, CollPlace::heap}) {
         SimCall made;
@@ -92,6 +93,16 @@ inline std::vector<SimCall> calls_for(Rank ranks, const std::vector<std::uint64_
         calls.push_back(made);
         turn += 5;  // prime to 9, 7 and 4
       }
+    }
+    // In the mode that it is for, and again when the scratch knows who sends to whom.
+    if (its->second == "behind-barrier") {
+      SimCall made;
+      made.call.operation = operation;
+      made.call.count = counts.back();
+      made.call.place = CollPlace::on_all;
+      made.call.form = conformance::CollForm::nb;
+      made.call.options.in = made.call.options.out = Sync::mine;
+      calls.insert(calls.end(), 3, made);
     }
   }
   return calls;
