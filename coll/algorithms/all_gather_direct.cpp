@@ -76,7 +76,7 @@ const Algorithm kAllGatherBehindBarrier{
     .parameters = {},
     .direct = true,
     .behind_barrier = true,
-    .refusal = refusal_of_unknown_places,
+    .refusal = no_refusal,
     .needs = all_gather_direct_needs,
     .lanes = one_lane,
     .length = all_gather_direct_length,

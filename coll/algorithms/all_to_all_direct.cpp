@@ -74,7 +74,7 @@ const Algorithm kAllToAllBehindBarrier{
     .parameters = {},
     .direct = true,
     .behind_barrier = true,
-    .refusal = refusal_of_unknown_places,
+    .refusal = no_refusal,
     .needs = all_to_all_direct_needs,
     .lanes = one_lane,
     .length = all_to_all_direct_length,

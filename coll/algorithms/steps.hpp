@@ -101,12 +101,6 @@ inline bool announces(const Shape& shape) noexcept { return shape.addresses == A
 inline bool asks(const Shape& shape) noexcept { return shape.in == Sync::mine || announces(shape); }
 
 inline const char* no_refusal(const Shape&) noexcept { return nullptr; }
-/// Of an algorithm that goes behind a barrier.
-inline const char* refusal_of_unknown_places(const Shape& shape) noexcept {
-  return shape.addresses == Addresses::single
-             ? nullptr
-             : "members do not know each other's buffers, and so must ask for them";
-}
 inline std::uint32_t one_lane(const Shape&, Rank) noexcept { return 1; }
 
 }  // namespace aqueduct::coll

@@ -37,7 +37,7 @@ Shape with_parameters(const Algorithm& algorithm, const WantedParameters& wanted
   shape.groups.of = algorithm.hosts ? team.groups : nullptr;
   shape.team_tree.of = algorithm.team_tree ? team.tree : nullptr;
   shape.added.of = algorithm.added;
-  if (algorithm.behind_barrier && shape.in == Sync::mine) shape.in = Sync::all;
+  if (algorithm.behind_barrier && asks_for_flags(shape)) shape.in = Sync::all;
   const bool misses_members =
       (algorithm.hosts && team.groups == nullptr) || (algorithm.team_tree && team.tree == nullptr);
   shape.few_signals = team.few_signals();

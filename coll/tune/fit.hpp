@@ -24,6 +24,12 @@ struct Fit {
 Fit fit(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,
         const TeamTraits& team, const ScratchLayout& scratch) noexcept;
 
+/// Whether members that lend buffers give a flag to each peer that uses one. If not, an algorithm behind a barrier
+/// (Algorithm::behind_barrier) does what it would do without.
+constexpr bool asks_for_flags(const Shape& shape) noexcept {
+  return shape.in == Sync::mine && shape.addresses == Addresses::single;
+}
+
 /// What a portion of scratch must hold: the engine puts `temp` behind the scratch of the operation.
 Needs portion_of(const Algorithm& algorithm, const Shape& shape) noexcept;
 

@@ -59,8 +59,8 @@ std::vector<WantedParameters> grid_of(const Algorithm& algorithm, Rank ranks) {
 /// In mapped memory both ends of a copy through scratch work at the same time, so announcing outputs gains nothing there.
 bool is_worth_trying(const Algorithm& algorithm, const TuningKey& key) noexcept {
   if (is_for_settings_alone(algorithm)) return false;
-  // Without flags between pairs there is nothing that a barrier replaces: `direct` is the same.
-  if (algorithm.behind_barrier && key.in != Sync::mine) return false;
+  // Without flags there is nothing that a barrier replaces: `direct` is the same.
+  if (algorithm.behind_barrier && !asks_for_flags(judged_shape(key))) return false;
   return !(algorithm.direct && key.addresses == Addresses::local && key.kind == TeamKind::mapped);
 }
 

@@ -103,11 +103,16 @@ TEST(SyncChoice, IsOpenWithSyncMineAlone) {
         all.begin(), all.end(), [](const Timed& one) { return one.algorithm == &kAllGatherBehindBarrier; });
     EXPECT_EQ(found, in == Sync::mine);
   }
+  // Where members must tell their addresses anyway, it does that, as `direct`.
   Shape local = call_with_mine(Operation::all_gather, 8, 1024);
   local.addresses = Addresses::local;
   ForcedAlgorithms forced{};
   forced[static_cast<std::size_t>(Operation::all_gather)] = {&kAllGatherBehindBarrier, {}};
-  EXPECT_THAT(choose_on_flat(local, forced).text, HasSubstr("members do not know each other's buffers"));
+  EXPECT_THAT(choose_on_flat(local, forced).text,
+              HasSubstr("waits for addresses that pairs of members tell each other before it begins\n"));
+  const TeamTraits team{.ranks = 8, .one_host = false, .mapped = false};
+  for (const Timed& one : candidates_of(key_of(local, team), team, ScratchLayout({}, 8), true))
+    EXPECT_NE(one.algorithm, &kAllGatherBehindBarrier);
 }
 
 TEST(SyncChoice, IsExplainedForAllModes) {
