@@ -101,8 +101,8 @@ ChoiceCase case_of(const coll::TunedChooser& chooser, const Config& config,
                               .one_host = one_host,
                               .mapped = mapped,
                               .sockets = !mapped && question.sockets,
-                              .board = memory.board,
-                              .crowded = crowded};
+                              .crowded = crowded,
+                              .board = memory.board};
   const coll::ScratchLayout scratch(memory.scratch, question.ranks);
   for (const std::uint64_t bytes : sizes_of(question, operation)) {
     coll::Shape shape;
