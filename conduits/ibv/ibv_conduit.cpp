@@ -13,6 +13,9 @@ namespace {
 
 // Chosen: packets that a rank may have on their way to itself.
 constexpr std::size_t kToSelf = 16;
+// Chosen: how long the destructor waits for outstanding requests.
+constexpr std::chrono::milliseconds kLinger{500};
+
 // Chosen: idle peers that one check probes.
 constexpr Rank kProbes = 8;
 
@@ -20,6 +23,14 @@ constexpr Rank kProbes = 8;
 constexpr std::chrono::milliseconds kProbePause{20};
 
 constexpr std::size_t kPage = 4096;
+
+/// Ignores what completes while the conduit is being destroyed.
+struct Deaf final : core::Inbox {
+  void packet(Rank, core::Bytes) noexcept override {}
+  void completed(core::Token, Status) noexcept override {}
+  void signalled(Rank, Signal) noexcept override {}
+  void lost(Rank) noexcept override {}
+};
 
 }  // namespace
 
@@ -71,6 +82,53 @@ IbvConduit::~IbvConduit() {
   // Queue pairs must be destroyed before the memory that they use.
   for (const auto& connection : connections_.all()) {
     if (connection != nullptr) Connections::close(*connection);
+  }
+}
+
+// Waits for outstanding requests before the connections close, because peers may wait for their data.
+void IbvConduit::drain() noexcept {
+  if (requests_.holds_any()) requests_.ring();
+  const auto matters = [](Connection& connection) {
+    for (std::uint32_t i = 0; i < connection.outstanding.count(); ++i) {
+      if (connection.outstanding[connection.outstanding.oldest() + i].kind != OutstandingRequest::Kind::own)
+        return true;
+    }
+    return false;
+  };
+  std::vector<Connection*> waiting;
+  for (const auto& connection : connections_.all()) {
+    if (connection == nullptr || connection->pair == nullptr) continue;
+    // Where a completion does not mean arrival, the connection must stay open until a read behind the last request
+    // ends.
+    if (!env_.sizes().confirms && connection->ready)
+      static_cast<void>(requests_.probe(*connection, OutstandingRequest::Kind::part));
+    if (!matters(*connection)) continue;
+    waiting.push_back(connection.get());
+    // The completion of an empty request ends the unsignaled ones before it.
+    if (connection->unsignaled > 0)
+      static_cast<void>(requests_.probe(*connection, OutstandingRequest::Kind::own));
+  }
+  const auto until = env_.clock.now() + kLinger;
+  Deaf nobody;
+  bool more = false;
+  while (!losses_.is_broken() && (!waiting.empty() || striping_.any_by_rail()) && env_.clock.now() < until) {
+    if (striping_.any_by_rail()) striping_.poll(nobody, more);
+    std::array<ibv_wc, 16> batch;
+    const int found = ::ibv_poll_cq(env_.objects.queue.get(), static_cast<int>(batch.size()), batch.data());
+    if (found < 0) return;
+    for (int i = 0; i < found; ++i) {
+      const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
+      if (WorkId::kind(completion.wr_id) != WorkId::Kind::request) continue;
+      Connection* const connection = connections_.find_by_request(completion.wr_id);
+      const std::uint32_t number = WorkId::number(completion.wr_id);
+      if (env_.sizes().in_order || completion.status != IBV_WC_SUCCESS) {
+        while (connection->outstanding.has(number)) connection->outstanding.end_front();
+      } else if (connection->outstanding.has(number)) {
+        connection->outstanding.note_end(number);
+        while (connection->outstanding.front_ended()) connection->outstanding.end_front();
+      }
+    }
+    std::erase_if(waiting, [&](Connection* connection) { return !matters(*connection); });
   }
 }
 

@@ -44,12 +44,7 @@ class IbvConduit final : public core::Conduit {
   void memory_ends(core::Bytes memory) noexcept override;
 
  private:
-  // ibv_drain.cpp
   void drain() noexcept;
-  bool is_drained() const noexcept;
-  void drain_one(const ibv_wc& completion, core::Inbox& nobody) noexcept;
-  void drop_bounced(Rank peer) noexcept;
-
   int end_peer(Rank peer, core::Inbox& inbox) noexcept;
   /// Whether a device that accepts connections may have overlooked what waits in this one, and the pause is over.
   bool may_be_overlooked(const Connection& connection) const noexcept;

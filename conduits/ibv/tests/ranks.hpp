@@ -16,12 +16,11 @@ class Ranks {
  public:
   static constexpr std::size_t kSegment = 1 << 20;
 
-  /// `prepare` may change the network before anything is opened. `ports`: how many each rank uses, by rank; default 1. `clock` must
-  /// outlive this.
+  /// `prepare` may change the network before anything is opened. `ports`: how many each rank uses, by rank; default 1.
   explicit Ranks(
       const IbvOptions& options = {}, Rank count = 2,
       const std::function<void(mock::Network&)>& prepare = [](mock::Network&) {},
-      const std::vector<std::size_t>& ports = {}, core::EndpointClock clock = core::kSystemClock);
+      const std::vector<std::size_t>& ports = {});
 
   mock::Network& network() { return network_; }
   IbvConduit& operator[](Rank rank) { return *ends_[rank]; }

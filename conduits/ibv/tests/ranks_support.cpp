@@ -19,7 +19,7 @@ std::vector<std::byte> bytes_of(std::size_t count, unsigned seed) {
 }
 
 Ranks::Ranks(const IbvOptions& options, Rank count, const std::function<void(mock::Network&)>& prepare,
-             const std::vector<std::size_t>& ports, core::EndpointClock clock)
+             const std::vector<std::size_t>& ports)
     : log_(core::LogLevel::info,
            [this](core::LogLevel, std::string_view line) { lines_.emplace_back(line); }),
       memory_(count, std::vector<std::byte>(kSegment)),
@@ -37,7 +37,7 @@ Ranks::Ranks(const IbvOptions& options, Rank count, const std::function<void(moc
     auto objects = open_objects(verbs_, port_, options, count, rank, log_);
     EXPECT_TRUE(objects) << said();
     ends_.push_back(std::make_unique<IbvConduit>(verbs_, port_, std::move(*objects), options, kJob, count,
-                                                 rank, log_, clock));
+                                                 rank, log_, core::kSystemClock));
     const std::size_t more = rank < ports.size() ? ports[rank] - 1 : 0;
     EXPECT_TRUE(ends_[rank]->start(std::span(rails_).first(more))) << said();
     addresses.push_back(ends_[rank]->address());
