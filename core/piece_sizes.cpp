@@ -58,6 +58,7 @@ PieceSizes piece_sizes(const NetworkModel& model) {
 
 PieceSizes piece_sizes(Endpoint& endpoint, Rank peer) {
   const detail::EndpointState& state = endpoint.state();
+  if (peer >= state.ranks) return piece_sizes(NetworkModel{});
   const bool same_host = state.host_of[peer] == state.host_of[state.rank];
   PieceSizes out = piece_sizes(endpoint.network_model(peer));
   const std::int64_t set = state.config.number(same_host ? "piece_bytes_host" : "piece_bytes_network");

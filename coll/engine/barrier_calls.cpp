@@ -41,6 +41,15 @@ bool TeamEngine::set_barrier(BarrierCall& made, const Choice& choice) const {
   if (!method.on_board)
     method.needs = needs_of(call.request, *choice.algorithm, method.run, method.temp_at, method.stage_at);
   if (layout_->refusal(method.needs) != nullptr) return false;
+  // All members look at all of them, and so find out alike.
+  for (Rank position = 0; position < ranks_ && choice.algorithm->added != nullptr; ++position) {
+    const std::string wrong = wrong_steps(*choice.algorithm, method.run, position);
+    if (wrong.empty()) continue;
+    state_.log.error(
+        "barrier of a team of {} ranks: the program's algorithm {} is wrong, and another one is taken: {}",
+        ranks_, choice.algorithm->name, wrong);
+    return false;
+  }
   method.algorithm = choice.algorithm;
   method.index = layer_.index_of(*choice.algorithm);
   method.hash = hash_of(method);

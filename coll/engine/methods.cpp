@@ -140,6 +140,12 @@ std::uint32_t TeamChoices::hash_of(const Method& method) const {
   for (const char letter : method.algorithm->name)
     hash = mixed_hash(hash, static_cast<unsigned char>(letter));
   for (const std::uint32_t value : method.shape.parameters) hash = mixed_hash(hash, value);
+  if (method.algorithm->added != nullptr) {
+    // Members may have built different programs, which agree on the calls that were compared when the job started.
+    const Needs needs = Schedule::needs(*method.algorithm, method.run);
+    for (const std::uint64_t value : {needs.scratch, needs.temp, std::uint64_t{needs.counters}})
+      hash = mixed_hash(hash, value);
+  }
   if (const topology::Placement* const where =
           keeps_to_domains(method.algorithm->board) ? placement() : nullptr) {
     for (std::uint32_t label = 0; label < where->size(); ++label)
@@ -161,8 +167,10 @@ std::uint32_t TeamChoices::hash_of(const Method& method) const {
 Shape TeamChoices::asked_of(const Request& request) const noexcept {
   Shape asked = request.shape;
   // A schedule that goes by hosts, or by the team's tree, is another one for each root.
+  const auto has_operation = [&](const Algorithm* one) { return one->operation == asked.operation; };
   if (shifts_with_root(asked) && traits_.groups == nullptr && traits_.tree == nullptr &&
-      traits_.added == nullptr)
+      (traits_.added == nullptr ||
+       std::ranges::none_of(aqueduct::detail::algorithms_of(traits_.added), has_operation)))
     asked.root = 0;
   if (request.combiner.wide_element != 0) {
     asked.bytes = asked.bytes / asked.element * request.combiner.wide_element;

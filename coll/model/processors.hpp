@@ -63,7 +63,7 @@ class Processors {
   std::vector<Seat> seats_;  // [rank]
 
  public:
-  static constexpr std::uint64_t kBytesOfMember = sizeof(Seat) + sizeof(Rank);
+  static constexpr std::uint64_t kBytesOfMember = sizeof(Seat) + sizeof(Core) + 2 * sizeof(Rank);
 };
 
 }  // namespace aqueduct::coll

@@ -11,6 +11,9 @@ using coll::Shape;
 using coll::Space;
 using coll::Step;
 
+/// A counter of the engine holds 16 bits.
+constexpr std::uint32_t kMostAwaited = 0xffff;
+
 /// Goes through the steps of a member, and keeps the one that is asked for.
 class StepCollector {
  public:
@@ -20,6 +23,7 @@ class StepCollector {
   void wait(std::uint32_t counter, std::uint32_t total) noexcept {
     if (counter >= needs_.counters || total == 0)
       return wrong("waits for a counter beyond those that it needs, or for nothing");
+    if (total > kMostAwaited) return wrong("waits for a counter to reach more than 65,535");
     if (pending_.wait_for != coll::kNoCounter) take(std::exchange(pending_, {}));
     pending_.wait_for = static_cast<coll::Counter>(counter);
     pending_.wait_until = total;
@@ -173,6 +177,8 @@ using aqueduct::detail::StepCollector;
 
 /// An operation has counters of its own, and those of its passes. Chosen.
 constexpr std::uint32_t kMostCounters = 0xf000;
+/// Chosen: more than any host has, and far from where sums of such numbers wrap.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 48;
 
 AlgorithmCall call_of(const Shape& shape) noexcept {
   return {.operation = shape.operation,
@@ -199,7 +205,10 @@ const char* refusal_of(const Shape& shape) noexcept {
   const CollectiveAlgorithm& given = shape.added.of->given;
   const AlgorithmCall call = call_of(shape);
   if (const char* const reason = given.refusal != nullptr ? given.refusal(call) : nullptr) return reason;
-  return given.needs(call).counters > kMostCounters ? "it needs too many counters" : nullptr;
+  const AlgorithmNeeds needs = given.needs(call);
+  if (needs.counters > kMostCounters) return "it needs too many counters";
+  return needs.scratch > kMostBytes || needs.temporary > kMostBytes ? "it needs more memory than there is"
+                                                                    : nullptr;
 }
 
 Cost cost_of(const Shape& shape) noexcept {

@@ -23,7 +23,7 @@ constexpr double kBytesOfMessage = 25'000;
 /// have a part each, its segments let a member combine one while the next travels: a = 1. A square root is the same on all
 /// processors (IEEE 754).
 std::uint64_t best_segments(const Algorithm& algorithm, Shape shape, std::size_t parameter) noexcept {
-  shape.parameters[parameter] = 1;
+  shape.parameters[parameter] = algorithm.parameters[parameter].least;
   const std::uint32_t depth = algorithm.cuts ? 2 : algorithm.cost(shape).depth;
   const std::uint64_t bytes = algorithm.cuts ? shape.bytes / shape.ranks : shape.bytes;
   if (depth < 2) return 1;
@@ -42,9 +42,12 @@ Shape with_parameters(const Algorithm& algorithm, const WantedParameters& wanted
       (algorithm.hosts && team.groups == nullptr) || (algorithm.team_tree && team.tree == nullptr);
   shape.few_signals = team.few_signals();
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
+    shape.parameters[i] = wanted[i] != 0 ? wanted[i] : algorithm.parameters[i].usual;
+  }
+  // When all others have their values: an algorithm of the program may name its segments first.
+  for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
     const Parameter& parameter = algorithm.parameters[i];
     std::uint32_t& value = shape.parameters[i];
-    value = wanted[i] != 0 ? wanted[i] : parameter.usual;
     if (wanted[i] != 0 || parameter.name != "segments" || misses_members) continue;
     value = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(best_segments(algorithm, shape, i), parameter.least, parameter.most));

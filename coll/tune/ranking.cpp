@@ -105,6 +105,14 @@ std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, c
   return candidates_of(key, judged_shape(key), team, scratch, all);
 }
 
+/// Whether an algorithm of the program lists steps for any member that cannot be. They do nothing, and would make it look fast.
+static bool has_wrong_steps(const Algorithm& algorithm, const Shape& shape) {
+  for (Rank position = 0; position < shape.ranks && algorithm.added != nullptr; ++position) {
+    if (!wrong_steps(algorithm, shape, position).empty()) return true;
+  }
+  return false;
+}
+
 std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Shape& shape,
                                   const TuningTable& table, const TeamTraits& team,
                                   const ScratchLayout& scratch, const RankingLimits& limits) {
@@ -112,6 +120,7 @@ std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Sh
   for (const Timed& one : candidates) {
     if (is_outside_the_model(*one.algorithm)) continue;
     const Fit how = fit_or_cut(*one.algorithm, one.wanted, shape, team, scratch);
+    if (has_wrong_steps(*one.algorithm, how.shape)) continue;
     const auto machine = machine_for(table, team, usual_message(*one.algorithm, how));
     if (!machine) return {};
     ranked.push_back(
@@ -138,6 +147,11 @@ std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Sh
     if (ranked.front().known == Known::replayed || !try_replay(ranked.front(), its_own)) break;
     std::stable_sort(ranked.begin(), ranked.end(), is_faster);
   }
+  // An algorithm of the program is as fast as it says only if its steps come to an end. If these are too many to be replayed,
+  // nobody knows.
+  std::erase_if(ranked, [](const Ranked& one) {
+    return one.timed.algorithm->added != nullptr && one.known != Known::replayed;
+  });
   if (may_be_narrow(table, team)) rank_for_narrow_links(ranked, shape, table, team, scratch, limits);
   // Where a root sends everything, what is left unreplayed comes last: the formula finds it too fast.
   if (has_root(shape.operation)) {

@@ -22,7 +22,8 @@ struct AlgorithmParameter {
   std::string name;  ///< small letters, digits, `-` and `_`
   std::uint32_t least = 1;
   std::uint32_t most = 1;
-  std::uint32_t usual = 1;  ///< the value if nobody chooses
+  std::uint32_t usual =
+      1;  ///< the value if nobody chooses; of one that is named "segments" the library computes it
 };
 
 /// What an algorithm is asked to do: the same on all members. A *block* is the unit of the operation: what the root of a
@@ -78,7 +79,8 @@ class StepList {
  public:
   static constexpr std::uint32_t kNoCounter = 0xffff;
 
-  /// Later steps begin when the counter has `total`: all that is ever added to it, since messages overtake one another.
+  /// Later steps begin when the counter has `total`: all that is ever added to it, since messages overtake one another. At most
+  /// 65,535.
   void wait(std::uint32_t counter, std::uint32_t total) noexcept;
   /// Puts bytes into the peer's scratch, and raises its counter. Goes on while later steps run: the source may be overwritten
   /// when this member's counter `done` has been raised, if that is given, or when the operation is over.

@@ -44,7 +44,7 @@ std::vector<std::uint32_t> values_of(const coll::Parameter& parameter, Rank rank
   return distinct(values);
 }
 
-/// A broadcast from root 0 stands for all, unless its algorithm goes by hosts or by a tree of the team. The other operations with a root have blocks, or an order, that begin with
+/// A broadcast from root 0 stands for all, unless its algorithm goes by hosts, by a tree of the team, or is the program's. The other operations with a root have blocks, or an order, that begin with
 /// member 0 whoever is the root: a few roots about the ends.
 std::vector<Rank> roots(Operation operation, bool differs, const Grid& grid) {
   if (!coll::has_root(operation) || grid.light) return {0};
@@ -238,7 +238,9 @@ void for_each_size(Case& made, const Grid& grid, const std::function<void(const 
       shape.element = block.element;
       shape.bytes = block.count * block.element;
       shape.pitch = shape.bytes + block.gap * block.element;
-      for (const Rank root : roots(algorithm.operation, algorithm.hosts || algorithm.team_tree, grid)) {
+      for (const Rank root :
+           roots(algorithm.operation, algorithm.hosts || algorithm.team_tree || algorithm.added != nullptr,
+                 grid)) {
         shape.root = root;
         for (const Order order : {Order::same_everywhere, Order::exact}) {
           if (order == Order::exact && !coll::reduces(algorithm.operation)) continue;

@@ -32,10 +32,11 @@ coll::Picoseconds picoseconds(double us) { return static_cast<coll::Picoseconds>
 /// What a rank needs at least, with its place on a host: checked before anything is made for each rank.
 constexpr std::uint64_t kLeastBytesOfRank = sizeof(coll::ReplayedMember) + 4 * sizeof(Rank);
 
-/// What this process may still take: of the machine, its control group and its limit of addresses.
+/// What this process may still take: of the machine, its control group and its limit of addresses. At least 1, since 0 stands
+/// for no limit.
 std::uint64_t memory_room() {
   const std::uint64_t free = sim::free_memory();
-  const std::uint64_t of_group = runtime::cgroup_room();
+  const std::uint64_t of_group = std::max<std::uint64_t>(runtime::cgroup_room(), 1);
   return free == 0 ? of_group : std::min(free, of_group);
 }
 

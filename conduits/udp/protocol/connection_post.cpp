@@ -157,6 +157,8 @@ core::Post Connection::put_announced(std::uint32_t segment, std::uint64_t offset
       note_shortage(common_.bulk_transfers);
       return core::Post::retry();
     }
+    // Messages have the other quarter of the pool: a put to many peers leaves them room.
+    if (common_.long_messages.in_use() >= Common::kMostLongMessages / 4) return core::Post::retry();
     bulk.copy = take_buffer(bytes);
     if (bulk.copy == nullptr) return core::Post::retry();
     std::memcpy(bulk.copy->message(), from.data(), bytes);

@@ -7,6 +7,7 @@
 #include "coll/scratch/banks.hpp"
 #include "coll/tune/adding.hpp"
 #include "coll/tune/coll_settings.hpp"
+#include "coll/tune/fit.hpp"
 #include "coll/tune/ranking.hpp"
 #include "coll/tune/tuning_file.hpp"
 #include "conduits/sim/sim_network.hpp"
@@ -19,6 +20,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
@@ -103,10 +105,53 @@ TEST(AddedAlgorithms, AreRefusedIfTheirStepsAreWrong) {
               HasSubstr("member 1 of 2 waits for 0 on counter 0, to which 1 is added in all"));
   EXPECT_THAT(refusal([](const AlgorithmCall&, Rank, StepList& steps) noexcept { steps.wait(0, 2); }),
               HasSubstr("member 0 of 2 waits for 2 on counter 0, to which 0 is added in all"));
+  EXPECT_THAT(refusal([](const AlgorithmCall&, Rank, StepList& steps) noexcept { steps.wait(0, 65536); }),
+              HasSubstr("waits for a counter to reach more than 65,535"));
   EXPECT_THAT(refusal([](const AlgorithmCall& call, Rank, StepList& steps) noexcept {
                 steps.reduce(kOutput, kOutput, kOutput, call.bytes);
               }),
               HasSubstr("combines in an operation that has no operator"));
+}
+
+TEST(AddedAlgorithms, RefuseCallsForWhichTheyNeedMoreThanThereIs) {
+  CollectiveAlgorithm changed = greedy_tree();
+  changed.needs = [](const AlgorithmCall& call) noexcept {
+    AlgorithmNeeds needs = greedy_tree().needs(call);
+    needs.temporary = call.bytes - 64;  // of fewer bytes a number near 2^64
+    return needs;
+  };
+  const AddedAlgorithm added(changed);
+  Shape shape;
+  shape.operation = added.algorithm.operation;
+  shape.ranks = 2;
+  shape.parameters[0] = 1;
+  shape.added.of = &added;
+  const auto refusal = [&](std::uint64_t bytes) {
+    shape.bytes = shape.pitch = bytes;
+    return Schedule::refusal(added.algorithm, shape);
+  };
+  EXPECT_EQ(refusal(64), nullptr);
+  EXPECT_STREQ(refusal(8), "it needs more memory than there is");
+}
+
+std::uint32_t least_asked = 64;  // of the second parameter
+
+TEST(AddedAlgorithms, AreAskedForValuesOfAllParametersAlone) {
+  CollectiveAlgorithm changed = greedy_tree();
+  changed.parameters.insert(changed.parameters.begin(), {"segments", 2, 8, 2});
+  changed.cost = [](const AlgorithmCall& call) noexcept {
+    least_asked = std::min({least_asked, call.parameters[1], call.parameters[0]});
+    return AlgorithmCost{1, call.bytes, 3};
+  };
+  const AddedAlgorithm added(changed);
+  Shape shape;
+  shape.operation = added.algorithm.operation;
+  shape.ranks = 4;
+  shape.bytes = shape.pitch = 1 << 20;
+  const ScratchLayout ample({.banks = 2, .counters = 65535, .bytes = std::uint64_t{1} << 50}, 4);
+  const Fit fit = fit_or_cut(added.algorithm, {}, shape, {.ranks = 4}, ample);
+  EXPECT_GE(fit.shape.parameters[0], 2u);
+  EXPECT_GE(least_asked, 1u) << "not before it has its value";
 }
 
 // A setting that comes before the algorithm is right when that is there.

@@ -153,7 +153,7 @@ void check_profile(const std::string& file, const Calibration& calibration) {
   const FileLock lock(file + ".lock");
   ordered_json profile = present(file, calibration);
   profile["levels"][calibration.level] = level_as_json(calibration);
-  // As long as what will be written: a disk may be full.
+  // A disk may be full. What will be written is longer by the costs, which are not known yet.
   write_fresh(fresh_name(file), profile.dump(2) + '\n');
   std::error_code ignored;
   std::filesystem::remove(fresh_name(file), ignored);
