@@ -279,8 +279,8 @@ INSTANTIATE_TEST_SUITE_P(Aqrun, Ending, testing::Values(SIGINT, SIGTERM, SIGHUP,
 TEST(Aqrun, PassesUserSignalsOnAndGoesOn) {
   for (const int signal : {SIGUSR1, SIGUSR2}) {
     Job job(shell({"-n", "2", "--grace", "0"},
-                  "trap 'n=$((n + 1)); echo heard' USR1 USR2; echo ready; "
-                  "n=0; while [ $n -lt 2 ]; do sleep 0.05; done; echo done"));
+                  "n=0; trap 'n=$((n + 1)); echo heard' USR1 USR2; echo ready; "
+                  "while [ $n -lt 2 ]; do sleep 0.05; done; echo done"));
     ASSERT_TRUE(job.read_until([&] { return job.count_lines("ready") == 2; })) << job.err();
     job.signal(signal);
     ASSERT_TRUE(job.read_until([&] { return job.count_lines("heard") == 2; })) << job.out() << job.err();
