@@ -30,7 +30,7 @@ std::uint64_t hosts_of_tree(std::uint32_t ports, std::uint32_t tiers, std::uint6
   return hosts;
 }
 
-/// What the file leaves out is large enough for so many hosts: tiers, or ports if it gives the tiers.
+/// If the file leaves out the number of tiers, or of ports, the least that is enough for so many hosts.
 FatTree fat_tree_for(NetworkReader& reader, Host hosts) {
   FatTree shape{reader.count("ports", 36), reader.count("tiers", 1), false};
   if (!reader.has("tiers")) {

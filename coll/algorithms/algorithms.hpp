@@ -107,7 +107,8 @@ std::span<const Algorithm> board_algorithms() noexcept;
 const Algorithm* board_algorithm(Operation operation, BoardMethod method) noexcept;
 /// Lines of 64 bytes that a reader of a payload on the board gets, with the one that has its number.
 std::uint64_t lines_of_payload(std::uint64_t bytes) noexcept;
-/// The algorithm with this name for the operation, `native`, those of boards and those that were added too; null if there is none.
+/// Finds an algorithm of the operation by its name: also `native`, those of boards, and those that the program has added. Null: none
+/// has this name.
 const Algorithm* find_algorithm(Operation operation, std::string_view name, AddedSpan added = {}) noexcept;
 
 /// The library's schedules (all_algorithms), then those that the program has added: the order in which equal ones are taken.

@@ -18,7 +18,8 @@ using AddedSpan = std::span<const Algorithm* const>;
 /// An algorithm of the program's (Config::add_algorithm) as one of the library's: its steps are random access, since `build`
 /// is called again for each.
 ///
-/// Steps that name what is not there do nothing: so whoever follows schedules need not look. `wrong_steps` says what is wrong.
+/// A step with a peer, a counter or memory that does not exist is replaced by one that does nothing. So code that follows schedules
+/// needs no checks. `wrong_steps` says what is wrong.
 struct AddedAlgorithm {
   explicit AddedAlgorithm(CollectiveAlgorithm from);
   AddedAlgorithm(const AddedAlgorithm&) = delete;

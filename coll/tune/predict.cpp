@@ -3,6 +3,7 @@
 #include "coll/algorithms/symmetric.hpp"
 #include "coll/model/replay.hpp"
 #include "coll/model/symmetric.hpp"
+#include "coll/schedule/added.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/tune/native_choice.hpp"
 
@@ -104,6 +105,15 @@ std::uint64_t rough_time(const Algorithm& algorithm, const Fit& how, const Machi
     piece = plus(piece, times(combined, machine.reduce_femtoseconds_per_byte) / 1000);
   }
   return times(piece, pieces_of(how));
+}
+
+bool has_wrong_steps(const Algorithm& algorithm, const Fit& how) {
+  if (algorithm.added == nullptr) return false;
+  const Shape shape = first_piece(how);
+  for (Rank position = 0; position < shape.ranks; ++position) {
+    if (!wrong_steps(algorithm, shape, position).empty()) return true;
+  }
+  return false;
 }
 
 std::optional<std::uint64_t> replayed_time(const Algorithm& algorithm, const Fit& how, const Machine& machine,

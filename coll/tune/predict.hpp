@@ -19,6 +19,10 @@ std::optional<Machine> machine_for(const TuningTable& table, const TeamTraits& t
 /// picoseconds, whole numbers only.
 std::uint64_t rough_time(const Algorithm& algorithm, const Fit& how, const Machine& machine) noexcept;
 
+/// Whether an algorithm of the program lists a step that cannot be, for any member. Such a step does nothing, and would make the
+/// algorithm look fast.
+bool has_wrong_steps(const Algorithm& algorithm, const Fit& how);
+
 /// How long it takes by a replay of its schedule. Of several pieces the first two are replayed; each further one takes as
 /// much longer as the second. Empty: it cannot be replayed. `messages`: how many were, as a measure of the work. `links`: those
 /// that messages share; null: none.

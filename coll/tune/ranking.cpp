@@ -105,14 +105,6 @@ std::vector<Timed> candidates_of(const TuningKey& key, const TeamTraits& team, c
   return candidates_of(key, judged_shape(key), team, scratch, all);
 }
 
-/// Whether an algorithm of the program lists steps for any member that cannot be. They do nothing, and would make it look fast.
-static bool has_wrong_steps(const Algorithm& algorithm, const Shape& shape) {
-  for (Rank position = 0; position < shape.ranks && algorithm.added != nullptr; ++position) {
-    if (!wrong_steps(algorithm, shape, position).empty()) return true;
-  }
-  return false;
-}
-
 std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Shape& shape,
                                   const TuningTable& table, const TeamTraits& team,
                                   const ScratchLayout& scratch, const RankingLimits& limits) {
@@ -120,7 +112,7 @@ std::vector<Ranked> rank_by_model(const std::vector<Timed>& candidates, const Sh
   for (const Timed& one : candidates) {
     if (is_outside_the_model(*one.algorithm)) continue;
     const Fit how = fit_or_cut(*one.algorithm, one.wanted, shape, team, scratch);
-    if (has_wrong_steps(*one.algorithm, how.shape)) continue;
+    if (has_wrong_steps(*one.algorithm, how)) continue;
     const auto machine = machine_for(table, team, usual_message(*one.algorithm, how));
     if (!machine) return {};
     ranked.push_back(

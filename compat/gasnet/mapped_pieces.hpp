@@ -32,7 +32,7 @@ class MappedPart {
     if (here_ == nullptr || offset > bytes_ || bytes > bytes_ - offset) return nullptr;
     return reinterpret_cast<std::byte*>(here_) + offset;
   }
-  /// For loops on pieces of equal length: the last offset at which one of them is inside. False: there is none.
+  /// For loops over pieces of equal length: `last` becomes the highest offset at which a whole piece is inside. False: no piece fits.
   bool last_of(std::size_t bytes, std::uint64_t& last) const noexcept {
     last = bytes_ - bytes;
     return here_ != nullptr && bytes <= bytes_;

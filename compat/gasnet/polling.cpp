@@ -23,7 +23,7 @@ void polled_in_vain() noexcept {
   using std::chrono::microseconds;
   using Clock = std::chrono::steady_clock;
   constexpr unsigned kPolls = 64;
-  constexpr microseconds kInALoop{100};  // chosen: several times what so many polls take
+  constexpr microseconds kInALoop{100};  // chosen: some times longer than kPolls polls take
   constexpr microseconds kWait{100};
   static thread_local unsigned in_vain = 0;
   static thread_local Clock::time_point before;

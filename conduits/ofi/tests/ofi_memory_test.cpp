@@ -92,7 +92,7 @@ class OfiMemory : public testing::Test {
     registrations.emplace(card.domain, ep_, provider_, 0, log_);
   }
 
-  /// As a domain that lets its user choose keys of so many bytes.
+  /// Makes the domain one whose user chooses the keys, of so many bytes each.
   void choose_keys(std::size_t bytes) {
     attributes_.mr_mode = FI_MR_LOCAL;
     attributes_.mr_key_size = bytes;
