@@ -14,8 +14,21 @@ struct Sweep {
   std::size_t ended = 0;
   std::size_t left = 0;
 };
+/// Transfers on mapped memory are done when they return: arrays of their events have nothing to end, and may be long.
+bool all_are_invalid(const gex_Event_t* events, std::size_t count) noexcept {
+  for (; count >= 4; count -= 4, events += 4) {
+    if (events[0] != GEX_EVENT_INVALID || events[1] != GEX_EVENT_INVALID || events[2] != GEX_EVENT_INVALID ||
+        events[3] != GEX_EVENT_INVALID)
+      return false;
+  }
+  for (; count != 0; --count, ++events) {
+    if (*events != GEX_EVENT_INVALID) return false;
+  }
+  return true;
+}
 Sweep sweep(gex_Event_t* events, std::size_t count) {
   Sweep result;
+  if (all_are_invalid(events, count)) return result;
   for (std::size_t i = 0; i < count; ++i) check_has_begun("gex_Event_Test or Wait of an array", events[i]);
   bool has_leaves = false;  // that are not done
   for (std::size_t i = 0; i < count; ++i) {

@@ -23,23 +23,27 @@ struct Merged {
     while (levels != 0 && count[levels - 1] == 1) --levels;
   }
   bool is_next(std::ptrdiff_t stride) const noexcept { return stride == static_cast<std::ptrdiff_t>(bytes); }
-  /// Whether a loop of the layer's takes less time than the library's plan. Measured.
-  bool has_few_elements() const noexcept {
-    constexpr std::size_t kFew = 12;
-    std::size_t elements = 1;
-    for (std::size_t i = 0; i < levels; ++i) {
-      if (count[i] > kFew) return false;
-      elements *= count[i];
-      if (elements > kFew) return false;
-    }
-    return true;
-  }
+  /// Whether the layer copies the elements in less time than the library's plan takes: measured. By the loop of put_elements and
+  /// get_elements, and by copy_pieces.
+  bool suits_loop() const noexcept { return levels <= 2 && has_at_most(128); }
+  bool has_few_elements() const noexcept { return has_at_most(12); }
 
   const std::ptrdiff_t* to_strides;
   const std::ptrdiff_t* from_strides;
   std::size_t bytes;  ///< of an element
   const std::size_t* count;
   std::size_t levels;
+
+ private:
+  bool has_at_most(std::size_t most) const noexcept {
+    std::size_t elements = 1;
+    for (std::size_t i = 0; i < levels; ++i) {
+      if (count[i] > most) return false;
+      elements *= count[i];
+      if (elements > most) return false;
+    }
+    return true;
+  }
 };
 
 /// Where the first element of the peer's side is mapped here; null: not all elements are inside. Requires: no count of 0.
@@ -81,9 +85,9 @@ void each_element(const Merged& few, std::byte* to, const std::byte* from, Copy 
   }
 }
 
-/// As put_equal and get_equal; false also of more than two dimensions. Requires: no count of 0.
+/// As put_equal and get_equal. Requires: suits_loop, and no count of 0.
 inline bool put_elements(const MappedPart& part, const Merged& few, void* to, const void* from) {
-  if (few.levels > 2 || from == nullptr) return false;
+  if (from == nullptr) return false;
   std::byte* const there = find_elements(part, few, few.to_strides, to);
   if (there == nullptr) return false;
   const auto* const own = static_cast<const std::byte*>(from);
@@ -94,7 +98,7 @@ inline bool put_elements(const MappedPart& part, const Merged& few, void* to, co
   return true;
 }
 inline bool get_elements(const MappedPart& part, const Merged& few, void* to, const void* from) {
-  if (few.levels > 2 || to == nullptr) return false;
+  if (to == nullptr) return false;
   const std::byte* const there = find_elements(part, few, few.from_strides, from);
   if (there == nullptr) return false;
   auto* const own = static_cast<std::byte*>(to);

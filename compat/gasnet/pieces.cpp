@@ -252,14 +252,14 @@ template <class R>
       pieces(static_cast<const std::byte*>(srcaddr), strided_of(elemsz, count, srcstrides, levels)), flags);
 }
 
-/// What a strided transfer most often is: one with another rank of a team, of few elements. False: as put_elements.
+/// What a strided transfer most often is: one with another rank of a team, of no more elements than suit a loop. False: as put_elements.
 template <auto Elements>
 bool few_elements(gex_TM_t tm, gex_Rank_t rank, void* to, const std::ptrdiff_t* to_strides, void* from,
                   const std::ptrdiff_t* from_strides, std::size_t bytes, const std::size_t* count,
                   std::size_t levels) {
   if (moves_nothing(bytes, count, levels)) return false;
   const Merged few(to_strides, from_strides, bytes, count, levels);
-  return few.has_few_elements() && Elements(MappedPart(tm, rank), few, to, from);
+  return few.suits_loop() && Elements(MappedPart(tm, rank), few, to, from);
 }
 
 }  // namespace
