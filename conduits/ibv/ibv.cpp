@@ -8,51 +8,56 @@ namespace {
 
 constexpr SettingInfo kSettings[] = {
     {"ibv_device", "AQUEDUCT_IBV_DEVICE", SettingType::text, "", "",
-     "the RDMA device, with or without its port (mlx5_0, mlx5_0:1), or a list in order of preference; of "
-     "those "
-     "whose link is up the fastest is taken, and empty means any"},
+     "The RDMA device, with or without its port (mlx5_0, mlx5_0:1), or a list in order of preference. The "
+     "fastest one whose link is up is taken. Empty means any."},
     {"ibv_rails", "AQUEDUCT_IBV_RAILS", SettingType::number, "", "1",
-     "ports that large transfers are striped over, all as fast as the first, which carries all else", 1,
-     kMostRails},
+     "Ports that large transfers are striped over. All must be as fast as the first, which carries "
+     "everything else.",
+     1, kMostRails},
     {"ibv_rail_bytes", "AQUEDUCT_IBV_RAIL_BYTES", SettingType::bytes, "bytes", "65536",
-     "the least share of a transfer that a rail is given: who has two shares takes two rails", 4096, 1 << 30},
+     "The smallest share of a transfer that a rail gets; a transfer of two shares takes two rails.", 4096,
+     1 << 30},
     {"ibv_gid", "AQUEDUCT_IBV_GID", SettingType::text, "", "",
-     "index of the port's address in its table (show_gids); empty takes RoCE v2 with IPv4, or the first"},
+     "Index of the port's address in its table (show_gids). Empty takes RoCE v2 with IPv4, or the first "
+     "address."},
     {"ibv_mtu", "AQUEDUCT_IBV_MTU", SettingType::choice, "bytes", "auto",
-     "the longest packet on the wire; auto takes what both ports have", 0, 0, "auto|256|512|1024|2048|4096"},
+     "The longest packet on the wire; auto takes what both ports have.", 0, 0, "auto|256|512|1024|2048|4096"},
     {"ibv_packet", "AQUEDUCT_IBV_PACKET", SettingType::bytes, "bytes", "4088",
-     "the longest message that travels in one packet; the same on all ranks", 512, 64 << 10},
+     "The longest message that travels in one packet; the same on all ranks.", 512, 64 << 10},
     {"ibv_credits", "AQUEDUCT_IBV_CREDITS", SettingType::number, "", "6",
-     "messages of each peer that there is room for: so many buffers for each peer that is talked to", 2,
+     "Messages that each peer may have in flight to a rank: as many buffers for each connected peer.", 2,
      1024},
     {"ibv_queue", "AQUEDUCT_IBV_QUEUE", SettingType::number, "", "512",
-     "operations that a rank may have under way; half of them to one peer", 16, 65536},
+     "Operations that a rank may have in flight; half of them to one peer.", 16, 65536},
     {"ibv_depth", "AQUEDUCT_IBV_DEPTH", SettingType::number, "", "128",
-     "operations that a rank may have under way to one peer: the length of each send queue", 8, 65536},
+     "Operations that a rank may have in flight to one peer: the length of each send queue.", 8, 65536},
     {"ibv_inline", "AQUEDUCT_IBV_INLINE", SettingType::bytes, "bytes", "192",
-     "up to here the processor hands over the bytes with the request, where the device can", 0, 256},
+     "Up to this size the processor hands over the bytes with the request, where the device can.", 0, 256},
     {"ibv_timeout", "AQUEDUCT_IBV_TIMEOUT", SettingType::number, "", "15",
-     "as the adapters count: a packet without an answer is sent again after 4 us x 2^this, 6 times", 8, 31},
+     "The adapter's timeout exponent: an unanswered packet is sent again after 4 us x 2^this, 6 times.", 8,
+     31},
     {"ibv_service_level", "AQUEDUCT_IBV_SERVICE_LEVEL", SettingType::number, "", "0",
-     "InfiniBand's service level, or RoCE's priority", 0, 15},
+     "InfiniBand's service level, or RoCE's priority.", 0, 15},
     {"ibv_traffic_class", "AQUEDUCT_IBV_TRAFFIC_CLASS", SettingType::number, "", "0",
-     "traffic class in global headers: RoCE v2 networks sort packets by it", 0, 255},
+     "Traffic class in global headers; RoCE v2 networks sort packets by it.", 0, 255},
     {"ibv_keep_registered", "AQUEDUCT_IBV_KEEP_REGISTERED", SettingType::bytes, "bytes", "0",
-     "local memory outside segments that stays registered; above 0 only if it is never given back", 0,
-     std::int64_t{1} << 40},
+     "Local memory outside segments that stays registered. Set it above 0 only if the program never unmaps "
+     "such memory.",
+     0, std::int64_t{1} << 40},
     {"ibv_pinned", "AQUEDUCT_IBV_PINNED", SettingType::bytes, "bytes", "0",
-     "local memory outside segments that all ranks of a host together may have registered at once, each an "
-     "equal share; "
-     "0 takes a quarter of the host's memory, and no more than half of what `ulimit -l` allows a process",
+     "Local memory outside segments that all ranks of a host together may have registered at once, in equal "
+     "shares. 0 takes a quarter of the host's memory, and at most half of what `ulimit -l` allows a process.",
      0, std::int64_t{1} << 50},
     {"ibv_on_demand", "AQUEDUCT_IBV_ON_DEMAND", SettingType::choice, "", "auto",
-     "memory that cannot be pinned: auto registers it for on-demand paging where the device has that; off "
-     "does not",
+     "Memory that cannot be pinned: auto registers it for on-demand paging where the device has that; off "
+     "does not.",
      0, 0, "auto|off"},
     {"ibv_huge_pages", "AQUEDUCT_IBV_HUGE_PAGES", SettingType::boolean, "", "on",
-     "asks the system for large pages where segments are registered: less to look up for the adapter"},
+     "Whether to ask the system for huge pages where segments are registered: the adapter then looks up "
+     "fewer addresses."},
     {"ibv_shared_receive_queue", "AQUEDUCT_IBV_SHARED_RECEIVE_QUEUE", SettingType::boolean, "", "on",
-     "off gives each peer's queue pair receives of its own, as on devices that cannot share them"},
+     "Whether peers share one queue of receives. off gives each peer's queue pair its own, as on devices "
+     "that cannot share them."},
 };
 
 core::Usability probe(const Config& config) {

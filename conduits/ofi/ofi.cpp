@@ -7,27 +7,29 @@ namespace {
 
 constexpr SettingInfo kSettings[] = {
     {"ofi_provider", "AQUEDUCT_OFI_PROVIDER", SettingType::text, "", "",
-     "libfabric's provider, as fi_info prints it (verbs;ofi_rxm); empty chooses the best one here"},
+     "Provider of libfabric, as fi_info prints it (verbs;ofi_rxm). Empty chooses the best one here."},
     {"ofi_domain", "AQUEDUCT_OFI_DOMAIN", SettingType::text, "", "",
-     "the provider's domain (eth0, mlx5_0), as fi_info prints it; empty chooses"},
+     "The provider's domain (eth0, mlx5_0), as fi_info prints it. Empty chooses."},
     {"ofi_progress", "AQUEDUCT_OFI_PROGRESS", SettingType::choice, "", "manual",
-     "auto has the provider answer peers by a thread while a rank computes: latencies double", 0, 0,
+     "auto lets a thread of the provider answer peers while a rank computes; latencies double.", 0, 0,
      "manual|auto"},
     {"ofi_packet", "AQUEDUCT_OFI_PACKET", SettingType::bytes, "bytes", "16128",
-     "the longest message that travels in one packet; ofi_rxm sends those above 16 KiB by a slower way", 512,
+     "The longest message that travels in one packet; ofi_rxm sends those above 16 KiB by a slower way.", 512,
      64 << 10},
     {"ofi_queue", "AQUEDUCT_OFI_QUEUE", SettingType::number, "", "512",
-     "operations that a rank may have under way; half of them to one peer", 8, 65536},
+     "Operations that a rank may have in flight; half of them to one peer.", 8, 65536},
     {"ofi_receive_buffer", "AQUEDUCT_OFI_RECEIVE_BUFFER", SettingType::bytes, "bytes", "1M",
-     "room for arriving messages that have not been looked at", 64 << 10, 1 << 30},
+     "Room for messages that have arrived and have not been handled.", 64 << 10, 1 << 30},
     {"ofi_sleep", "AQUEDUCT_OFI_SLEEP", SettingType::choice, "", "auto",
-     "long waits sleep until something arrives, at a tenth of the latency; auto: with fewer cores than ranks",
+     "Whether long waits sleep until something arrives, which makes operations about a tenth slower. auto: "
+     "where a host has more ranks than cores.",
      0, 0, "auto|on|off"},
     {"ofi_keep_registered", "AQUEDUCT_OFI_KEEP_REGISTERED", SettingType::bytes, "bytes", "0",
-     "local memory outside segments that stays registered; above 0 only if it is never given back", 0,
-     std::int64_t{1} << 40},
+     "Local memory outside segments that stays registered. Set it above 0 only if the program never unmaps "
+     "such memory.",
+     0, std::int64_t{1} << 40},
     {"ofi_register_local", "AQUEDUCT_OFI_REGISTER_LOCAL", SettingType::boolean, "", "off",
-     "for tests: registers local buffers although the provider does not ask for it"},
+     "For tests: registers local buffers although the provider does not ask for it."},
 };
 
 core::Usability probe(const Config& config) {

@@ -15,22 +15,27 @@ namespace {
 
 constexpr SettingInfo kSettings[] = {
     {"smp_memory", "AQUEDUCT_SMP_MEMORY", SettingType::choice, "", "memfd",
-     "what shared memory is made of: memfd leaves no files; posix is for systems that hide /proc/PID/fd", 0,
-     0, "memfd|posix"},
+     "What shared memory is made of: memfd leaves no files behind; posix is for systems that hide "
+     "/proc/PID/fd.",
+     0, 0, "memfd|posix"},
     {"smp_directory", "AQUEDUCT_SMP_DIRECTORY", SettingType::text, "", "/dev/shm",
-     "where posix shared memory lies; a tmpfs"},
+     "The folder of posix shared memory; it must be a tmpfs."},
     {"smp_huge_pages", "AQUEDUCT_SMP_HUGE_PAGES", SettingType::choice, "", "auto",
-     "auto asks for transparent ones, hugetlb takes reserved ones, off neither", 0, 0, "auto|hugetlb|off"},
+     "Huge pages for shared memory: auto asks for transparent ones, hugetlb takes reserved ones, off takes "
+     "neither.",
+     0, 0, "auto|hugetlb|off"},
     {"smp_cma", "AQUEDUCT_SMP_CMA", SettingType::boolean, "", "on",
-     "whether the system's cross-memory calls may serve memory that cannot be mapped"},
+     "Whether the system's cross-memory calls may serve memory that cannot be mapped."},
     {"smp_progress", "AQUEDUCT_SMP_PROGRESS", SettingType::duration, "ms", "10ms",
-     "after so long without a call a thread does other processes' atomics on attached memory, and their puts "
-     "and gets of single words, in a rank's place; 0 is never",
+     "After this time without a call, a thread answers other processes in a rank's place: atomics on "
+     "attached memory, puts and gets of single words. 0: never.",
      0, 3'600'000'000'000},
     {"smp_slots", "AQUEDUCT_SMP_SLOTS", SettingType::number, "packets", "0",
-     "packets that a ring between two ranks holds; 0 chooses by the number of ranks", 0, 1 << 20},
+     "Packets that the ring between two ranks holds. 0 chooses by the number of ranks.", 0, 1 << 20},
     {"smp_ring_bytes", "AQUEDUCT_SMP_RING_BYTES", SettingType::bytes, "bytes", "0",
-     "bytes of longer packets that a ring holds, four times the largest packet; 0 chooses", 0, 1 << 30},
+     "Bytes of longer packets that a ring holds, four times the largest packet. 0 chooses by the number of "
+     "ranks.",
+     0, 1 << 30},
 };
 
 core::Usability probe(const Config& config) {

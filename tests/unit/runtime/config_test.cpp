@@ -19,7 +19,13 @@ TEST(Config, OfDefaultsHasNoProblemsWhateverWasCompiledIn) {
   for (const SettingProblem& problem : config.problems()) ADD_FAILURE() << problem.text;
   for (const SettingInfo& info : config.settings()) {
     EXPECT_EQ(config.origin(info.name), SettingOrigin::built_in) << info.name;
-    EXPECT_FALSE(info.help.empty()) << info.name;
+    // aqinfo prints it as it is, and docs/settings.md has it. It may begin with one of the setting's own words, as "header".
+    ASSERT_FALSE(info.help.empty()) << info.name;
+    EXPECT_EQ(info.help.back(), '.') << info.name;
+    const std::string_view first = info.help.substr(0, info.help.find(' '));
+    EXPECT_TRUE(std::isupper(static_cast<unsigned char>(first.front())) ||
+                info.choices.find(first) != std::string_view::npos)
+        << info.name << ": " << info.help;
   }
 }
 
