@@ -3,11 +3,14 @@
 check_docs.py readme ROOT BUILD COMPILER [FLAGS…]   the program in README.md compiles, and runs on two ranks
 check_docs.py template ROOT                         the code in docs/write-a-conduit.md is in the template
 check_docs.py layer ROOT COMPILER                   the layer that docs/architecture.md shows compiles with its line in runtime/layers.cpp, and keeps to its arrows
+check_docs.py settings ROOT BUILD                   docs/settings.md has every setting of that build, with its default, values and text
 check_docs.py sentences ROOT                        the kit quotes each numbered sentence of docs/memory-model.md and progress.md
 check_docs.py words ROOT                            the files, settings, error codes and commands that are named exist
 check_docs.py self-test                             the checks find the errors that they look for
 """
 
+import json
+import os
 import pathlib
 import re
 import shutil
@@ -157,6 +160,34 @@ def missing_rows(rows, document):
     return [row for row in wanted if row not in document.splitlines()]
 
 
+def setting_row(info):
+    """The row of docs/settings.md for a setting of `aqinfo --json`."""
+    allowed = info["allowed"]
+    limits = re.search(r"(?:from (\S+) to (\S+)|(at least \S+))$", allowed)
+    if info["type"] in ("number", "bytes", "duration"):
+        values = "" if limits is None else limits[3] or f"{limits[1]} to {limits[2]}"
+    else:
+        values = {"text": "", "boolean": "on, off"}.get(info["type"], allowed.removeprefix("one of "))
+    default = f"`{info['default']}`" if info["default"] else ""
+    return "| " + " | ".join([f"`{info['variable']}`", default, values, info["help"].replace("|", "\\|")]) + " |"
+
+
+def setting_problems(settings, document):
+    """What docs/settings.md lacks of these settings of `aqinfo --json`."""
+    lines = document.splitlines()
+    twice = {name for name in re.findall(r"^\| `(\w+)`", document, re.M) if document.count(f"| `{name}` ") > 1}
+    return ([f"docs/settings.md lacks the row\n  {row}" for row in map(setting_row, settings) if row not in lines] +
+            [f"docs/settings.md has {name} twice" for name in sorted(twice)])
+
+
+def check_settings(root, build):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AQUEDUCT_")}
+    found = json.loads(subprocess.run([built(build / "bin/aqinfo"), "--json"], timeout=60, text=True, env=environment,
+                                      stdout=subprocess.PIPE, check=False).stdout)
+    if problems := setting_problems(found["settings"], (root / "docs/settings.md").read_text()):
+        sys.exit("\n".join(problems))
+
+
 def wrong_words(text, exists, settings, commands):
     """Everything that the document names and that does not exist."""
     wrong = []
@@ -208,6 +239,13 @@ def self_test():
     assert rows == [("ok", "fine", "nothing"), ("a", "b", "c")]
     assert missing_rows(rows, "| 0 | 0 | `ok` | fine | nothing |\n| 1 | 11 | `a` | b | c |") == []
     assert missing_rows(rows, "| 0 | 0 | `ok` | fine | nothing |") == ["| 1 | 11 | `a` | b | c |"]
+    number = {"variable": "AQUEDUCT_A", "type": "number", "default": "1", "allowed": "a whole number from 1 to 8", "help": "B|C."}
+    assert setting_row(number) == "| `AQUEDUCT_A` | `1` | 1 to 8 | B\\|C. |", setting_row(number)
+    choice = {"variable": "AQUEDUCT_D", "type": "choice", "default": "", "allowed": "one of e, f", "help": "G."}
+    assert setting_row(choice) == "| `AQUEDUCT_D` |  | e, f | G. |", setting_row(choice)
+    assert setting_problems([number], setting_row(number)) == []
+    assert setting_problems([number, choice], setting_row(number) + "\n" + setting_row(number)) == \
+        ["docs/settings.md lacks the row\n  | `AQUEDUCT_D` |  | e, f | G. |", "docs/settings.md has AQUEDUCT_A twice"]
     text = "`core/no.hpp` `core/op.hpp` [x](gone.md) [y](https://a.b) AQUEDUCT_NEAR AQUEDUCT_FAR ./aq test ./aq fly"
     wrong = wrong_words(text, lambda path, link=False: path == "core/op.hpp", {"AQUEDUCT_NEAR"}, {"test"})
     assert wrong == ["file core/no.hpp", "link to gone.md", "setting AQUEDUCT_FAR", "command ./aq fly"], wrong
@@ -228,6 +266,8 @@ def main():
         return check_words(pathlib.Path(rest[0]))
     if what == "sentences" and len(rest) == 1:
         return check_sentences(pathlib.Path(rest[0]))
+    if what == "settings" and len(rest) == 2:
+        return check_settings(pathlib.Path(rest[0]), pathlib.Path(rest[1]))
     if what == "template" and len(rest) == 1:
         return check_template(pathlib.Path(rest[0]))
     if what == "layer" and len(rest) == 2:
