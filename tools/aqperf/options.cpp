@@ -4,13 +4,13 @@
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/failure.hpp"
 #include "tools/given_value.hpp"
+#include "tools/sizes.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
@@ -19,24 +19,6 @@ namespace aqueduct::perf {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-
-std::optional<std::size_t> parse_size(std::string_view text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  int shift = 0;
-  if (unit == "K" || unit == "k")
-    shift = 10;
-  else if (unit == "M" || unit == "m")
-    shift = 20;
-  else if (unit == "G" || unit == "g")
-    shift = 30;
-  else if (!unit.empty())
-    return std::nullopt;
-  if (value > (kMostBytes >> shift)) return std::nullopt;
-  return value << shift;
-}
 
 /// Finds options that do not fit together or the benchmark, each being readable by itself; empty if all fit.
 std::string problem_of(const Options& options) {
@@ -129,9 +111,9 @@ std::vector<std::size_t> ByteRange::sizes() const {
 
 std::optional<ByteRange> parse_bytes(std::string_view text) {
   const auto colon = text.find(':');
-  const auto first = parse_size(text.substr(0, colon));
-  const auto last = colon == std::string_view::npos ? first : parse_size(text.substr(colon + 1));
-  if (!first || !last || *last < *first) return std::nullopt;
+  const auto first = tools::read_size(text.substr(0, colon));
+  const auto last = colon == std::string_view::npos ? first : tools::read_size(text.substr(colon + 1));
+  if (!first || !last || *last < *first || *last > kMostBytes) return std::nullopt;
   return ByteRange{*first, *last};
 }
 

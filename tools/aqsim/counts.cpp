@@ -4,7 +4,7 @@
 #include "core/settings.hpp"
 #include "sim/free_memory.hpp"
 #include "sim/topology.hpp"
-#include "tools/aqsim/options.hpp"
+#include "tools/sizes.hpp"
 
 #include <fmt/format.h>
 
@@ -28,9 +28,9 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 /// "1K", or "64x1K" for 64 of them. Nothing: neither, or out of bounds.
 bool read_item(std::string_view text, std::vector<std::uint64_t>& out) {
   const std::size_t times = text.find('x');
-  const auto count =
-      times == std::string_view::npos ? std::optional<std::uint64_t>(1) : read_number(text.substr(0, times));
-  const auto bytes = read_number(times == std::string_view::npos ? text : text.substr(times + 1));
+  const auto count = times == std::string_view::npos ? std::optional<std::uint64_t>(1)
+                                                     : tools::read_size(text.substr(0, times));
+  const auto bytes = tools::read_size(times == std::string_view::npos ? text : text.substr(times + 1));
   if (!count || !bytes || *bytes > kMostBytes || *count == 0 || *count > kMostNumbers - out.size())
     return false;
   out.insert(out.end(), *count, *bytes);

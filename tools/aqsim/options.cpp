@@ -3,38 +3,17 @@
 #include "coll/tune/operation_word.hpp"
 #include "coll/tune/tree_setting.hpp"
 #include "tools/given_value.hpp"
+#include "tools/sizes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 namespace aqueduct::aqsim {
 
 using sim::BadInput;
-
-std::optional<std::uint64_t> read_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-  unsigned shift = 0;
-  if (unit == "K" || unit == "k")
-    shift = 10;
-  else if (unit == "M" || unit == "m")
-    shift = 20;
-  else if (unit == "G" || unit == "g")
-    shift = 30;
-  else if (unit == "T" || unit == "t")
-    shift = 40;
-  else if (!unit.empty())
-    return std::nullopt;
-  if (value > (~std::uint64_t{0} >> shift)) return std::nullopt;
-  return value << shift;
-}
 
 namespace {
 
@@ -49,9 +28,9 @@ std::optional<coll::Sync> sync_of(std::string_view word) {
 
 std::vector<std::uint64_t> read_range(const std::string& text, const char* what, std::uint64_t most) {
   const std::size_t colon = text.find(':');
-  const auto first = read_number(std::string_view(text).substr(0, colon));
+  const auto first = tools::read_size(std::string_view(text).substr(0, colon));
   const auto last =
-      colon == std::string::npos ? first : read_number(std::string_view(text).substr(colon + 1));
+      colon == std::string::npos ? first : tools::read_size(std::string_view(text).substr(colon + 1));
   if (!first || !last || *last < *first || *last > most)
     throw BadInput(
         fmt::format("{} are given as A or A:B, such as 8:64K, the lower first and at most {}; not as '{}'",

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace aqueduct::aqsim {
@@ -47,8 +46,6 @@ struct Options {
   bool json = false;
 };
 
-/// "64K": units K, M, G, T. Nothing: it is no such number, or more than 64 bits hold.
-std::optional<std::uint64_t> read_number(std::string_view text);
 /// "A:B" as the powers of two times A up to B, or "A". Units K, M, G, T. Errors: BadInput.
 std::vector<std::uint64_t> read_range(const std::string& text, const char* what, std::uint64_t most);
 /// "8,8,3", or "64x8,3" for 64 hosts of 8 ranks and one of 3, into `hosts`. Errors: BadInput.
