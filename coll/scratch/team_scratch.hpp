@@ -40,10 +40,8 @@ class TeamScratch {
   /// former operations are not used again; `senders` is null only if the team has no clears.
   void use_senders(std::shared_ptr<Senders> senders) noexcept { senders_ = std::move(senders); }
 
-  /// Whether the operations before have started, so that the next one can be opened.
-  bool may_open() const noexcept { return opened_ == started_; }
-  /// The portion of the next operation. Requires: may_open(), and the layout does not refuse the needs; `needs` are
-  /// Schedule::needs(algorithm, shape); `ticket` is empty or was used for this shape before, with any root.
+  /// The portion of the next operation. Requires: the operations before have started, and the layout does not refuse the
+  /// needs; `needs` are Schedule::needs(algorithm, shape); `ticket` is empty or was used for this shape before, with any root.
   [[gnu::always_inline]] Portion open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
                                       Senders::Ticket& ticket) noexcept {
     const std::uint64_t before = banks_.epoch();
@@ -56,7 +54,7 @@ class TeamScratch {
 
   /// Opens and starts an operation that had `portion` when it was opened by open() or this before, with the same schedule
   /// and root. False: nothing has happened. True only in the epoch of that portion; so all that the epoch must know of the
-  /// operation (who writes to whom, that it may start) is known already. Requires: may_open().
+  /// operation (who writes to whom, that it may start) is known already. Requires: the operations before have started.
   [[gnu::always_inline]] bool open_again(Portion& portion) noexcept {
     if (!banks_.open_again(portion)) return false;
     epochs_.opened_again();
@@ -68,10 +66,7 @@ class TeamScratch {
 
   /// Whether the operation may start: the bank's former use is over here. If not, it is held, and those behind it.
   bool may_start(const Portion& portion) const noexcept { return epochs_.may_start(portion.epoch); }
-  void start(const Portion& portion) noexcept {
-    epochs_.started(portion.epoch, portion.senders);
-    ++started_;
-  }
+  void start(const Portion& portion) noexcept { epochs_.started(portion.epoch, portion.senders); }
   /// Whether a step may put or signal to this peer. Requires: the operation has started.
   bool may_write(const Portion& portion, Rank peer) const noexcept {
     return portion.writes_freely || epochs_.is_cleared(portion.epoch, peer);
@@ -111,7 +106,6 @@ class TeamScratch {
     }
     portion.writes_freely = epochs_.writes_freely(portion.epoch);
     epochs_.opened(portion.senders);
-    ++opened_;
   }
   void note(const Senders::Entry& known, Rank root, Senders::Ticket& ticket) noexcept;
   bool ends_by_barrier() const noexcept;
@@ -124,8 +118,6 @@ class TeamScratch {
   Epochs epochs_;
   std::shared_ptr<Senders> senders_;  ///< null: the team has no clears
   std::vector<Members> pairs_;        ///< [receiver]: who writes to it in the present epoch
-  std::uint64_t opened_ = 0;
-  std::uint64_t started_ = 0;
   bool closed_ = false;
 };
 

@@ -125,12 +125,4 @@ void SentPackets::lose_last() noexcept {
   }
 }
 
-Time SentPackets::oldest_sent() const noexcept {
-  Time oldest = kNever;
-  for (std::uint64_t n = oldest_; n < next_; ++n) {
-    if (at(n).state == SentPacket::State::in_flight) oldest = std::min(oldest, at(n).sent_at);
-  }
-  return oldest;
-}
-
 }  // namespace aqueduct::conduits::udp

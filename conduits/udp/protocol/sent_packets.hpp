@@ -84,7 +84,6 @@ class SentPackets {
   void lose_all() noexcept;
   /// Marks the highest number in flight as lost. Its retransmission is a tail-loss probe.
   void lose_last() noexcept;
-  Time oldest_sent() const noexcept;  ///< when the oldest packet in flight left; kNever if none is
   Time latest_sent() const noexcept { return latest_sent_; }
 
  private:
