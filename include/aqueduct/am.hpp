@@ -297,7 +297,7 @@ Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body, const Han
   return Handler<Category, Args>{*id};
 }
 
-// register_handler with the category in the name: on_short_request<Args>(ep, [](auto& context, const Args&) { … }).
+/// register_handler with the category in the name: on_short_request<Args>(ep, [](auto& context, const Args&) { … }).
 template <AmArguments Args, class F>
 auto on_short_request(Endpoint& ep, F body, const HandlerOptions& options = {}) {
   return register_handler<AmCategory::short_request, Args>(ep, std::move(body), options);

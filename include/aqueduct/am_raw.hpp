@@ -43,6 +43,7 @@ class RawContext : public RequestContext {
              detail::MutableBytes payload) noexcept
       : RequestContext(incoming), space_(space), category_(category), call_(call), payload_(payload) {}
 
+  /// What the sender named: category, number of the handler, tag, and up to 16 words.
   AmCategory category() const noexcept { return category_; }
   bool is_request() const noexcept { return category_ <= AmCategory::long_request; }
   std::uint8_t number() const noexcept { return call_.number; }

@@ -115,7 +115,9 @@ struct Reducer {
   std::uint32_t number = 0;  ///< of a user's operator
 
   constexpr Reducer() noexcept = default;
+  /// An operator of the library.
   constexpr Reducer(ReduceOp which) noexcept : op(which) {}
+  /// The operator that the program has added under this number.
   static constexpr Reducer user(std::uint32_t number) noexcept {
     Reducer reducer(ReduceOp::user);
     reducer.number = number;

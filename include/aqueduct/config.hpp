@@ -85,10 +85,14 @@ class Config {
   /// Errors: bad_setting; also kept in `problems()`, in words. Some small calls of the algorithm are looked at here.
   Status add_algorithm(const CollectiveAlgorithm& algorithm);
 
+  /// All settings of the library, its conduits and the plug-ins that were found. Lifetime: as long as the process.
   std::span<const SettingInfo> settings() const noexcept;
+  /// What was wrong with the settings so far; empty if nothing was.
   const std::vector<SettingProblem>& problems() const noexcept { return problems_; }
 
-  /// The value of a setting in one of four forms. Requires: `name` is the name of a setting.
+  /// The value of a setting in one of four forms, and where it came from. Numbers and bytes are `number`s, durations are
+  /// in nanoseconds, booleans are flags; `text` is the value as it was written. Requires: `name` is the name
+  /// of a setting.
   std::string text(std::string_view name) const;
   std::int64_t number(std::string_view name) const;
   std::int64_t nanoseconds(std::string_view name) const;

@@ -256,6 +256,7 @@ class Endpoint {
   /// Errors: peer_lost, in_handler.
   Status barrier() noexcept;
 
+  /// What this endpoint has counted since the job started.
   Statistics statistics() const noexcept;
   /// All counters: those of Statistics, under the same names, and those of layers that Statistics does not name.
   ///

@@ -16,11 +16,9 @@ struct Bfloat16 {
   friend bool operator==(Bfloat16, Bfloat16) noexcept = default;
 };
 
-// Conversions. To float: exact. From float: to the nearest value, of two equally near ones to that with an even last
-// bit; what is too large becomes infinity. A NaN stays a NaN, with its sign and the upper bits of its payload.
-//
-// They have no branches and use signed integers, so that compilers vectorise loops over them for plain SSE2 too.
+// The conversions have no branches and use signed integers, so that compilers vectorise loops over them for plain SSE2 too.
 
+/// The same number as a float: exact. A NaN stays a NaN, with its sign and the upper bits of its payload.
 constexpr float to_float(Half half) noexcept {
   const std::uint32_t sign = (half.bits & 0x8000u) << 16;
   const std::int32_t rest = half.bits & 0x7fff;
@@ -32,6 +30,8 @@ constexpr float to_float(Half half) noexcept {
   return std::bit_cast<float>(sign | static_cast<std::uint32_t>(magnitude));
 }
 
+/// The nearest Half; of two equally near ones that with an even last bit. What is too large becomes infinity. A NaN stays
+/// a NaN, with its sign and the upper bits of its payload.
 constexpr Half to_half(float value) noexcept {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = bits >> 16 & 0x8000u;
@@ -51,10 +51,12 @@ constexpr Half to_half(float value) noexcept {
   return Half{static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(magnitude))};
 }
 
+/// As to_float of a Half.
 constexpr float to_float(Bfloat16 half) noexcept {
   return std::bit_cast<float>(std::uint32_t{half.bits} << 16);
 }
 
+/// The nearest Bfloat16, as to_half.
 constexpr Bfloat16 to_bfloat16(float value) noexcept {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::int32_t rest = static_cast<std::int32_t>(bits & 0x7fffffffu);

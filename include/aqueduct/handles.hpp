@@ -16,6 +16,7 @@
 /// of both languages. A handle is the object: it lives as long, and nobody destroys it by a call of the C face.
 namespace aqueduct {
 
+/// The name of an object in C.
 inline aq_endpoint* handle_of(Endpoint& ep) noexcept { return reinterpret_cast<aq_endpoint*>(&ep); }
 inline aq_team* handle_of(Team& team) noexcept { return reinterpret_cast<aq_team*>(&team); }
 inline aq_group* handle_of(Group& group) noexcept { return reinterpret_cast<aq_group*>(&group); }

@@ -84,11 +84,13 @@ class [[nodiscard]] Result {
   bool ok() const noexcept { return value_.has_value(); }
   Status status() const noexcept { return status_; }
 
+  /// The value. Requires: ok().
   T& operator*() & noexcept { return *value_; }
   const T& operator*() const& noexcept { return *value_; }
   T&& operator*() && noexcept { return std::move(*value_); }
   T* operator->() noexcept { return &*value_; }
   const T* operator->() const noexcept { return &*value_; }
+  /// A copy of the value, or `other` if there is none.
   T value_or(T other) const& { return value_ ? *value_ : std::move(other); }
 
  private:

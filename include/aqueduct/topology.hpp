@@ -58,7 +58,10 @@ Result<Topology> topology_of(Endpoint& ep) noexcept;
 Result<std::uint32_t> domain_of(Endpoint& ep, Rank rank, std::size_t level) noexcept;
 
 /// The processors on which a rank of this host could run when the job started, by the system's numbers: "0-3,8". Empty
-/// for ranks of other hosts, and if they are not known. Errors and cost: those of topology_of.
+/// for ranks of other hosts, and if they are not known.
+///
+/// Errors: as topology_of; out_of_range (no such rank).
+/// Cost:   that of topology_of.
 Result<std::string> cpus_of(Endpoint& ep, Rank rank) noexcept;
 
 /// The members of the team that are in this rank's domain at a level, in team order. If this rank is in none, those of

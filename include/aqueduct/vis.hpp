@@ -53,7 +53,7 @@ inline RemotePieces only_read(const RemoteConstPieces& from) noexcept {
 }
 }  // namespace detail
 
-/// The same from pieces at a pointer to const. No put takes such pieces.
+/// As `get`, `get_nb` and `get_nbi` above, from pieces whose pointer is to const. No put takes such pieces.
 inline Status get(Endpoint& ep, const LocalPieces& to, const RemoteConstPieces& from) noexcept {
   return get(ep, to, detail::only_read(from));
 }
