@@ -1,18 +1,22 @@
 #include "tests/compat/corners/corners.h"
 
-void transfers(gex_TM_t team) {
-  const gex_Rank_t members = gex_TM_QuerySize(team), here = gex_TM_QueryRank(team), to = (here + 1) % members;
-  char* const there = segment_of(team, to) + 200000;
-  static char out[70000], back[70000];
-  for (size_t i = 0; i < sizeof out; ++i) out[i] = (char)(i * 7 + me + 1);
-  // Nothing, from nowhere.
+static char out[70000], back[70000];
+
+static gex_Rank_t next_in(gex_TM_t team) { return (gex_TM_QueryRank(team) + 1) % gex_TM_QuerySize(team); }
+static char* place_of(gex_TM_t team, gex_Rank_t to) { return segment_of(team, to) + 200000; }
+
+/// Nothing, from nowhere.
+static void of_nothing(gex_TM_t team, gex_Rank_t to, char* there) {
   OK(gex_RMA_PutBlocking(team, to, there, NULL, 0, 0));
   OK(gex_RMA_GetBlocking(team, NULL, to, there, 0, 0));
   gex_Event_t leaf = GEX_EVENT_NO_OP;
   gex_Event_Wait(gex_RMA_PutNB(team, to, NULL, NULL, 0, &leaf, 0));
   HOLDS(leaf == GEX_EVENT_INVALID || gex_Event_Test(leaf) == 0);
   gex_Event_Wait(gex_RMA_GetNB(team, NULL, to, NULL, 0, 0));
-  // Values of every size keep to their bytes.
+}
+
+/// Values of every size keep to their bytes.
+static void of_values(gex_TM_t team, gex_Rank_t to, char* there) {
   for (size_t bytes = 1; bytes <= 8; ++bytes) {
     OK(gex_RMA_PutBlocking(team, to, there, out, 16, 0));
     gex_RMA_Value_t value = UINT64_C(0x8192a3b4c5d6e7f8), part = 0;
@@ -27,10 +31,13 @@ void transfers(gex_TM_t team) {
     OK(gex_RMA_GetBlocking(team, back, to, there, 16, 0));
     HOLDS(memcmp(back, out, 4) == 0 && memcmp(back + 4, &value, bytes) == 0 && memcmp(back + 4 + bytes, out + 4 + bytes, 12 - bytes) == 0);
   }
-  // Leaves before and after, alone, twice asked for, or not at all.
+}
+
+/// Leaves before and after, alone, twice asked for, or not at all.
+static void with_leaves(gex_TM_t team, gex_Rank_t to, char* there) {
   for (int form = 0; form < 6; ++form) {
     memset(back, 0, sizeof back);
-    leaf = GEX_EVENT_NO_OP;
+    gex_Event_t leaf = GEX_EVENT_NO_OP;
     const gex_Event_t root = gex_RMA_PutNB(team, to, there, out, sizeof out, &leaf, 0);
     gex_Event_t both[4] = {GEX_EVENT_INVALID, leaf, GEX_EVENT_INVALID, root};
     if (form == 0) gex_Event_Wait(leaf), gex_Event_Wait(root);
@@ -51,12 +58,20 @@ void transfers(gex_TM_t team) {
     gex_Event_Wait(gex_RMA_GetNB(team, back, to, there, sizeof back, 0));
     HOLDS(memcmp(out, back, sizeof out) == 0);
   }
+}
+
+/// Lists of no events.
+static void no_events(void) {
   gex_Event_t none[3] = {GEX_EVENT_INVALID, GEX_EVENT_INVALID, GEX_EVENT_INVALID};
   HOLDS(gex_Event_TestSome(none, 3, 0) == GASNET_OK && gex_Event_TestAll(none, 3, 0) == GASNET_OK);
   gex_Event_WaitSome(none, 3, 0);
   HOLDS(gex_Event_TestSome(NULL, 0, 0) == GASNET_OK && gex_Event_Test(GEX_EVENT_INVALID) == 0);
   HOLDS(gex_Event_QueryLeaf(GEX_EVENT_INVALID, GEX_EC_LC) == GEX_EVENT_INVALID);
-  // What is refused has not happened, and may be tried again.
+}
+
+/// What is refused has not happened, and may be tried again.
+static void at_once(gex_TM_t team, gex_Rank_t to, char* there) {
+  const gex_Rank_t members = gex_TM_QuerySize(team);
   for (int i = 0; i < 50; ++i) {
     gex_Event_t event;
     while ((event = gex_RMA_PutNB(team, to, there + i, out + i, 1, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE)) == GEX_EVENT_NO_OP) gasnet_AMPoll();
@@ -67,7 +82,10 @@ void transfers(gex_TM_t team) {
     gex_NBI_Wait(GEX_EC_LC, 0);
     gex_NBI_Wait(GEX_EC_ALL, 0);
   }
-  // One region with all kinds, one with nothing.
+}
+
+/// One region with all kinds, one with nothing.
+static void in_regions(gex_TM_t team, gex_Rank_t to, char* there) {
   gex_AD_t domain;
   gex_AD_Create(&domain, team, GEX_DT_U64, GEX_OP_FADD | GEX_OP_SET | GEX_OP_GET, 0);
   uint64_t old = 1, stored = 1;
@@ -94,4 +112,16 @@ void transfers(gex_TM_t team) {
   HOLDS(gex_NBI_Test(GEX_EC_ALL, 0) == 0 && gex_NBI_Test(0, 0) == 0);
   barrier(team);
   gex_AD_Destroy(domain);
+}
+
+void transfers(gex_TM_t team) {
+  const gex_Rank_t to = next_in(team);
+  char* const there = place_of(team, to);
+  for (size_t i = 0; i < sizeof out; ++i) out[i] = (char)(i * 7 + me + 1);
+  of_nothing(team, to, there);
+  of_values(team, to, there);
+  with_leaves(team, to, there);
+  no_events();
+  at_once(team, to, there);
+  in_regions(team, to, there);
 }

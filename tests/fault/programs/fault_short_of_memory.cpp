@@ -103,6 +103,52 @@ bool round_of(Endpoint& me, std::string_view name, std::uint64_t round, const Ca
   return sum.front() != 0;
 }
 
+/// In two parts, the second of which may lack memory when the first is in flight.
+Status put_of_many_dimensions(Things& with) {
+  Group group(with.me);
+  PutOptions options;
+  options.group = &group;
+  std::array<Dimension, kMostDimensions + 1> dims;  // no two of them merge
+  dims.fill({2, 5});
+  const Status begun =
+      put_nbi(with.me, contiguous(with.segment.at<std::byte>(with.other), std::size_t{1} << dims.size()),
+              pieces(std::as_const(with.data).data(), Strided(1, dims)), options);
+  const Status ended = group.wait();
+  return begun ? ended : begun;
+}
+
+/// Of two segments, so that the second transfer begins while the first one is in flight.
+Status elements_of_a_list(Things& with) {
+  const std::array places{with.segment.at<std::byte>(with.other, 1), GlobalPtr<std::byte>{with.other, 10},
+                          with.segment.at<std::byte>(with.other, 3)};
+  std::array<std::byte, places.size()> bytes{};
+  const Status read = get_group<std::byte>(with.me, bytes, places);
+  const Status written = put_group<std::byte>(with.me, places, bytes);
+  return read ? written : read;
+}
+
+Status event_set(Things& with) {
+  EventSet set;
+  std::array<Event, 3> events;  // some of them may not get into the set
+  for (Event& event : events) event = put_nb(with.me, with.segment.at<std::byte>(with.other), with.data);
+  Status status;
+  try {
+    for (Event& event : events) set.add(std::move(event));
+    for (std::size_t left = events.size(); left != 0; --left) set.wait_any(with.me);
+  } catch (const std::bad_alloc&) {
+    status = ErrorCode::no_memory;
+  }
+  for (Event& event : events) static_cast<void>(with.me.wait(event));
+  const Status rest = set.wait_all(with.me);
+  return status ? rest : status;
+}
+
+Status new_handlers(Things& with) {
+  const auto typed = on_short_request<int>(with.me, [](auto&, int) {});
+  const auto plain = register_plain(with.me, AmCategory::short_request, 1, [](auto&, auto, auto) {}, {});
+  return typed ? plain.status() : typed.status();
+}
+
 }  // namespace
 
 int main() {
@@ -123,55 +169,10 @@ int main() {
          return put(with.me, pieces(with.segment.at<std::byte>(with.other), Strided(100, {{50, 300}})),
                     pieces(with.data.data(), Strided(100, {{50, 100}})));
        }},
-      // In two parts, the second of which may lack memory when the first is in flight.
-      {"put of many dimensions",
-       [](Things& with) {
-         Group group(with.me);
-         PutOptions options;
-         options.group = &group;
-         std::array<Dimension, kMostDimensions + 1> dims;  // no two of them merge
-         dims.fill({2, 5});
-         const Status begun = put_nbi(
-             with.me, contiguous(with.segment.at<std::byte>(with.other), std::size_t{1} << dims.size()),
-             pieces(std::as_const(with.data).data(), Strided(1, dims)), options);
-         const Status ended = group.wait();
-         return begun ? ended : begun;
-       }},
-      {"handler",
-       [](Things& with) {
-         const auto typed = on_short_request<int>(with.me, [](auto&, int) {});
-         const auto plain =
-             register_plain(with.me, AmCategory::short_request, 1, [](auto&, auto, auto) {}, {});
-         return typed ? plain.status() : typed.status();
-       }},
-      // Of two segments, so that the second transfer begins while the first one is in flight.
-      {"elements of a list",
-       [](Things& with) {
-         const std::array places{with.segment.at<std::byte>(with.other, 1),
-                                 GlobalPtr<std::byte>{with.other, 10},
-                                 with.segment.at<std::byte>(with.other, 3)};
-         std::array<std::byte, places.size()> bytes{};
-         const Status read = get_group<std::byte>(with.me, bytes, places);
-         const Status written = put_group<std::byte>(with.me, places, bytes);
-         return read ? written : read;
-       }},
-      {"event set",
-       [](Things& with) {
-         EventSet set;
-         std::array<Event, 3> events;  // some of them may not get into the set
-         for (Event& event : events)
-           event = put_nb(with.me, with.segment.at<std::byte>(with.other), with.data);
-         Status status;
-         try {
-           for (Event& event : events) set.add(std::move(event));
-           for (std::size_t left = events.size(); left != 0; --left) set.wait_any(with.me);
-         } catch (const std::bad_alloc&) {
-           status = ErrorCode::no_memory;
-         }
-         for (Event& event : events) static_cast<void>(with.me.wait(event));
-         const Status rest = set.wait_all(with.me);
-         return status ? rest : status;
-       }},
+      {"put of many dimensions", put_of_many_dimensions},
+      {"handler", new_handlers},
+      {"elements of a list", elements_of_a_list},
+      {"event set", event_set},
       {"message",
        [&](Things& with) {
          return request(with.me, with.other, *handler, 1, std::span(with.data).first(500));
