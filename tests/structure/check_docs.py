@@ -5,7 +5,8 @@ check_docs.py template ROOT                         the code in docs/write-a-con
 check_docs.py layer ROOT COMPILER                   the layer that docs/architecture.md shows compiles with its line in runtime/layers.cpp, and keeps to its arrows
 check_docs.py settings ROOT BUILD                   docs/settings.md has every setting of that build, with its default, values and text
 check_docs.py sentences ROOT                        the kit quotes each numbered sentence of docs/memory-model.md and progress.md
-check_docs.py words ROOT                            the files, settings, error codes and commands that are named exist
+check_docs.py words ROOT                            the files, sections, settings, error codes and commands that are named exist,
+                                                    and an index names each page
 check_docs.py self-test                             the checks find the errors that they look for
 """
 
@@ -188,7 +189,24 @@ def check_settings(root, build):
         sys.exit("\n".join(problems))
 
 
-def wrong_words(text, exists, settings, commands):
+def sections(text):
+    """The names by which links reach the headings of a document."""
+    found = {}
+    for heading in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M), re.M):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        found[name] = found.get(name, -1) + 1
+    return {f"{name}-{number}" if number else name for name, most in found.items() for number in range(most + 1)}
+
+
+def unreachable_pages(root):
+    """Pages of docs/ that no index has: README.md, or the README.md of their own folder."""
+    linked = {(index.parent / link).resolve() for index in [root / "README.md", *(root / "docs").rglob("README.md")]
+              for link in re.findall(r"\]\(([^)#]+)", index.read_text())}
+    return [page for page in sorted((root / "docs").rglob("*.md")) if page.resolve() not in linked]
+
+
+def wrong_words(text, exists, settings, commands, has_section=lambda path, section: True):
     """Everything that the document names and that does not exist."""
     wrong = []
     prose = re.sub(r"^```cpp\n.*?^```", "", text, flags=re.S | re.M)  # a lambda in code looks like a link
@@ -200,6 +218,9 @@ def wrong_words(text, exists, settings, commands):
     for path in re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", prose):
         if not exists(path, True):
             wrong.append(f"link to {path}")
+    for path, section in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]*)\)", prose):
+        if not has_section(path, section):
+            wrong.append(f"section {section} of {path or 'this page'}")
     for word in set(re.findall(r"\bAQUEDUCT_[A-Z0-9_]*[A-Z0-9]\b", text)):
         if word not in settings:
             wrong.append(f"setting {word}")
@@ -220,8 +241,13 @@ def check_words(root):
     for document in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]:
         def exists(path, link=False):
             return ((document.parent if link else root) / path).exists()
+
+        def has_section(path, section):
+            target = document.parent / path if path else document
+            return target.suffix != ".md" or not target.exists() or section in sections(target.read_text())
         wrong += [f"{document.relative_to(root)}: there is no {what}"
-                  for what in wrong_words(document.read_text(), exists, settings, commands)]
+                  for what in wrong_words(document.read_text(), exists, settings, commands, has_section)]
+    wrong += [f"{page.relative_to(root)}: no index has it (README.md, or that of its folder)" for page in unreachable_pages(root)]
     rows = error_rows((root / "core/status.cpp").read_text())
     if len(rows) < 19:
         wrong.append(f"core/status.cpp: only {len(rows)} error codes could be read")
@@ -249,6 +275,11 @@ def self_test():
     text = "`core/no.hpp` `core/op.hpp` [x](gone.md) [y](https://a.b) AQUEDUCT_NEAR AQUEDUCT_FAR ./aq test ./aq fly"
     wrong = wrong_words(text, lambda path, link=False: path == "core/op.hpp", {"AQUEDUCT_NEAR"}, {"test"})
     assert wrong == ["file core/no.hpp", "link to gone.md", "setting AQUEDUCT_FAR", "command ./aq fly"], wrong
+    headings = "# One `two`: three\n## [Four](x.md)\n```\n# no heading\n```\n## Four\n"
+    assert sections(headings) == {"one-two-three", "four", "four-1"}, sections(headings)
+    links = "[a](b.md#c) [d](#e) [f](b.md#g)"
+    wrong = wrong_words(links, lambda path, link=False: True, set(), set(), lambda path, section: section == "c")
+    assert wrong == ["section e of this page", "section g of b.md"], wrong
     code = '```cpp\nnumber("own", "AQUEDUCT_OWN"); [](int x) {}\n```\nAQUEDUCT_OWN AQUEDUCT_OTHER'
     assert wrong_words(code, lambda path, link=False: False, set(), set()) == ["setting AQUEDUCT_OTHER"]
     said = "- **M-1** One.\n- **M-2** Two.\n- **P-10** Ten.\n- **P-11** Eleven.\n"
