@@ -73,7 +73,7 @@ void CommandLine::parse(int argc, char** argv) {
   try {
     parser_->app.parse(argc, argv);
   } catch (const CLI::ParseError& why) {
-    std::exit(parser_->app.exit(why));
+    std::exit(parser_->app.exit(why) == 0 ? 0 : 2);  // --help arrives here too; 2: wrong usage
   }
 }
 

@@ -190,9 +190,11 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
   if (!has_usable_conduit(selection, program)) return kUsage;
   if (only_list) return print_list(selection);
   if (select(selection).empty()) {
-    fmt::print(stderr, "{}: no fabric of conduit '{}'{} contains '{}'; try {} --list\n", program,
-               selection.conduit, selection.launches() ? " with a process for each rank" : "",
-               selection.fabric, program);
+    fmt::print(stderr, "{}: there is no fabric{}{}{}; try {} --list\n", program,
+               selection.conduit.empty() ? "" : fmt::format(" of conduit '{}'", selection.conduit),
+               selection.launches() ? " with a process for each rank" : "",
+               selection.fabric.empty() ? "" : fmt::format(" whose name contains '{}'", selection.fabric),
+               program);
     return kUsage;
   }
   if (!start_google_test(argv[0], app.remaining(), selection, program)) return kUsage;

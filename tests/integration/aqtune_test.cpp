@@ -223,7 +223,7 @@ TEST(ToolsWithoutAJob, EndWithTwoOnWrongUsage) {
         std::pair{"aqperf calibrate --profile ''", "--profile: it has no value"},
         std::pair{"aqconform --conduit '' --list", "--conduit: it has no value"},
         std::pair{"aqconform --fabric '' --list", "--fabric: it has no value"},
-        std::pair{"aqconform --fabric , --gtest_filter=none", "no fabric of conduit '' contains ','"},
+        std::pair{"aqconform --fabric , --gtest_filter=none", "there is no fabric whose name contains ','"},
         std::pair{"aqtune --conduit ''", "--conduit: it has no value"},
         std::pair{"aqtune --out ''", "--out: it has no value"},
         std::pair{"aqtune --report ''", "--report: it has no value"},

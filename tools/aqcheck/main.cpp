@@ -17,6 +17,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -124,10 +125,10 @@ int run(const Options& options) {
     cases += outcome.cases;
   }
   if (!found) {
-    std::string names;
-    for (const coll::Algorithm* const algorithm : all)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", algorithm->name);
-    fmt::print(stderr, "aqcheck: there is no algorithm '{}'. There are: {}\n", options.algorithm, names);
+    std::set<std::string_view> names;  // several operations have algorithms of one name
+    for (const coll::Algorithm* const algorithm : all) names.insert(algorithm->name);
+    fmt::print(stderr, "aqcheck: there is no algorithm '{}'. There are: {}\n", options.algorithm,
+               fmt::join(names, ", "));
     return 2;
   }
   if (cases == 0) {
