@@ -37,26 +37,28 @@ constexpr std::array kCoreSettings{
     choice("threads", "AQUEDUCT_THREADS", "single", "single|serialized|multiple",
            "Which threads may use an endpoint: one at a time, several that the program keeps apart, or any."),
     // May differ. It makes the endpoint guard itself (threads_of), as `multiple` does.
-    SettingInfo{
-        "coll_progress", "AQUEDUCT_COLL_PROGRESS", SettingType::duration, "us", "0",
-        "After how long without a call a thread goes on with collective operations; less than 20us counts as "
-        "20us, 0: none does.",
-        0, 3'600'000'000'000},
-    duration(
-        "spin", "AQUEDUCT_SPIN", "us", "20us",
-        "How long a wait looks, at the most, without giving up the core; it adapts below that. If it is 3us "
-        "or more, waits look for 0.2 ms where giving up the core has cost a time slice."),
+    SettingInfo{"coll_progress", "AQUEDUCT_COLL_PROGRESS", SettingType::duration, "us", "0",
+                "After this time without a call, a thread goes on with collective operations. Less than 20us "
+                "counts as 20us; 0: no thread does.",
+                0, 3'600'000'000'000},
+    duration("spin", "AQUEDUCT_SPIN", "us", "20us",
+             "How long a wait spins at most before it yields the core; it adapts below that. With 3us or "
+             "more, waits spin for 0.2 ms where a yield has cost a time slice."),
     duration("yield", "AQUEDUCT_YIELD", "ms", "1ms", "How long a wait then yields before it sleeps."),
     duration("stall_warn", "AQUEDUCT_STALL_WARN", "s", "10s",
-             "After how long a wait is reported with what it waits for; 0 is never."),
+             "A wait that lasts longer is reported, with what it waits for. 0: never."),
     text("network_profile", "AQUEDUCT_NETWORK_PROFILE", "",
-         "A file that `aqperf calibrate` has written, or a folder of them: what Endpoint::network_model "
-         "says."),
+         "A file that `aqperf calibrate` has written, or a folder of such files: Endpoint::network_model "
+         "returns what it says."),
     // May differ: a program that cuts a range tells nobody into which pieces.
-    SettingInfo{"piece_bytes_host", "AQUEDUCT_PIECE_BYTES_HOST", SettingType::bytes, "bytes", "0",
-                "What piece_sizes says of ranks of this host; 0: by what messages cost.", 0, 1 << 30},
-    SettingInfo{"piece_bytes_network", "AQUEDUCT_PIECE_BYTES_NETWORK", SettingType::bytes, "bytes", "0",
-                "What piece_sizes says of ranks of other hosts; 0: by what messages cost.", 0, 1 << 30},
+    SettingInfo{
+        "piece_bytes_host", "AQUEDUCT_PIECE_BYTES_HOST", SettingType::bytes, "bytes", "0",
+        "The piece that piece_sizes returns for ranks of this host. 0: computed from what messages cost.", 0,
+        1 << 30},
+    SettingInfo{
+        "piece_bytes_network", "AQUEDUCT_PIECE_BYTES_NETWORK", SettingType::bytes, "bytes", "0",
+        "The piece that piece_sizes returns for ranks of other hosts. 0: computed from what messages cost.",
+        0, 1 << 30},
     choice("log", "AQUEDUCT_LOG", "warn", "debug|info|warn|error|off",
            "The least important kind of message that is written to standard error."),
 };

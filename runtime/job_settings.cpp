@@ -29,8 +29,8 @@ constexpr std::array kJobSettings{
     choice("launcher", "AQUEDUCT_LAUNCHER", "auto", "auto|alone|aqrun|pmix|pmi1",
            "What started this process; auto sees it from the environment."),
     text("pmix_library", "AQUEDUCT_PMIX_LIBRARY", "",
-         "The file of libpmix to use, should the launcher need its own; empty: libpmix.so.2, as the loader "
-         "finds it."),
+         "The libpmix to load, for a launcher that needs its own. Empty: libpmix.so.2, as the loader finds "
+         "it."),
     text("bootstrap", "AQUEDUCT_BOOTSTRAP", "", "How to reach the launcher; the launcher sets it."),
     // Waits count in milliseconds; 0 of them would fail at once.
     SettingInfo{"bootstrap_timeout", "AQUEDUCT_BOOTSTRAP_TIMEOUT", SettingType::duration, "s", "60s",

@@ -20,9 +20,9 @@ constexpr std::array kTopologySettings{
         text("topology", "AQUEDUCT_TOPOLOGY", "auto",
              "Levels of memory: auto asks hwloc, none knows none. For tests: a topology in hwloc's words, "
              "such as 'package:4 core:8', or the path of an XML file; ranks take its processors in turn.")),
-    same_on_all_ranks(
-        text("places", "AQUEDUCT_PLACES", "",
-             "With such a topology: the processors of a host's ranks, as 0,8,16-19, again and again.")),
+    same_on_all_ranks(text("places", "AQUEDUCT_PLACES", "",
+                           "With a topology for tests: the processors of a host's ranks, such as 0,8,16-19; "
+                           "further ranks begin again with the first.")),
 };
 
 const CpuSet kNoCpus;

@@ -9,9 +9,9 @@ namespace {
 using core::setting::choice;
 
 constexpr std::array kVisSettings{
-    choice(
-        "vis_plan", "AQUEDUCT_VIS_PLAN", "auto", "auto|direct|pieces|packed|box|native",
-        "How vector, indexed and strided transfers go; a plan that cannot be had for one leaves the choice."),
+    choice("vis_plan", "AQUEDUCT_VIS_PLAN", "auto", "auto|direct|pieces|packed|box|native",
+           "The plan of vector, indexed and strided transfers. auto chooses; so does the library where the "
+           "named plan is impossible."),
 };
 
 }  // namespace

@@ -24,27 +24,37 @@ constexpr SettingInfo algorithm_of(std::string_view name, std::string_view varia
 
 // In the order of kOperationsWithSettings. Operations with one algorithm have none.
 constexpr std::array kAlgorithmSettings{
-    algorithm_of("coll_barrier", "AQUEDUCT_COLL_BARRIER",
-                 "Algorithm of barriers that are no conduit's own: auto, or one of those of all-reduces that "
-                 "aqinfo --collectives lists, as multiplying:radix=4. Teams that cannot follow choose by "
-                 "themselves."),
+    algorithm_of(
+        "coll_barrier", "AQUEDUCT_COLL_BARRIER",
+        "Algorithm of barriers that no conduit carries out by itself: auto, or one that aqinfo --collectives "
+        "lists for all-reduces, such as multiplying:radix=4. Teams that cannot use it choose another."),
     algorithm_of("coll_broadcast", "AQUEDUCT_COLL_BROADCAST",
-                 "Algorithm of broadcasts: auto, or one of those that aqinfo --collectives lists, as "
+                 "Algorithm of broadcasts: auto, or one that aqinfo --collectives lists, such as "
                  "k-nomial:radix=8,segments=4."),
-    algorithm_of("coll_scatter", "AQUEDUCT_COLL_SCATTER", "Algorithm of scatters, likewise."),
-    algorithm_of("coll_gather", "AQUEDUCT_COLL_GATHER", "Algorithm of gathers, likewise."),
-    algorithm_of("coll_all_gather", "AQUEDUCT_COLL_ALL_GATHER", "Algorithm of all-gathers, likewise."),
-    algorithm_of("coll_all_to_all", "AQUEDUCT_COLL_ALL_TO_ALL", "Algorithm of all-to-alls, likewise."),
-    algorithm_of("coll_reduce", "AQUEDUCT_COLL_REDUCE", "Algorithm of reductions to a root, likewise."),
-    algorithm_of("coll_all_reduce", "AQUEDUCT_COLL_ALL_REDUCE", "Algorithm of all-reduces, likewise."),
+    algorithm_of("coll_scatter", "AQUEDUCT_COLL_SCATTER",
+                 "Algorithm of scatters: auto, or one that aqinfo --collectives lists."),
+    algorithm_of("coll_gather", "AQUEDUCT_COLL_GATHER",
+                 "Algorithm of gathers: auto, or one that aqinfo --collectives lists."),
+    algorithm_of("coll_all_gather", "AQUEDUCT_COLL_ALL_GATHER",
+                 "Algorithm of all-gathers: auto, or one that aqinfo --collectives lists."),
+    algorithm_of("coll_all_to_all", "AQUEDUCT_COLL_ALL_TO_ALL",
+                 "Algorithm of all-to-alls: auto, or one that aqinfo --collectives lists."),
+    algorithm_of("coll_reduce", "AQUEDUCT_COLL_REDUCE",
+                 "Algorithm of reductions to a root: auto, or one that aqinfo --collectives lists."),
+    algorithm_of("coll_all_reduce", "AQUEDUCT_COLL_ALL_REDUCE",
+                 "Algorithm of all-reduces: auto, or one that aqinfo --collectives lists."),
     algorithm_of("coll_reduce_scatter", "AQUEDUCT_COLL_REDUCE_SCATTER",
-                 "Algorithm of reduce-scatters, likewise."),
-    algorithm_of("coll_scan", "AQUEDUCT_COLL_SCAN", "Algorithm of scans, likewise."),
-    algorithm_of("coll_exscan", "AQUEDUCT_COLL_EXSCAN", "Algorithm of exclusive scans, likewise."),
-    algorithm_of("coll_all_gather_v", "AQUEDUCT_COLL_ALL_GATHER_V",
-                 "Algorithm of all-gathers whose blocks may differ, likewise."),
-    algorithm_of("coll_all_to_all_v", "AQUEDUCT_COLL_ALL_TO_ALL_V",
-                 "Algorithm of all-to-alls whose blocks may differ, likewise."),
+                 "Algorithm of reduce-scatters: auto, or one that aqinfo --collectives lists."),
+    algorithm_of("coll_scan", "AQUEDUCT_COLL_SCAN",
+                 "Algorithm of scans: auto, or one that aqinfo --collectives lists."),
+    algorithm_of("coll_exscan", "AQUEDUCT_COLL_EXSCAN",
+                 "Algorithm of exclusive scans: auto, or one that aqinfo --collectives lists."),
+    algorithm_of(
+        "coll_all_gather_v", "AQUEDUCT_COLL_ALL_GATHER_V",
+        "Algorithm of all-gathers whose blocks may differ: auto, or one that aqinfo --collectives lists."),
+    algorithm_of(
+        "coll_all_to_all_v", "AQUEDUCT_COLL_ALL_TO_ALL_V",
+        "Algorithm of all-to-alls whose blocks may differ: auto, or one that aqinfo --collectives lists."),
 };
 
 constexpr std::array kOperationsWithSettings{

@@ -13,8 +13,8 @@ constexpr std::array kTuningSettings{
                         "A file that `aqtune` has written, or a folder of them: which algorithms of "
                         "collectives were the fastest. Rank 0 reads it for the job."),
     core::setting::choice("coll_choice", "AQUEDUCT_COLL_CHOICE", "auto", "auto|model|rules",
-                          "What chooses algorithms: measurements, then the model, then rules (auto); without "
-                          "measurements (model); rules alone. Rank 0's counts."),
+                          "What chooses algorithms. auto: measurements, then the model, then rules; model: "
+                          "the same without measurements; rules: rules alone. Rank 0's value counts."),
     core::setting::same_on_all_ranks({"coll_learn", "AQUEDUCT_COLL_LEARN", SettingType::boolean, "", "off",
                                       "Whether teams try other algorithms in some of their blocking "
                                       "collective calls, and keep to the fastest."}),

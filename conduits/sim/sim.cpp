@@ -48,7 +48,7 @@ constexpr SettingInfo kSettings[] = {
     duration("sim_jitter", "AQUEDUCT_SIM_JITTER", "0ns",
              "Each message flies longer, by a time between 0 and this, which sim_seed decides."),
     number("sim_loss", "AQUEDUCT_SIM_LOSS", "ppm", "0", 0, 500'000,
-           "Of a million messages, so many are lost; sim sends them again."),
+           "How many of a million messages are lost; sim sends them again."),
     duration("sim_retransmit", "AQUEDUCT_SIM_RETRANSMIT", "50us",
              "Virtual time after which sim sends a lost message again."),
     number("sim_seed", "AQUEDUCT_SIM_SEED", "", "1", 0, INT64_MAX,
