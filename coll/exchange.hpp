@@ -136,7 +136,7 @@ class Exchanges final : public SetUpCalls {
     return find(team, number) != nullptr;
   }
   UnderWay* find(std::uint64_t team, std::uint64_t number) const noexcept;
-  /// Requires: it is under way. Then this member says nothing more in it: the news of who has found it tells all members.
+  /// Requires: it is under way. Then this member says nothing more in it: the news of the member that has found it tells all members.
   bool is_given_up(std::uint64_t team, std::uint64_t number) const noexcept {
     return !find(team, number)->given_up;
   }

@@ -59,7 +59,7 @@ bool Farewells::is_told(Rank rank, Told whom) const noexcept {
     case Told::all: return true;
     // The others are in Job::finish too, and do not wait for this rank any more.
     case Told::those_not_heard: return !heard_[rank];
-    // Barriers::step. Who has said a farewell waits for this rank's.
+    // Barriers::step. A rank that has said a farewell waits for this rank's.
     case Told::successors:
       return heard_[rank] || std::has_single_bit((rank + state_.ranks - state_.rank) % state_.ranks);
   }

@@ -84,7 +84,7 @@ int available_cores() noexcept;
 ///
 /// Beside another program's busy thread a yield costs a time slice of 3 to 4 ms. With a core for each rank, the
 /// peer may only be waking up, which takes 0.1 ms, so a wait then spins that long first. With more ranks than cores it
-/// sleeps at once: who is woken gets the core before the busy thread, who yields after it.
+/// sleeps at once: a thread that is woken gets the core before the busy thread, one that yields gets it after.
 class Backoff {
  public:
   enum class Step : std::uint8_t { again, yielded, sleep };

@@ -15,7 +15,7 @@ namespace aqueduct::core {
 /// state, and every look at it, happens under the lock.
 ///
 /// The turn. One of the waiting threads polls for all: it has the turn. The others follow: they watch `news()`, which a
-/// poll that found something changes, and sleep on it after a while. Who leaves a wait with the turn wakes a follower,
+/// poll that found something changes, and sleep on it after a while. A thread that leaves a wait with the turn wakes a follower,
 /// which takes the turn or passes it on.
 ///
 /// Handlers outside. A handler may run without the lock (HandlerOutside, core/handler_queue.hpp). The rules for handlers

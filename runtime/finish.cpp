@@ -124,8 +124,8 @@ bool wait_for_farewells(Job::Impl& job, bool (coll::Farewells::*done)() noexcept
 
 constexpr const char* kRoomToLeave = "room to tell the other ranks that this one leaves";
 
-/// Waits until all ranks that are not lost are in Job::finish, and know of a loss too, or have left. Who still waits for a
-/// collective call of this rank is told that there will be none.
+/// Waits until all ranks that are not lost are in Job::finish, and know of a loss too, or have left. Ranks that still wait for a
+/// collective call of this rank are told that there will be none.
 void all_farewells(Job::Impl& job) {
   for (auto& parts : job.endpoints) {
     const core::Entry entry(parts->state);

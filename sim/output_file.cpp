@@ -28,7 +28,7 @@ bool is_special(Type type) noexcept {
 std::string output_problem(std::string_view what, const std::string& file) {
   std::error_code ignored;
   const auto type = std::filesystem::status(file, ignored).type();
-  if (is_special(type)) return {};  // who reads a pipe would see its end
+  if (is_special(type)) return {};  // the reader of a pipe would see its end
   errno = 0;
   const std::ofstream out(file, std::ios::app);  // keeps what is in it
   // A link to a file that did not exist keeps the file.

@@ -12,7 +12,7 @@
 namespace aqueduct::topology {
 namespace {
 
-/// Who has the memory now. One rank writes, by turning `untouched` into `being_read`; what it stores with release is
+/// Which rank uses the memory now. One rank writes, by turning `untouched` into `being_read`; what it stores with release is
 /// what the others read after an acquire.
 enum State : std::uint32_t { untouched, being_read, table_written, problem_written, does_not_fit };
 

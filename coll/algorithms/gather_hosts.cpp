@@ -65,7 +65,7 @@ Needs gather_hosts_needs(const Shape& shape) noexcept {
   return {.scratch = shape.ranks * shape.bytes, .counters = 1};
 }
 
-// Who has somebody below copies its own block; then its put, or the root's copies.
+// A member with others below it copies its own block; then its put, or the root's copies.
 std::uint32_t gather_hosts_length(const Shape& shape, Rank position, std::uint32_t) noexcept {
   if (shape.bytes == 0) return 0;
   const GatherHosts plan(shape, position);

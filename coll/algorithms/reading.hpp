@@ -4,7 +4,7 @@
 
 namespace aqueduct::coll {
 
-// Algorithms in which the reader gets the bytes: who has them signals that they are there, the reader gets them into its own
+// Algorithms in which the reader gets the bytes: their owner signals that they are there, the reader gets them into its own
 // buffer, wherever that is, and signals that it has taken them. Up to three messages for an edge where a put with a
 // signal is one; in return nobody needs to know where the reader's output is, and the reader decides when the bytes travel.
 //

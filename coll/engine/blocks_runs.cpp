@@ -188,7 +188,7 @@ void TeamEngine::open_moving(Run& run, BlocksCall& call) noexcept {
                 .to = call.to,
                 .begin = begin,
                 .senders = count_senders(call, begin)};
-  // Who writes to whom, as all members know it: whoever may. Of a permute that is everybody.
+  // Which members may write to which, as all members know it. Of a permute all may write to all.
   const bool permutes = which == Collective::permute;
   Shape shared = shape;
   if (permutes) shared.operation = Operation::all_to_all_v;

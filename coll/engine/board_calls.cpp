@@ -303,7 +303,7 @@ std::optional<std::uint32_t> TeamEngine::mark_of(std::uint64_t number) const noe
 }
 
 /// What the others have called last: a member that waits on the board hears nothing of one that waits for a message, or the
-/// other way round. Who is ahead knows what it has called when it was where the other is.
+/// other way round. The member that is ahead knows what it called when it was where the other is.
 void TeamEngine::look_at_calls() noexcept {
   if (board_ == nullptr) return;
   if (const auto number = first_that_differs()) saw_other(*number);

@@ -35,7 +35,7 @@ void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
     if (!scratch_->may_write(run->portion, lane.step->peer))
       text += ", whose scratch was in use when it last said so";
   }
-  // Who is waited for is not known of every step; a few members say what they do. Calls that differ end then; the next report tells.
+  // Not every step says which member it waits for; a few members say what they do. Calls that differ end then; the next report tells.
   constexpr Rank kMostAsked = 8;
   for (Rank i = 1; i < std::min(ranks_, kMostAsked); ++i)
     questions.ask(id_, team_.members[(position_ + ranks_ - i) % ranks_], operation.number);

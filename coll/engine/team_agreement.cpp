@@ -20,7 +20,7 @@ bool same_call(const CallDescription& a, CallDescription b) noexcept {
   return a == b;
 }
 
-/// Whether the calls are the same but for who has refused his.
+/// Whether the calls are the same, except that one of the members has refused its own.
 bool are_alike(const CallDescription& a, CallDescription b) noexcept {
   b.refused = a.refused;
   return same_call(a, b);

@@ -39,7 +39,7 @@ class Processors {
  private:
   struct Core {
     Picoseconds free_since = 0;
-    Rank last = kNoRank;  ///< who has it, or had it
+    Rank last = kNoRank;  ///< the rank that has it, or had it last
     bool taken = false;
     std::vector<Rank> ranks;  ///< those that share it, in the order in which it goes round
   };

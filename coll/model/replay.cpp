@@ -62,7 +62,7 @@ bool has_one_lane(std::span<const ReplayedCall> calls) noexcept {
 template <class Way>
 bool replayed_by(std::span<const ReplayedCall> calls, const Machine& machine, const ReplayOptions& options,
                  Replayed& out) {
-  constexpr std::uint32_t kLooked = 64;  // chosen: who gets does so at the beginning
+  constexpr std::uint32_t kLooked = 64;  // chosen: members that get do so at the beginning
   TeamSchedule schedule(*calls.front().algorithm, calls.front().shape);
   schedule.take_blocks(calls.front().blocks);
   if (few_have(schedule, kLooked, Way::must_step)) return false;

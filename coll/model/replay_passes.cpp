@@ -18,7 +18,7 @@ bool ReplayStepped::may_run_ahead() const noexcept {
          state_.machine.gets == Gets::messages;
 }
 
-/// Counts who is to answer how many gets.
+/// Counts how many gets each member is to answer.
 void ReplayStepped::count_gets() noexcept {
   const auto gets = [](const Brief& step) { return step.kind == Step::Kind::get; };
   // A get by another member is noticed when it comes.

@@ -42,7 +42,7 @@ struct Tree {
   /// tree that does not fill its mesh it is the farthest.
   /// Requires: index < children(position).
   Rank child(Rank position, std::uint32_t index) const noexcept;
-  /// The same for who knows subtree(position), of a k-ary tree: in O(1).
+  /// The same for a caller that knows subtree(position), of a k-ary tree: in O(1).
   std::uint32_t children(Rank position, Rank subtree) const noexcept;
   Rank child(Rank position, Rank subtree, std::uint32_t index) const noexcept;
   /// Writes subtree(position) of all positions of a k-ary tree, in O(ranks). Requires: sizes.size() == ranks.

@@ -133,7 +133,7 @@ bool BoardOf<Access>::can_go_by_domains(const BoardPlan& plan) const noexcept {
   if (plan.operation == Operation::reduce) return mapped && notes_[plan.root].out.mapped();
   if (plan.operation == Operation::all_to_all) return false;  // each block crosses once as it is
   if (plan.operation == Operation::all_gather) {
-    // Who has no input that the others map has its block in its output.
+    // A member without an input that the others map has its block in its output.
     return std::all_of(notes_.begin(), notes_.end(), [](const BoardNotes& one) { return one.out.mapped(); });
   }
   return mapped;  // way_of asks for the outputs

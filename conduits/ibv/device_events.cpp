@@ -22,8 +22,8 @@ void DeviceEvents::take() noexcept {
       case IBV_EVENT_GID_CHANGE:
       case IBV_EVENT_LID_CHANGE:
         env_.log.warn(
-            "ibv: rank {}: {}:{} has other addresses now ({}): who is not connected yet will not be", env_.me,
-            env_.port.device, event.element.port_num, text);
+            "ibv: rank {}: {}:{} has other addresses now ({}): peers that are not connected yet will not be",
+            env_.me, env_.port.device, event.element.port_num, text);
         break;
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:

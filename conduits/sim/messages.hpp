@@ -16,7 +16,7 @@ struct Message {
   Kind kind = Kind::packet;
   bool answers = false;  ///< of get, atomic: it is on its way back
   bool read = false;     ///< its bytes are in `payload`
-  Rank from = kNoRank;   ///< who has posted it
+  Rank from = kNoRank;   ///< the rank that has posted it
   Rank to = kNoRank;     ///< the peer
   core::Token token = 0;
   Status outcome;

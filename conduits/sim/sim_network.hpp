@@ -63,7 +63,7 @@ class SimNetwork final : public core::Network, private Events {
   struct Event {
     Picoseconds time = 0;
     Phase phase = Phase::head;
-    Rank first = 0;            ///< head: the sender; in_place: the receiver; else who has posted it
+    Rank first = 0;            ///< head: the sender; in_place: the receiver; else the rank that has posted it
     Rank second = 0;           ///< over: where it has arrived
     std::uint64_t number = 0;  ///< in the order of entering (head), of taking (in_place), or of planning
     std::uint32_t message = 0;

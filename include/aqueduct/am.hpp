@@ -169,7 +169,7 @@ struct Callback {
   void (*run)(void* callable, Incoming&, const std::byte* args, MutableBytes payload) = nullptr;
   std::shared_ptr<void> callable;
 };
-/// Who gets `callable` owns it, and ends it by `destroy`. Null if there is no memory for that: then it has ended.
+/// The receiver of `callable` owns it, and ends it by `destroy`. Null if there is no memory for that: then it has ended.
 std::shared_ptr<void> own_callable(void* callable, void (*destroy)(void*)) noexcept;
 /// Moves a function object to memory of its own. Null: there is none.
 template <class F>

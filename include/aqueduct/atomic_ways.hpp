@@ -34,7 +34,7 @@ Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&, co
 Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
                          const AtomicOptions&) noexcept;
 
-// Who does an atomic: the job's way, or that of a domain. `place` is the address of a range on which an instruction from
+// What carries out an atomic: the job's way, or that of a domain. `place` is the address of a range on which an instruction from
 // here can do it; null if the network does it, or if the memory is not mapped for values (Endpoint::mapped_for_value).
 
 struct WayOfJob {

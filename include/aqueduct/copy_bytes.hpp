@@ -32,7 +32,7 @@ inline constexpr bool kOrderedAccesses = false;
 #endif
 
 /// Reads and writes a word at any address, whatever the type of the object there. A load is an acquire and a store is a
-/// release, so that who sees a word also sees what was written before (docs/memory-model.md, M-8).
+/// release, so that a rank that sees a word also sees what was written before (docs/memory-model.md, M-8).
 ///
 /// The access is volatile, so that the compiler neither repeats nor splits it, with a fence for the compiler. C++ does
 /// not call that an atomic access, and neither does the thread sanitizer. Under the sanitizer, and on processors that

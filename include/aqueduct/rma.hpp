@@ -139,7 +139,7 @@ GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
 ///              the same, or do not overlap.
 /// Completion:  remote: the Event is done when the bytes are in the target's memory. Operations are not ordered; the
 ///              result of overlapping puts without a wait between them is undefined. Exactly one aligned word (1, 2, 4
-///              or 8 bytes) is whole: who reads it sees the old value or the new one (docs/memory-model.md, M-1).
+///              or 8 bytes) is whole: a reader sees the old value or the new one (docs/memory-model.md, M-1).
 /// Lifetime:    `from` until completion, or as PutOptions::source says.
 /// Errors:      out_of_range (no such rank or segment, or outside it), refused (immediate, no room), peer_lost,
 ///              no_memory (this rank gets none: docs/errors.md);

@@ -49,7 +49,7 @@ Status test_word(Endpoint&, const WaitedWord&, bool& holds) noexcept;
 /// Waits until a word of my part of a segment compares with `value` as `how` says. For several words use
 /// Endpoint::wait_until.
 ///
-/// The word is read by acquire loads: who sees a value that another rank stored with release, as by an atomic or a
+/// The word is read by acquire loads: a rank that sees a value that another rank stored with release, as by an atomic or a
 /// signal word, sees what that rank wrote before. docs/memory-model.md says what holds for puts.
 ///
 /// The wait spins, then yields the core, then sleeps. These end the sleep: an arrival; a neighbour's put or atomic on

@@ -23,7 +23,7 @@ namespace aqueduct::conformance {
 namespace {
 
 /// Large collectives whose inputs lie in no segment: between two processes of a host the system copies them, or they go through the
-/// board; an output in a segment is written to by who has the bytes.
+/// board; an output in a segment is written to by the owner of the bytes.
 class CollectiveCopies : public FabricTest {};
 
 constexpr std::size_t kCopiedWords = 8192;

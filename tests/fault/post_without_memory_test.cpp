@@ -30,7 +30,7 @@ TEST_P(PostWithoutMemory, EndsWithTheReasonAndWorksOnceThereIsMemory) {
   EXPECT_EQ(job.status(), 0) << job.out() << job.err();
   for (const char* call : {"message", "put", "get", "atomic"})
     EXPECT_EQ(job.lines(std::string(call) + ": ").size(), 1u) << call << "\n" << job.out() << job.err();
-  // Who is refused reads why.
+  // The log says why a call is refused.
   if (has(job.out(), "no_memory")) {
     EXPECT_TRUE(has(job.err(), "memory")) << job.out() << job.err();
   }

@@ -94,7 +94,7 @@ TEST(Exit, ReachesTheLauncherAndAllOthersAndIsNoLoss) {
   ASSERT_TRUE(job.server().exit_asked());
   EXPECT_EQ(*job.server().exit_asked(), (wire::Exit{1, 7}));
   EXPECT_EQ(losses, 0);
-  EXPECT_FALSE(job.server().first_lost()) << "who ends after an exit has been asked for is not lost";
+  EXPECT_FALSE(job.server().first_lost()) << "a process that ends after an exit was asked for is not lost";
   EXPECT_TRUE(job.server().left(1));
 }
 

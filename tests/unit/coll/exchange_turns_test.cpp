@@ -219,7 +219,7 @@ TEST_F(GivenUpExchange, LeavesNoOperationThatWaits) {
   EXPECT_EQ(operation.status().code(), ErrorCode::mismatch);
 }
 
-// Who has found the difference dies before it has told all: whoever waits in the exchange hears of the loss.
+// The rank that has found the difference dies before it has told all: whoever waits in the exchange hears of the loss.
 TEST_F(GivenUpExchange, OfWhichNobodyTellsEndsWithTheLoss) {
   for (const bool was_told_of_operation : {false, true}) {
     ASSERT_NO_FATAL_FAILURE(start(3));

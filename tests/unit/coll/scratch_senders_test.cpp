@@ -21,7 +21,7 @@ std::vector<Members> senders_by_schedules(const Algorithm& algorithm, const Shap
     for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
       for (std::uint32_t i = 0; i < schedule.length(lane); ++i) {
         const Step step = schedule.step(lane, i);
-        // Who reads from a peer sends it nothing.
+        // A member that reads from a peer sends it nothing.
         if (step.peer != kNoRank && step.kind != Step::Kind::get) rows[step.peer] |= Members{1} << sender;
       }
     }
