@@ -85,7 +85,7 @@ int LostPeers::end_requests(core::Inbox& inbox) noexcept {
     request.reported = true;
     if (request.kind == Request::Kind::packet) return;
     if (request.uses_caller_memory) {
-      log_.warn("ofi: rank {}: {} has not ended an operation on rank {}, which is lost; it is told as over",
+      log_.warn("ofi: rank {}: {} has not ended an operation on rank {}, which is lost; it counts as ended",
                 me_, provider_.name(), request.peer);
     }
     inbox.completed(request.token, status_of(request.peer));

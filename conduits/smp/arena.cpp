@@ -45,14 +45,15 @@ Result<std::unique_ptr<Arena>> Arena::attach(const core::Process& process, std::
   std::string why;
   auto memory = SharedMemory::open(key, why);
   if (!memory) {
-    if (!why.empty()) process.log->error("the shared arena of this host cannot be had: {}", why);
+    if (!why.empty()) process.log->error("the shared memory of this host's ranks cannot be opened: {}", why);
     return memory.status();
   }
   std::unique_ptr<Arena> arena(new Arena(std::move(*memory)));
   const ArenaHead& head = arena->head();
   if (head.magic != kMagic || head.version != kArenaVersion || head.ranks != local_ranks) {
     process.log->error(
-        "the shared arena of this host is of another version of Aqueduct ({}, here {}); start one version",
+        "the shared memory of this host's ranks was made by another version of Aqueduct ({}, here {}); start "
+        "one version",
         head.version, kArenaVersion);
     return ErrorCode::version_mismatch;
   }
