@@ -36,7 +36,7 @@ class TinyNetwork final : public core::Network {
 
 constexpr SettingInfo kSettings[] = {
     {"tiny_buffer", "AQUEDUCT_TINY_BUFFER", SettingType::bytes, "bytes", "256K",
-     "what to ask of the system for departing packets", 16 << 10, 64 << 20},
+     "Buffer to request from the system for departing packets.", 16 << 10, 64 << 20},
 };
 
 core::Usability probe(const Config&) { return {true, "needs nothing"}; }
