@@ -6,7 +6,7 @@ check_docs.py layer ROOT COMPILER                   the layer that docs/architec
 check_docs.py settings ROOT BUILD                   docs/settings.md has every setting of that build, with its default, values and text
 check_docs.py sentences ROOT                        the kit quotes each numbered sentence of docs/memory-model.md and progress.md
 check_docs.py words ROOT                            the files, sections, settings, error codes and commands that are named exist,
-                                                    and an index names each page
+                                                    an index names each page, and testing.md each suite of the kit
 check_docs.py self-test                             the checks find the errors that they look for
 """
 
@@ -248,6 +248,11 @@ def check_words(root):
         wrong += [f"{document.relative_to(root)}: there is no {what}"
                   for what in wrong_words(document.read_text(), exists, settings, commands, has_section)]
     wrong += [f"{page.relative_to(root)}: no index has it (README.md, or that of its folder)" for page in unreachable_pages(root)]
+    suites = {suite for file in (root / "tests/conformance").glob("*_test.cpp")
+              for suite in re.findall(r"^TEST_P\((\w+),", file.read_text(), re.M)}
+    testing = (root / "docs/testing.md").read_text()
+    wrong += [f"docs/testing.md: the table of the kit lacks the suite {suite}" for suite in sorted(suites - {"Failing"})
+              if f"`{suite}`" not in testing]
     rows = error_rows((root / "core/status.cpp").read_text())
     if len(rows) < 19:
         wrong.append(f"core/status.cpp: only {len(rows)} error codes could be read")
