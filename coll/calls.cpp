@@ -122,10 +122,13 @@ Event begin_call(TeamState& team, const CollCall& call, bool blocking) noexcept 
                           : begin_unknown(team, *engine, call, blocking);
 }
 
+/// Turns on the board end by themselves, after far less than this: a limit that is longer need not be looked at meanwhile.
+constexpr std::chrono::seconds kLongLimit{1};
+
 /// The rest of a blocking call that has begun on the board.
 [[gnu::noinline]] Status wait_on_board(TeamState& state, coll::TeamEngine& engine, coll::KnownCall& known,
                                        coll::CallMemory memory, std::chrono::nanoseconds limit) noexcept {
-  if (limit == std::chrono::nanoseconds::max() && engine.take_turns()) return {};
+  if (limit >= kLongLimit && engine.take_turns()) return {};
   Event event = engine.follow_board_call(known, memory);
   return coll::wait_for_call(state.endpoint, event, limit);
 }

@@ -23,15 +23,25 @@ std::uint64_t mixed_words(std::uint64_t hash, std::uint64_t word) noexcept {
 }  // namespace
 
 Status TuningRun::wait(Event& event) noexcept {
+  Status status;
   {
     const core::Entry entry(state_);
     const auto begin = elapsed();
-    const Status status = wait_for_call(state_, event, patience());
+    status = wait_for_call(state_, event, patience());
     if (status) longest_ = std::max(longest_, elapsed() - begin);
-    // Who gives up first tells the others, so that theirs end sooner.
-    if (status.code() == ErrorCode::mismatch && elapsed() >= options_.time + options_.work_limit + kSlack / 2)
-      return ErrorCode::timed_out;
-    if (status.code() != ErrorCode::timed_out || !engine_.broken().ok()) return status;
+  }
+  return outcome(status);
+}
+
+/// Of a wait that lasted as long as patience() at the most. If a member has not come, nobody waits for it any more.
+Status TuningRun::outcome(Status status) noexcept {
+  // Who gives up first tells the others, so that theirs end sooner.
+  if (status.code() == ErrorCode::mismatch && elapsed() >= options_.time + options_.work_limit + kSlack / 2)
+    return ErrorCode::timed_out;
+  if (status.code() != ErrorCode::timed_out) return status;
+  {
+    const core::Entry entry(state_);
+    if (!engine_.broken().ok()) return status;
   }
   state_.log.error(
       "tune on a team of {} ranks: a member has not come for {} s; its work function may not have returned. "

@@ -176,6 +176,7 @@ Result<std::uint64_t> TuningRun::measure_in_a_row(const Field& field, std::size_
   if (const Status status = wait(together); !status) return status;
   detail::CollCall call = field.call.call;
   call.options.no_trials = true;
+  call.options.limit = patience();
   {
     const core::Entry entry(state_);
     engine_.try_out(field.call.key, field.algorithms[which]);
@@ -188,7 +189,7 @@ Result<std::uint64_t> TuningRun::measure_in_a_row(const Field& field, std::size_
     const core::Entry entry(state_);
     engine_.end_trial();
   }
-  if (!status) return status;
+  if (!status) return outcome(status);
   longest_ = std::max(longest_, took);
   return static_cast<std::uint64_t>(took.count()) / field.in_a_row;
 }

@@ -82,6 +82,7 @@ class TuningRun {
   Status try_barrier(const Field& field, std::size_t which) noexcept;
   bool is_tuned(Collective operation) const noexcept;
   Status wait(Event& event) noexcept;
+  Status outcome(Status status) noexcept;
   void work() noexcept;
   void problem(ErrorCode code) noexcept;
   Status give_up(ErrorCode why) noexcept;

@@ -247,6 +247,52 @@ TEST(TuneJobs, WhoseWorkDoesNotReturnEndWithAnError) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("a member has not come for 5 s"));
 }
 
+// Short calls are measured one after the other, without a barrier. A handler keeps a member somewhere among them.
+TEST(TuneJobs, OfShortCallsEndWithAnErrorIfAMemberStops) {
+  Config config;
+  EXPECT_TRUE(config.set("conduit", "smp"));
+  EXPECT_TRUE(config.set("segment_bytes", "64K"));
+  auto job = Job::in_process(3, config);
+  ASSERT_TRUE(job) << job.status().text();
+  std::atomic<bool> told{false};
+  std::atomic<bool> searches{false};
+  testing::internal::CaptureStderr();
+  job->run_each([&](Endpoint& me) {
+    const auto stop = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) {
+      const auto end = std::chrono::steady_clock::now() + 60s;
+      while (!told && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+      EXPECT_TRUE(told) << "the other member does not give up";
+    });
+    ASSERT_TRUE(stop);
+    auto pair = me.world().split(me.rank() / 2, 0);
+    ASSERT_TRUE(pair);
+    if (me.rank() == 2) {
+      const auto end = std::chrono::steady_clock::now() + 60s;
+      while (!searches && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+      std::this_thread::sleep_for(20ms);
+      ASSERT_TRUE(request(me, 1, *stop));
+    } else {
+      TuneOptions options;
+      options.time = 500ms;
+      options.work_limit = 10ms;
+      options.exhaustive = 1000;  // so it is still at it when the handler runs
+      searches = true;
+      const auto report =
+          tune(**pair, kOneOperation, std::array<std::uint64_t, 4>{8, 64, 512, 4096}, options);
+      EXPECT_FALSE(report);
+      if (me.rank() == 0) {
+        EXPECT_EQ(report.status().code(), ErrorCode::timed_out) << report.status().text();
+        told = true;
+      }
+    }
+    std::uint64_t word = 1;
+    ASSERT_TRUE(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum));
+    EXPECT_EQ(word, 3u);
+  });
+  EXPECT_TRUE(job->finish());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("a member has not come"));
+}
+
 TEST(TuneJobs, WhoseWorkIsTooSlowSayWhere) {
   auto job = Job::in_process(2, loop_config());
   ASSERT_TRUE(job) << job.status().text();
