@@ -164,7 +164,8 @@ Ranking rank(const TuningKey& key, const TuningTable& table, const TeamTraits& t
     out.other_hosts = decision->key.hosts != 0 && decision->key.hosts != key.hosts;
     return out;
   }
-  // A model that was measured knows nothing of ranks that wait for a processor. A conduit in virtual time has none to wait for.
+  // Of ranks that wait for a processor a measured model knows too little (docs/decisions/0164-rules-choose-where-processors-are-shared.md).
+  // A conduit in virtual time has none to wait for.
   const NetworkModel* const model = table.model(team.one_host);
   if (model == nullptr || model->origin == NetworkModel::Origin::defaults) return out;
   if (team.crowded && model->origin == NetworkModel::Origin::profile) return out;
