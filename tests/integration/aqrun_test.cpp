@@ -218,6 +218,22 @@ TEST(Aqrun, StaysWithinItsTimeoutAlsoAfterARankHasFailed) {
 }
 
 // 0 would mean no limit.
+// As a pager that nobody leafs through. The pipe is open to the end, and nothing reads it.
+TEST(Aqrun, EndsWhenItIsToldToThoughItsReaderHasStopped) {
+  const std::string aqrun = AQUEDUCT_BIN_DIR "/aqrun -n 2 ";
+  for (const std::string hosts : {"", "--hosts $f --remote 'env {command}' "}) {
+    Job job(shell({"-n", "1"}, "f=$(mktemp -u); mkfifo $f; exec 3<>$f; rm $f; echo a >$f; " + aqrun + hosts +
+                                   "--timeout 0.3 yes >&3 & a=$!; " + aqrun + hosts +
+                                   "yes >&3 & b=$!; sleep 0.7; kill -TERM $b; "
+                                   "wait $a; echo $?; wait $b; echo $?; rm $f"));
+    EXPECT_EQ(job.status(), 0) << job.err();
+    EXPECT_EQ(job.out(), "124\n143\n") << hosts;
+    EXPECT_TRUE(
+        has(job.err(), "aqrun: standard output: its reader accepts nothing: what the ranks wrote last"))
+        << job.err();
+  }
+}
+
 TEST(Aqrun, RoundsItsTimeoutUp) {
   Job job({"-n", "1", "--timeout", "0.0004", "sleep", "60"});
   EXPECT_EQ(job.status(), 124);

@@ -146,6 +146,7 @@ void Output::write_out() {
     if (wrote < 0 && errno == EAGAIN) break;
     if (wrote < 0) return give_up(errno);
     written_ += static_cast<std::size_t>(wrote);
+    accepted_ += static_cast<std::uint64_t>(wrote);
   }
   // Drops bytes that are already written, if that is cheap.
   if (written_ >= pending_.size() / 2) {

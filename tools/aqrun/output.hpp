@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ class Output {
   bool is_broken() const noexcept { return failure_ != 0; }
   /// The errno of the write that failed; 0: none has.
   int failure() const noexcept { return failure_; }
+  /// Whether our reader has not accepted all of it yet. How many bytes it has accepted so far.
+  bool waits_for_reader() const noexcept { return written_ < pending_.size(); }
+  std::uint64_t accepted() const noexcept { return accepted_; }
   /// Prints a line of aqrun's own.
   void say(std::string_view line);
 
@@ -68,6 +72,7 @@ class Output {
   int failure_ = 0;
   std::string pending_;
   std::size_t written_ = 0;  // of pending_
+  std::uint64_t accepted_ = 0;
   // What one read takes at most: a pipe's content. Not on the stack, which may be small (ulimit -s).
   static constexpr std::size_t kMostRead = 65536;
   std::unique_ptr<char[]> piece_ = std::make_unique_for_overwrite<char[]>(kMostRead);

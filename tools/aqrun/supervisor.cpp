@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 constexpr auto kFromTermToKill = 2s;      // chosen: enough to remove a file, not to finish a computation
 constexpr auto kFromLeaveToNotice = 10s;  // chosen: ranks that leave together do so within a second
 constexpr auto kFromKillToGiveUp = 5s;    // chosen: after this long a process is stuck inside the kernel
+constexpr auto kReaderPatience = 5s;      // chosen: a reader that accepts nothing for so long has stopped
 constexpr int kTimeoutStatus = 124;       // as timeout(1)
 constexpr int kAbortStatus = 1;    // of an abort with the code 0, or 256, which would look like a success
 constexpr int kLeftOutStatus = 1;  // as other launchers return for a rank that ends without their finalize
@@ -85,6 +86,7 @@ int Supervisor::run() {
   errors_.serve();
   check_outputs();
   while (!hurried_ && !(output_.finished() && errors_.finished())) wait_and_serve();
+  errors_.serve();  // what check_readers has said
   return status_.value_or(0);
 }
 
@@ -98,7 +100,7 @@ void Supervisor::wait_and_serve() {
     remote_->wait_for(events);
     until = remote_->deadline();
   }
-  for (const auto& end : {phase_ends_, job_ends_, patience_ends_, notice_at_}) {
+  for (const auto& end : {phase_ends_, job_ends_, patience_ends_, notice_at_, readers_until_}) {
     if (end && (!until || *end < *until)) until = end;
   }
   int limit = -1;
@@ -123,6 +125,7 @@ void Supervisor::wait_and_serve() {
       [this](int signal) { interrupted(signal); });
   check_deadlines();
   check_outputs();
+  check_readers();
 }
 
 // Lost output fails the job, even if all ranks succeed. Ranks may go on: those that write get EPIPE.
@@ -136,6 +139,25 @@ void Supervisor::check_outputs() {
   };
   check(output_, "standard output", output_lost_);
   check(errors_, "standard error", errors_lost_);
+}
+
+// A job that ends by itself waits for its reader, who may be a person at a pager. One that was told to end does not wait for a
+// reader that has stopped: who told it may not be there to do so again, as a person is.
+void Supervisor::check_readers() {
+  const bool told_to_end = interrupted_ || timed_out_;
+  const bool waits = output_.waits_for_reader() || errors_.waits_for_reader();
+  if (!told_to_end || (running_ > 0 && !hopeless_) || !waits) return readers_until_.reset();
+  const auto now = Clock::now();
+  const std::uint64_t accepted = output_.accepted() + errors_.accepted();
+  if (std::exchange(readers_accepted_, accepted) != accepted || !readers_until_)
+    readers_until_ = now + kReaderPatience;
+  if (now < *readers_until_) return;
+  const char* const name = output_.waits_for_reader() ? "standard output" : "standard error";
+  readers_until_ = Clock::time_point::max();
+  if (from_keyboard_ && !timed_out_)
+    return say(fmt::format("{}: its reader accepts nothing; interrupt again to end without it", name));
+  say(fmt::format("{}: its reader accepts nothing: what the ranks wrote last is lost", name));
+  hurried_ = true;
 }
 
 void Supervisor::reaped(pid_t pid, int wait_status) {
@@ -198,6 +220,7 @@ void Supervisor::interrupted(int signal) {
     return enter(Phase::killing);
   }
   interrupted_ = true;
+  from_keyboard_ = signal == SIGINT;
   say(fmt::format("{}; ending {}", ::strsignal(signal), quantity_of_ranks(running_ranks())));
   spoiled(128 + signal);
   signal_all(signal);
@@ -253,6 +276,7 @@ void Supervisor::check_deadlines() {
                       std::chrono::duration<double>(options_.timeout).count(),
                       quantity_of_ranks(running_ranks())));
       spoiled(kTimeoutStatus);
+      timed_out_ = true;
       enter(Phase::terminating);
     }
   }

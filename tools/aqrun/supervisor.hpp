@@ -59,6 +59,7 @@ class Supervisor : private HostConnectionOwner {
   void check_deadlines();
   void tell_who_is_missing();
   void check_outputs();
+  void check_readers();
   /// Whether aqrun or the user ends the ranks: how they end then is reported only with --verbose.
   bool is_ending() const noexcept { return interrupted_ || phase_ >= Phase::terminating; }
   void enter(Phase phase);
@@ -88,9 +89,13 @@ class Supervisor : private HostConnectionOwner {
   Phase phase_ = Phase::running;
   std::optional<Clock::time_point> phase_ends_, job_ends_, patience_ends_;
   std::optional<Clock::time_point> notice_at_;  // when the user is told for whom aqrun still waits
-  std::optional<int> status_;                   // set once the job is spoiled
+  std::optional<Clock::time_point> readers_until_;
+  std::uint64_t readers_accepted_ = 0;
+  std::optional<int> status_;  // set once the job is spoiled
   bool first_has_left_ = false;
   bool interrupted_ = false;
+  bool from_keyboard_ = false;  // the first signal was SIGINT
+  bool timed_out_ = false;
   bool abort_seen_ = false;
   bool exit_seen_ = false;
   bool output_lost_ = false;
