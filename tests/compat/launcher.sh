@@ -42,6 +42,7 @@ refuses 'unrecognized option .--no-such.' -n 2 --no-such prog
 refuses 'unknown spawner' -n 2 -spawner=tree prog
 refuses '-N given without an argument' -n 2 -N
 refuses 'needs a list of hosts' -n 2 -N 2 prog
+refuses '--hosts is empty' -n 2 -t --hosts '' prog
 GASNET_SSH_NODEFILE=/dev/zero refuses "'/dev/zero' has more than 1048576 bytes" -n 2 -t prog
 GASNET_NODEFILE=/dev/urandom refuses "'/dev/urandom' has more than" -n 2 -t prog
 refuses 'has more than' -n 2 -t --hosts <(exec yes) prog

@@ -264,7 +264,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         WrongUse{{"-n", "0", "true"}, 2, "-n 0"}, WrongUse{{"-n", "257", "true"}, 2, "1 to 256"},
         WrongUse{{"-n", "x", "true"}, 2, "-n"}, WrongUse{{"true"}, 2, "-n is required"},
-        WrongUse{{"-n", "2"}, 2, "no PROGRAM"}, WrongUse{{"-n", "2", "--tga", "true"}, 2, "--tga"},
+        WrongUse{{"-n", "2"}, 2, "no PROGRAM"}, WrongUse{{"-n", "2", "", "x"}, 2, "PROGRAM is empty"},
+        WrongUse{{"-n", "2", "--tga", "true"}, 2, "--tga"},
         WrongUse{{"-n", "2", "-e", "A", "true"}, 2, "NAME=value"},
         WrongUse{{"-n", "2", "-e", "AQUEDUCT_BOOTSTRAP=x", "true"}, 2, "aqrun itself sets"},
         WrongUse{{"-n", "2", "--endpoints", "3", "true"}, 2, "--endpoints 3"},

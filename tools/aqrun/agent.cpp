@@ -122,7 +122,7 @@ std::string Agent::start_one(std::uint32_t place, RankProgram& program) {
     start.errors = errors[1];
     process.pid = program.start(children_, place, start, aqueduct::bootstrap::format_description(about),
                                 setup_.processes[place].endpoints);
-    if (process.pid < 0) why = fmt::format("{}: {}", program.file(), std::strerror(errno));
+    if (process.pid < 0) why = program.why_not_started();
   }
   for (const int theirs : {bootstrap[1], input[0], output[1], errors[1]}) {
     if (theirs >= 0) ::close(theirs);

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <string_view>
 
+#include <sys/stat.h>
+
 namespace aqrun {
 namespace {
 
@@ -85,6 +87,9 @@ std::variant<std::vector<Host>, std::string> read_hosts(std::istream& in, const 
 }
 
 std::variant<std::vector<Host>, std::string> read_hosts_file(const std::string& file) {
+  struct stat about {};
+  if (::stat(file.c_str(), &about) == 0 && S_ISDIR(about.st_mode))
+    return fmt::format("{}: it is a folder; name a file of which {}", file, kForm);
   std::ifstream in(file);
   if (!in) return fmt::format("{}: {}", file, std::strerror(errno));
   return read_hosts(in, file);

@@ -82,6 +82,8 @@ std::string complaint(const Raw& raw, const Options& options) {
            "or leave them out";
   }
   if (options.program.empty()) return "no PROGRAM is given: aqrun -n N [options] PROGRAM ARGS…";
+  if (options.program.front().empty())
+    return "PROGRAM is empty, as an unset variable of a shell is: aqrun -n N [options] PROGRAM ARGS…";
   if (options.program.front().starts_with('-')) {
     return fmt::format(
         "unknown option {}; aqrun --help lists the options of aqrun, and options of the program come after "

@@ -4,6 +4,10 @@
 #include "tools/aqrun/options.hpp"
 #include "tools/launch/server.hpp"
 
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
 #include <utility>
 #include <variant>
 
@@ -30,6 +34,11 @@ RankProgram::RankProgram(std::vector<std::string> program, const std::vector<std
     file_ = std::move(found.file);
     places_ = std::get<std::vector<cpu_set_t>>(std::move(places));
   }
+}
+
+std::string RankProgram::why_not_started() const {
+  const char* const limit = errno == EAGAIN ? " (is `ulimit -u`, the number of processes, too low?)" : "";
+  return fmt::format("{}: {}{}", file_, std::strerror(errno), limit);
 }
 
 pid_t RankProgram::start(Children& children, std::uint32_t place, Start start, const std::string& bootstrap,

@@ -28,7 +28,8 @@ class RankProgram {
   /// 0. Returns the process id, or -1 and errno.
   pid_t start(Children& children, std::uint32_t place, Start start, const std::string& bootstrap,
               std::uint32_t endpoints);
-  const std::string& file() const noexcept { return file_; }
+  /// Why `start` has failed, by errno, in words.
+  std::string why_not_started() const;
 
  private:
   std::vector<std::string> program_;

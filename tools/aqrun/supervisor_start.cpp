@@ -48,7 +48,7 @@ std::string Supervisor::start_one(std::uint32_t i, RankProgram& program) {
     start.input = input_.for_process(i);
     const std::uint32_t endpoints = options_.endpoints_given ? endpoints_of_process(options_, i) : 0;
     const pid_t pid = program.start(children_, i, start, child->value, endpoints);
-    if (pid < 0) why = fmt::format("{}: {}", program.file(), std::strerror(errno));
+    if (pid < 0) why = program.why_not_started();
     processes_[i] = {pid, pid > 0, {}};
     running_ += pid > 0 ? 1 : 0;
   }

@@ -57,6 +57,8 @@ TEST(AqrunHosts, AreRefusedInReadableWordsIfTheFileIsNoText) {
 TEST(AqrunHosts, ThatCannotBeOpenedAreNamed) {
   const auto read = read_hosts_file("/no/such/file");
   EXPECT_EQ(std::get<std::string>(read), "/no/such/file: No such file or directory");
+  EXPECT_EQ(std::get<std::string>(read_hosts_file("/tmp")),
+            "/tmp: it is a folder; name a file of which a line is: name [slots=K]");
 }
 
 std::vector<Share> shares(const std::vector<Host>& hosts, std::uint32_t ranks, std::uint32_t each = 1) {
