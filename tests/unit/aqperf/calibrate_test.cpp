@@ -264,6 +264,10 @@ TEST(CalibrationProfile, IsMergedAndNotOverwrittenIfForeign) {
   const std::string inside = (folder / "inside").string();
   std::filesystem::create_directory(inside);
   EXPECT_THROW(check_profile(inside, calibration), Failure);
+  const std::string other = (folder / "passwd").string();
+  std::ofstream(other) << "root:x:0:0\n";
+  EXPECT_THROW(check_profile(other, calibration), Failure);
+  for (const std::string& refused : {inside, other}) EXPECT_FALSE(std::filesystem::exists(refused + ".lock"));
   calibration.conduit = "udp";
   check_profile(file, calibration);
   EXPECT_EQ(text(), before);

@@ -150,6 +150,8 @@ void write_fresh(const std::string& fresh, const std::string& text) {
 }  // namespace
 
 void check_profile(const std::string& file, const Calibration& calibration) {
+  // Before there is a lock, which stays: beside a file that is no profile it may mean something to others, as /etc/passwd.lock does.
+  static_cast<void>(present(file, calibration));
   const FileLock lock(file + ".lock");
   ordered_json profile = present(file, calibration);
   profile["levels"][calibration.level] = level_as_json(calibration);
