@@ -46,6 +46,10 @@ Status SmpNetwork::prepare_for_files() {
       process_.config->text("smp_memory") == "posix" || SharedMemory::falls_back(*process_.config);
   if (alive_ || !makes_files) return {};
   const std::string directory = process_.config->text("smp_directory");
+  if (directory.empty()) {  // names would be in the root of all folders
+    process_.log->error("AQUEDUCT_SMP_DIRECTORY is empty: unset it, or name a tmpfs such as /dev/shm");
+    return ErrorCode::bad_setting;
+  }
   if (process_.mine.front() == local_ranks_.front()) sweep_leftovers(directory, *process_.log);
   auto alive = AliveFile::create(directory, process_.job, process_.mine.front(), *process_.log);
   if (!alive) return alive.status();

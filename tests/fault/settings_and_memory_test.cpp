@@ -182,6 +182,14 @@ TEST(Memory, ADirectoryThatIsNotThereIsNamed) {
   EXPECT_TRUE(has(job.err(), "is AQUEDUCT_SMP_DIRECTORY a writable tmpfs?")) << job.err();
 }
 
+TEST(Memory, ADirectoryWithoutANameIsNotTheRoot) {
+  Launch job(aqrun({"-n", "2", "--timeout", "30", program("fault_crowd"), "hello"}),
+             {"AQUEDUCT_SMP_MEMORY=posix", "AQUEDUCT_SMP_DIRECTORY="});
+  EXPECT_EQ(job.status(), Status(ErrorCode::bad_setting).exit_code()) << job.err();
+  EXPECT_TRUE(has(job.err(), "AQUEDUCT_SMP_DIRECTORY is empty: unset it, or name a tmpfs such as /dev/shm"))
+      << job.err();
+}
+
 /// Runs one program as process 0 and another as process 1.
 std::vector<std::string> two_programs(const std::string& first, const std::string& second) {
   return aqrun(
