@@ -147,8 +147,10 @@ Reading read_machine(const Source& source) {
   hwloc->set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   hwloc->set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
   if (hwloc->load(raw) != 0) {
-    reading.problem = source.pretends() ? fmt::format("hwloc cannot read '{}'", source.text)
-                                        : std::string("hwloc cannot read the topology of this host");
+    reading.problem =
+        source.pretends()
+            ? fmt::format("hwloc cannot read '{}': write a topology with `lstopo FILE.xml`", source.text)
+            : std::string("hwloc cannot read the topology of this host");
     return reading;
   }
   const CpuSet cpus = cpus_in(*hwloc, hwloc->object(raw, 0, 0)->cpuset);

@@ -110,7 +110,8 @@ std::string read_words(std::string_view rest, TreeRecipe& out) {
   }
   if (!read_class(word, out.over_all)) return kClasses;
   for (word = take_word(rest); !word.empty(); word = take_word(rest)) {
-    if (word == "over" && !out.in_portions) {
+    if (word == "over") {
+      if (out.in_portions) return "\"over\" is there twice: give one tree in portions and one over them";
       if (!read_class(take_word(rest), out.in_portions.emplace())) return kClasses;
     } else if (take_front(word, "portion=")) {
       out.portion = 0;

@@ -1,6 +1,7 @@
 #include "conduits/udp/carrier/interface.hpp"
 
 #include "conduits/udp/carrier/path_mtu.hpp"
+#include "core/settings.hpp"
 
 #include <fmt/format.h>
 
@@ -96,35 +97,36 @@ std::optional<Infos> named(std::string_view text, std::span<const InterfaceInfo>
 
 Result<InterfaceChoice> choose_named(const InterfaceWish& wish, std::span<const InterfaceInfo> interfaces,
                                      core::Log& log) {
+  const std::string shown = core::quoted(wish.text);
   const auto matches = named(wish.text, interfaces);
   if (!matches) {
     log.error(
         "{} is \"{}\", which is no subnet: write an address and a number of bits, as in 10.1.0.0/16 or "
         "fd00::/8",
-        kSet, wish.text);
+        kSet, shown);
     return ErrorCode::bad_setting;
   }
   if (matches->empty()) {
-    log.error("{} is \"{}\", and nothing on this host matches it; there is: {}", kSet, wish.text,
+    log.error("{} is \"{}\", and nothing on this host matches it; there is: {}", kSet, shown,
               describe(interfaces));
     return ErrorCode::bad_setting;
   }
   const Infos usable =
       filter(*matches, [&](const InterfaceInfo& info) { return info.up && of_family(info, wish.family); });
   if (usable.empty()) {
-    log.error("{} is \"{}\", which has no {}address that is up; it has: {}; this host has: {}", kSet,
-              wish.text, words(wish.family), describe(*matches), describe(interfaces));
+    log.error("{} is \"{}\", which has no {}address that is up; it has: {}; this host has: {}", kSet, shown,
+              words(wish.family), describe(*matches), describe(interfaces));
     return ErrorCode::bad_setting;
   }
   if (!one_interface(usable)) {
-    log.error("{} is \"{}\", which several interfaces match: {}; name one of them", kSet, wish.text,
+    log.error("{} is \"{}\", which several interfaces match: {}; name one of them", kSet, shown,
               describe(usable));
     return ErrorCode::bad_setting;
   }
   const InterfaceInfo& best = best_address(usable);
   if (best.loopback && !wish.one_host) {
     log.warn("{} is \"{}\": the loopback interface reaches no other host, but this job has several", kSet,
-             wish.text);
+             shown);
   }
   return InterfaceChoice{best, std::string("named by ") + kSet};
 }

@@ -53,7 +53,7 @@ TEST(TreeRecipe, SaysWhatIsWrong) {
   EXPECT_THAT(problem("fork:0x2"), HasSubstr("fork:ROWxROWS"));
   EXPECT_THAT(problem("2-ary over"), HasSubstr("K-ary"));
   EXPECT_THAT(problem("2-ary above flat"), HasSubstr("\"above\""));
-  EXPECT_THAT(problem("2-ary over flat over chain"), HasSubstr("\"over\""));
+  EXPECT_THAT(problem("2-ary over flat over chain"), HasSubstr("\"over\" is there twice"));
   EXPECT_THAT(problem("2-ary portion=3"), HasSubstr("CLASS over CLASS"));
   EXPECT_THAT(problem("2-ary over flat portion=0"), HasSubstr("portion"));
   EXPECT_THAT(problem("2-ary over flat order=1,0"), HasSubstr("how many members"));
