@@ -23,6 +23,13 @@ bool is_special(Type type) noexcept {
   return type == Type::character || type == Type::fifo || type == Type::socket || type == Type::block;
 }
 
+/// A file without a name, which leaves nothing if this process is killed before it gets one. -1: this folder has none.
+int nameless_beside(const std::string& place) {
+  if (::access("/proc/self/fd", X_OK) != 0) return -1;  // by which it gets its name
+  const std::string folder = std::filesystem::path(place).parent_path().string();
+  return ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+}
+
 }  // namespace
 
 std::string output_problem(std::string_view what, const std::string& file) {
@@ -52,7 +59,9 @@ void OutputFile::open() {
   if (!place_.empty() && !is_special(std::filesystem::status(place_, error).type()) &&
       !std::filesystem::is_directory(place_, error)) {
     fresh_ = fmt::format("{}.{:08x}.new", place_, std::random_device{}());
-    const int made = ::open(fresh_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int made = nameless_beside(place_);
+    nameless_ = made >= 0;
+    if (!nameless_) made = ::open(fresh_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     struct stat old {};
     if (made >= 0 && ::stat(place_.c_str(), &old) == 0) static_cast<void>(::fchmod(made, old.st_mode & 0777));
     if (made >= 0) file_ = ::fdopen(made, "w");
@@ -72,8 +81,15 @@ void OutputFile::write(std::string_view text) {
   if (file_ != nullptr && std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
 }
 
+void OutputFile::give_name() {
+  const std::string open_file = fmt::format("/proc/self/fd/{}", ::fileno(file_));
+  if (::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, fresh_.c_str(), AT_SYMLINK_FOLLOW) != 0) fail();
+}
+
 std::string OutputFile::finish() {
   errno = 0;
+  if (file_ != nullptr && std::fflush(file_) != 0) fail();
+  if (file_ != nullptr && !fresh_.empty() && nameless_ && problem_ == 0) give_name();
   if (file_ != nullptr && std::fclose(std::exchange(file_, nullptr)) != 0) fail();
   if (!fresh_.empty()) {
     if (problem_ == 0 && ::rename(fresh_.c_str(), place_.c_str()) != 0) fail();

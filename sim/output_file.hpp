@@ -28,10 +28,12 @@ class OutputFile {
 
  private:
   void fail() noexcept;
+  void give_name();
 
   std::string name_;
-  std::string place_;  ///< the name, without links
-  std::string fresh_;  ///< the file beside it; empty: it is written in place
+  std::string place_;      ///< the name, without links
+  std::string fresh_;      ///< the file beside it; empty: it is written in place
+  bool nameless_ = false;  ///< it gets the name `fresh_` when it is whole
   std::FILE* file_ = nullptr;
   int problem_ = 0;  ///< the first errno
 };

@@ -53,6 +53,7 @@ TEST(OutputFile, TakesThePlaceOfTheOldOneWhenItIsWhole) {
   file.open();
   file.write("new");
   EXPECT_EQ(content_of(name), "old");
+  EXPECT_EQ(folder.files(), 1u) << "what is written has no name that a killed program would leave";
   file.write("er");
   EXPECT_EQ(file.finish(), "");
   EXPECT_EQ(content_of(name), "newer");
