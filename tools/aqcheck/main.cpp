@@ -14,6 +14,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -233,6 +234,8 @@ static int run_tool(int argc, char** argv) {
     return aqueduct::tools::after_system_error("aqcheck", error);
   }
 }
+  } catch (const std::bad_alloc&) {  // 1 would say that a schedule is wrong
+    return aqueduct::tools::after_no_memory("aqcheck", 2);
 
 int main(int argc, char** argv) {
   aqueduct::tools::keep_standard_places();

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <new>
 #include <string>
 
 namespace {
@@ -95,5 +96,11 @@ static int run_tool(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   aqueduct::tools::keep_standard_places();
-  return aqueduct::tools::after_output("aqinfo", run_tool(argc, argv));
+  int status = kProblems;
+  try {
+    status = run_tool(argc, argv);
+  } catch (const std::bad_alloc&) {
+    status = aqueduct::tools::after_no_memory("aqinfo", kProblems);
+  }
+  return aqueduct::tools::after_output("aqinfo", status);
 }

@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -86,6 +87,9 @@ int run_in_job(const Options& options, const Bench& bench) {
     } catch (const std::system_error& error) {
       exit_status = tools::after_system_error("aqperf", error);
       if (job.endpoints() > 1) std::_Exit(tools::after_output("aqperf", exit_status));
+    } catch (const std::bad_alloc&) {
+      exit_status = tools::after_no_memory("aqperf", 1);
+      if (job.endpoints() > 1) std::_Exit(exit_status);
     }
   });
   // After a failure other ranks may never reach `finish`: exit without them.
@@ -137,6 +141,8 @@ int main(int argc, char** argv) {
     status = failure.exit_status();
   } catch (const std::system_error& error) {
     status = aqueduct::tools::after_system_error("aqperf", error);
+  } catch (const std::bad_alloc&) {
+    status = aqueduct::tools::after_no_memory("aqperf", 1);
   }
   return aqueduct::tools::after_output("aqperf", status);
 }

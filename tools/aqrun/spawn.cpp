@@ -37,7 +37,7 @@ bool is_file(const std::string& path) {
   if (start.group > 0 && ::setpgid(0, start.group) != 0) ::setpgid(0, 0);
   // Binding is a hint: if the processors are no longer there, the process runs anywhere.
   if (start.processors != nullptr) ::sched_setaffinity(0, sizeof *start.processors, start.processors);
-  ::signal(SIGPIPE, SIG_DFL);
+  for (const int ours : {SIGPIPE, SIGXFSZ}) ::signal(ours, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &start.signals, nullptr);
   if (ready) ::execve(start.file, start.arguments, start.environment);
   *why = errno;

@@ -1,3 +1,4 @@
+#include "core/readable.hpp"
 #include "tools/aqsim/command_line.hpp"
 #include "tools/aqsim/run.hpp"
 #include "tools/standard_output.hpp"
@@ -51,11 +52,10 @@ static int run_tool(int argc, char** argv) {
     line.read_into(options);
     return aqueduct::aqsim::run(options);
   } catch (const aqueduct::sim::BadInput& problem) {
-    fmt::print(stderr, "aqsim: {}\n", problem.what());
+    fmt::print(stderr, "aqsim: {}\n", aqueduct::core::readable(problem.what()));
     return 2;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "aqsim: there is not enough memory; fewer ranks may fit\n");
-    return 2;
+    return aqueduct::tools::after_no_memory("aqsim", 2);
   } catch (const std::system_error& error) {
     return aqueduct::tools::after_system_error("aqsim", error);
   }

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -125,6 +126,8 @@ static int run_tool(int argc, char** argv) {
     return aqueduct::aqtune::run(options, argc, argv);
   } catch (const std::system_error& problem) {
     return aqueduct::tools::after_system_error("aqtune", problem, 2);
+  } catch (const std::bad_alloc&) {
+    return aqueduct::tools::after_no_memory("aqtune", 2);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "aqtune: {}\n", problem.what());
     return 2;
