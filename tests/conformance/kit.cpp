@@ -55,13 +55,18 @@ std::string unknown_conduit(const std::string& name) {
 }
 
 /// Runs the cases and prints the table. Returns the exit status.
-int run_cases() {
+int run_cases(const std::string& program) {
   auto* table = new Table;  // GoogleTest owns it
   testing::UnitTest::GetInstance()->listeners().Append(table);
   const int failed = RUN_ALL_TESTS();
   if (testing::GTEST_FLAG(list_tests)) return 0;
   std::fputs(table->text().c_str(), stdout);
   std::fflush(stdout);
+  if (table->is_empty()) {
+    fmt::print(stderr,
+               "{}: no case of these fabrics matches --gtest_filter={}; --gtest_list_tests lists them\n",
+               program, core::quoted(testing::GTEST_FLAG(filter)));
+  }
   return failed == 0 && table->all_passed() ? 0 : 1;
 }
 
@@ -106,7 +111,7 @@ void add_options(CLI::App& app, Selection& selection, long& limit, bool& only_li
       ->capture_default_str();
   app.add_option("--thorough", selection.thorough, "factor for the length of the random programs")
       ->check(tools::decimal())
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_flag("--brief", selection.brief,
                "repeats less what the library does alike above all conduits; for fabrics beside one that "
@@ -198,7 +203,7 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
     return kUsage;
   }
   if (!start_google_test(argv[0], app.remaining(), selection, program)) return kUsage;
-  return selection.as_rank != 0 ? run_case_as_rank(selection.as_rank) : run_cases();
+  return selection.as_rank != 0 ? run_case_as_rank(selection.as_rank) : run_cases(program);
 }
 
 }  // namespace aqueduct::conformance

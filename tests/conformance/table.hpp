@@ -20,6 +20,7 @@ class Table : public testing::EmptyTestEventListener {
  public:
   void OnTestEnd(const testing::TestInfo& test) override;
   std::string text() const;
+  bool is_empty() const noexcept { return cells_.empty(); }
   bool all_passed() const noexcept { return total_.failed == 0 && total_.passed > 0; }
 
  private:

@@ -195,6 +195,18 @@ TEST(ToolsWithoutAJob, EndWithTwoOnWrongUsage) {
         std::pair{"aqconform --seed=-1 --list", "--seed: '-1' is no such number"},
         std::pair{"aqconform --limit 010 --list", "--limit: 010 begins with 0"},
         std::pair{"aqconform --thorough 010 --list", "--thorough: 010 begins with 0"},
+        std::pair{"aqcheck --share 2 --seed 4294967296", "not in range 0 to 4294967295"},
+        std::pair{"aqconform --thorough 0 --list", "--thorough: Value 0 not in range 1 to 1000000"},
+        // An option that would change nothing.
+        std::pair{"aqcheck --ranks 2 --seed 1", "--seed requires --share"},
+        std::pair{"aqtune --models 2", "--models requires --regret"},
+        std::pair{"aqtune --regret --ranks 2", "--ranks"},
+        std::pair{"aqtune --regret --report x.html", "--report"},
+        std::pair{"aqtune --from x --report x.html --seconds 1", "--from"},
+        std::pair{"aqsim curves --ranks 5", "curves simulates nothing that --ranks is for: leave it out"},
+        std::pair{"aqsim --networks --bytes 8", "--networks simulates nothing that --bytes is for"},
+        std::pair{"aqsim barrier --bytes 8", "a barrier moves no bytes: leave out --bytes"},
+        std::pair{"aqsim broadcast --network torus --profile x", "--network"},
         // Nothing was looked at.
         std::pair{"aqcheck --scratch --ranks 1", "teams of at least two members"},
         std::pair{"aqcheck --scratch --ranks 1 --mutations", "teams of at least two members"},

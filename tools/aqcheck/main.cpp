@@ -207,13 +207,15 @@ static int run_tool(int argc, char** argv) {
       ->excludes(plugin)
       ->excludes("--all-roots")
       ->excludes("--large");
-  app.add_option("--share", options.share, "checks one case in N, chosen by chance")
-      ->type_name("N")
-      ->check(aqueduct::tools::decimal())
-      ->check(CLI::Range(1u, 1'000'000u));
+  auto* const share = app.add_option("--share", options.share, "checks one case in N, chosen by chance")
+                          ->type_name("N")
+                          ->check(aqueduct::tools::decimal())
+                          ->check(CLI::Range(1u, 1'000'000u));
   auto* const seed = app.add_option("--seed", options.seed, "repeats the choice of --share")
                          ->check(aqueduct::tools::given_value())
                          ->check(aqueduct::tools::decimal())
+                         ->check(CLI::Range(0u, ~0u))
+                         ->needs(share)
                          ->type_name("SEED");
   app.add_flag("--json", options.json, "a line of JSON for each algorithm")->excludes("--scratch");
   try {
@@ -232,10 +234,10 @@ static int run_tool(int argc, char** argv) {
     return aqueduct::aqcheck::run(options);
   } catch (const std::system_error& error) {
     return aqueduct::tools::after_system_error("aqcheck", error);
-  }
-}
   } catch (const std::bad_alloc&) {  // 1 would say that a schedule is wrong
     return aqueduct::tools::after_no_memory("aqcheck", 2);
+  }
+}
 
 int main(int argc, char** argv) {
   aqueduct::tools::keep_standard_places();

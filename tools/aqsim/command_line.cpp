@@ -11,11 +11,13 @@ using tools::given_value;
 namespace {
 
 void add_network(CLI::App& app, Options& options, CommandLine& line) {
-  app.add_option("--network", options.network, "a network by name (--networks), or a file")
-      ->type_name("FILE|NAME")
-      ->capture_default_str();
+  auto* const network =
+      app.add_option("--network", options.network, "a network by name (--networks), or a file")
+          ->type_name("FILE|NAME")
+          ->capture_default_str();
   app.add_option("--profile", options.profile,
                  "what `aqperf calibrate` has measured on this machine, in place of a network")
+      ->excludes(network)
       ->check(given_value())
       ->type_name("FILE");
   app.add_option("--cores", options.cores, "processors that the ranks of a host share, if there are fewer")
@@ -143,6 +145,8 @@ void CommandLine::read_into(Options& options) const {
       options.ranks.push_back(static_cast<Rank>(value));
     if (options.ranks.front() == 0) throw sim::BadInput("there is at least one rank");
   }
+  if (!bytes.empty() && options.operation == "barrier")
+    throw sim::BadInput("a barrier moves no bytes: leave out --bytes");
   if (!bytes.empty()) options.bytes = read_range(bytes, "bytes", std::uint64_t{1} << 40);
   if (!tree.empty()) read_tree(tree, options);
   if (!sync.empty()) read_sync(sync, options);

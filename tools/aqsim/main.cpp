@@ -6,9 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <initializer_list>
 #include <new>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 // aqsim: runs the schedules of collectives in virtual time, on modelled networks of any size. See docs/simulator.md.
@@ -18,6 +22,15 @@ namespace {
 
 void show_networks() {
   for (const sim::BuiltIn& one : sim::built_in_networks()) fmt::print("{:<18} {}\n", one.name, one.what);
+}
+
+/// Refuses options of a simulation where there is none, since they would change nothing.
+void alone(const CLI::App& app, std::string_view what, std::initializer_list<std::string_view> taken) {
+  for (const CLI::Option* const option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || std::find(taken.begin(), taken.end(), name) != taken.end()) continue;
+    throw sim::BadInput(fmt::format("{} simulates nothing that {} is for: leave it out", what, name));
+  }
 }
 
 }  // namespace
@@ -41,6 +54,7 @@ static int run_tool(int argc, char** argv) {
   }
   try {
     if (line.networks) {
+      aqueduct::aqsim::alone(app, "--networks", {"--networks"});
       aqueduct::aqsim::show_networks();
       return 0;
     }
@@ -48,7 +62,10 @@ static int run_tool(int argc, char** argv) {
       throw aqueduct::sim::BadInput("--compute and --late are numbers of microseconds from 0 to 1e9");
     if (options.operation.empty())
       throw aqueduct::sim::BadInput("which operation? Such as: aqsim barrier --ranks 1024");
-    if (options.operation == "curves") return aqueduct::aqsim::curves(options.json);
+    if (options.operation == "curves") {
+      aqueduct::aqsim::alone(app, "curves", {"operation", "--json"});
+      return aqueduct::aqsim::curves(options.json);
+    }
     line.read_into(options);
     return aqueduct::aqsim::run(options);
   } catch (const aqueduct::sim::BadInput& problem) {

@@ -11,30 +11,36 @@ namespace aqueduct::aqtune {
 namespace {
 
 void add_study(CLI::App& app, Options& options, double& noise) {
-  app.add_flag("--regret", options.studies,
-               "no job: how good the choices are on random simulated networks, beside an exhaustive search");
+  auto* const regret = app.add_flag(
+      "--regret", options.studies,
+      "no job: how good the choices are on random simulated networks, beside an exhaustive search");
   app.add_option("--models", options.study.models, "of --regret: random machines, each with three topologies")
       ->check(tools::decimal())
       ->check(CLI::Range(1U, 10000U))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(regret);
   app.add_option("--members", options.study.ranks, "of --regret: sizes of teams; below 2: by chance, 2 to 64")
       ->delimiter(',')
       ->check(tools::decimal())
       ->check(CLI::Range(0U, 16384U))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(regret);
   app.add_option("--keys", options.study.keys,
                  "of --regret: operations and sizes by chance, for each machine, topology and size of team")
       ->check(tools::decimal())
       ->check(CLI::Range(1U, 10000U))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(regret);
   app.add_option("--seed", options.study.seed, "of --regret")
       ->check(tools::given_value())
       ->check(tools::decimal())
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(regret);
   app.add_option("--calls", options.study.calls, "of --regret: calls of a key while a team learns (stage 2)")
       ->check(tools::decimal())
       ->check(CLI::Range(1U, 100'000'000U))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(regret);
   app.add_option(
          "--require", options.study.most,
          "of --regret: fails if the p95 of stage 0, 1 or 2 is greater than this, or the time of stage 1 in "
@@ -46,7 +52,12 @@ void add_study(CLI::App& app, Options& options, double& noise) {
   app.add_option("--noise", noise, "of --regret: how much longer measured calls take on average, in percent")
       ->check(tools::real())
       ->check(CLI::Range(0.0, 1000.0))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(regret);
+  // Those of a measurement would change nothing.
+  for (const char* const name : {"--ops", "--bytes", "--sync", "--types", "--ranks", "--conduit", "--out",
+                                 "--report", "--from", "--seconds", "--exhaustive"})
+    regret->excludes(app.get_option(name));
 }
 
 }  // namespace
@@ -76,9 +87,9 @@ void CommandLine::add_to(CLI::App& app, Options& options) {
   app.add_option("--report", options.report, "writes a page with the decisions of the file")
       ->check(tools::given_value())
       ->type_name("FILE.html");
-  app.add_option("--from", options.from, "measures nothing: the page is about this file")
-      ->check(tools::given_value())
-      ->type_name("FILE");
+  auto* const from = app.add_option("--from", options.from, "measures nothing: the page is about this file")
+                         ->check(tools::given_value())
+                         ->type_name("FILE");
   app.add_option("--seconds", options.seconds, "what the search may take")
       ->check(tools::real())
       ->check(CLI::Range(0.01, 1e6))
@@ -95,6 +106,9 @@ void CommandLine::add_to(CLI::App& app, Options& options) {
       ->check(tools::decimal())
       ->check(CLI::Range(2U, TuneOptions::kMostExhaustive));
   app.add_flag("--json", options.json, "an object on a line for each decision");
+  for (const char* const name : {"--ops", "--bytes", "--sync", "--types", "--ranks", "--conduit", "--out",
+                                 "--seconds", "--candidates", "--exhaustive", "--json"})
+    from->excludes(app.get_option(name));
   add_study(app, options, noise);
 }
 
