@@ -49,15 +49,5 @@ TEST(Tools, CutWhatIsTooLongToReadInTheirErrors) {
   EXPECT_LT(job.err().size(), 10'000u);
 }
 
-// With sanitizers a process takes more addresses than any such limit.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST(Tools, SayThatMemoryHasRunOut) {
-  AqrunJob job(shell(
-      {"-n", "1"}, "ulimit -v 60000; exec " AQUEDUCT_BIN_DIR "/aqtune --regret --models 1 --members 16384"));
-  EXPECT_EQ(job.status(), 2) << job.err();
-  EXPECT_THAT(job.err(), HasSubstr("there is not enough memory")) << job.out();
-}
-#endif
-
 }  // namespace
 }  // namespace aqueduct::integration
