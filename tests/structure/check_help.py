@@ -70,6 +70,8 @@ def wrong_help(copy, command):
             if f"\n{part}  " not in result.stdout:
                 yield f"./aq {command} {option}: its help lacks '{part}'"
         texts.append(result.stdout)
+    if copy.run("help", command)[0].stdout != texts[0]:
+        yield f"./aq help {command} differs from ./aq {command} --help"
     if texts[0] != texts[1]:
         yield f"./aq {command}: --help and -h differ"
 
@@ -95,7 +97,7 @@ def main():
             wrong += wrong_help(copy, command)
             wrong += wrong_refusal(copy, [command, STRANGE])
             wrong += wrong_refusal(copy, [command, "--no-such-thing"])
-        for arguments in [*MORE, [STRANGE], ["--no-such-thing"]]:
+        for arguments in [*MORE, [STRANGE], ["--no-such-thing"], ["help", STRANGE]]:
             wrong += wrong_refusal(copy, arguments)
         peers, called = copy.run("bench", "peers", "--help")
         if peers.returncode != 0 or called or "--gasnet" not in peers.stdout:
