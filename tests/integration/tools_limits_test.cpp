@@ -38,6 +38,17 @@ TEST(Tools, SayThatTheirOutputExceedsTheLimitOfFiles) {
   EXPECT_EQ(rank.status(), 128 + SIGXFSZ) << rank.err();
 }
 
+TEST(Tools, SayHowManyDescriptorsAllRanksNeed) {
+  const std::string aqrun = "; exec " AQUEDUCT_BIN_DIR "/aqrun -n 20 true";
+  AqrunJob job(shell({"-n", "1"}, "ulimit -n 40" + aqrun));
+  EXPECT_EQ(job.status(), 126) << job.err();
+  const auto at = job.err().find("`ulimit -n ");
+  ASSERT_NE(at, std::string::npos) << job.err();
+  const std::string advice = job.err().substr(at + 1, job.err().find('`', at + 1) - at - 1);
+  AqrunJob again(shell({"-n", "1"}, advice + aqrun));
+  EXPECT_EQ(again.status(), 0) << advice << ": " << again.err();
+}
+
 // The reader of JSON repeats what it has read.
 TEST(Tools, CutWhatIsTooLongToReadInTheirErrors) {
   const support::ScratchFolder folder;

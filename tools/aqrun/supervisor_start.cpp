@@ -5,9 +5,21 @@
 #include <cerrno>
 #include <cstring>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace aqrun {
+namespace {
+
+/// A limit with which this process, which has met the present one, starts `left` processes. The ends that a process takes over are
+/// open here while it starts.
+std::uint64_t enough_descriptors(std::uint32_t left) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur + 3 * (std::uint64_t{left} + 1);
+}
+
+}  // namespace
 
 bool Supervisor::start_all() { return remote_ ? start_remote() : start_local(); }
 
@@ -41,8 +53,9 @@ std::string Supervisor::start_one(std::uint32_t i, RankProgram& program) {
   start.errors = errors_.add(label);
   std::string why;
   if (!child || start.output < 0 || start.errors < 0) {
-    why = fmt::format("{} (each process needs three descriptors; is `ulimit -n` too low?)",
-                      std::strerror(errno));
+    const int error = errno;
+    why = fmt::format("{} (each process needs three descriptors, so all ranks need `ulimit -n {}`)",
+                      std::strerror(error), enough_descriptors(options_.processes() - i));
   } else {
     start.keep = child->descriptor;
     start.input = input_.for_process(i);
