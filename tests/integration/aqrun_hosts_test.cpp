@@ -170,6 +170,16 @@ TEST_F(AqrunHosts, GetUserSignalsAndGoOn) {
   EXPECT_EQ(job.count_lines("heard"), 4u) << job.out();
 }
 
+TEST_F(AqrunHosts, GetUserSignalsBehindAShell) {
+  AqrunJob job(shell(with(on_hosts(2), {"--grace", "0", "--conduit", "udp"}),
+                     AQUEDUCT_BIN_DIR "/heed_signal; echo over"));
+  ASSERT_TRUE(job.read_until([&] { return job.count_lines("ready") == 2; })) << job.err();
+  job.signal(SIGUSR1);
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.count_lines("heard"), 2u) << job.out();
+  EXPECT_EQ(job.count_lines("over"), 2u) << job.out();
+}
+
 TEST_F(AqrunHosts, LeaveNothingBehindAfterAFailure) {
   AqrunJob job(
       shell(with(on_hosts(4), {"--grace", "0"}), std::string(kFamily) + "[ $p = 2 ] && exit 3; wait"));

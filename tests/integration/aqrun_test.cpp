@@ -308,6 +308,28 @@ TEST(Aqrun, PassesUserSignalsOnAndGoesOn) {
   }
 }
 
+TEST(Aqrun, PassesUserSignalsToTheRankAlone) {
+  Job job(shell({"-n", "2", "--grace", "0"},
+                "sh -c 'trap \"echo child heard\" USR1; echo ready; while :; do sleep 0.05; done' & "
+                "n=0; trap 'n=1' USR1; echo ready; while [ $n = 0 ]; do sleep 0.05; done; "
+                "echo heard; sleep 0.3; kill -9 $!"));
+  ASSERT_TRUE(job.read_until([&] { return job.count_lines("ready") == 4; })) << job.err();
+  job.signal(SIGUSR1);
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.count_lines("heard"), 2u) << job.out();
+  EXPECT_EQ(job.count_lines("child heard"), 0u) << job.out();
+}
+
+// The shell has no trap, and would end.
+TEST(Aqrun, PassesUserSignalsToRanksBehindAShell) {
+  Job job(shell({"-n", "2", "--grace", "0", "--conduit", "smp"}, AQUEDUCT_BIN_DIR "/heed_signal; echo over"));
+  ASSERT_TRUE(job.read_until([&] { return job.count_lines("ready") == 2; })) << job.err();
+  job.signal(SIGUSR1);
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.count_lines("heard"), 2u) << job.out();
+  EXPECT_EQ(job.count_lines("over"), 2u) << job.out();
+}
+
 TEST(Aqrun, KillsAtOnceAtTheSecondInterrupt) {
   Job job(shell({"-n", "2", "--grace", "1000"},
                 "trap 'echo heard' INT; echo ready; while :; do sleep 0.05; done"));

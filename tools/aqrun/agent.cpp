@@ -103,6 +103,7 @@ std::string Agent::start_one(std::uint32_t place, RankProgram& program) {
                       (!reads || ::pipe2(input.data(), O_CLOEXEC) == 0);
   if (!reads) input[0] = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   process.bootstrap = Tube(bootstrap[0]);
+  process.bootstrap.tell_senders();
   process.streams = {Tube(output[0]), Tube(errors[0])};
   if (reads) {
     input_ = Tube(input[1]);
@@ -154,14 +155,23 @@ void Agent::serve() {
   relay_input();
   children_.take_signals(
       /*first=*/0, [this](pid_t pid, int status) { ended(pid, status); },
-      [this](int signal) { is_for_ranks(signal) ? children_.signal_all(signal) : void(asked_ = signal); });
+      [this](int signal) { is_for_ranks(signal) ? pass_on(signal) : void(asked_ = signal); });
+}
+
+void Agent::pass_on(int signal) {
+  for (const Process& process : processes_)
+    children_.signal_rank(process.pid, process.bootstrap.sender(), signal);
+}
+
+void Agent::take_signal(std::uint32_t number) {
+  if (number < 1 || number >= NSIG) return;
+  const int signal = static_cast<int>(number);
+  is_for_ranks(signal) ? pass_on(signal) : children_.signal_all(signal);
 }
 
 void Agent::take(Frame& frame) {
   switch (frame.kind) {
-    case Kind::signal:
-      if (frame.number >= 1 && frame.number < NSIG) children_.signal_all(static_cast<int>(frame.number));
-      return;
+    case Kind::signal: return take_signal(frame.number);
     case Kind::clear: return clear();
     case Kind::took:
     case Kind::shut:

@@ -43,6 +43,8 @@ class Agent {
   void serve();
   void take(Frame& frame);
   void take_for_process(Frame& frame);
+  void take_signal(std::uint32_t number);
+  void pass_on(int signal);
   void relay_bootstrap(std::uint32_t place);
   bool relay_streams(std::uint32_t place);
   void relay_input();

@@ -109,6 +109,13 @@ void Children::signal_all(int signal) noexcept {
   }
 }
 
+void Children::signal_rank(pid_t started, pid_t joined, int signal) noexcept {
+  if (std::find(running_.begin(), running_.end(), started) == running_.end()) return;
+  // A number that is not in the group may be another process's by now; or the rank has left the group.
+  const bool is_here = joined > 0 && ::getpgid(joined) == leader_.group();
+  ::kill(is_here ? joined : started, signal);
+}
+
 /// Kills all children that are left: orphans of ranks that had left the group. Returns whether there were any.
 bool Children::kill_adopted() {
   bool any = false;

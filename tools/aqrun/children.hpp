@@ -37,6 +37,9 @@ class Children {
                     const std::function<void(int signal)>& asked);
   /// Sends a signal to the whole group, and to children that are not in it.
   void signal_all(int signal) noexcept;
+  /// Sends a signal to a rank alone: to the process that has joined the job, or to `started` if none has (0). What the rank has
+  /// started itself, or a shell that waits for it, would end by it.
+  void signal_rank(pid_t started, pid_t joined, int signal) noexcept;
   /// Kills everything that the children have left behind, and removes the job's shared memory.
   void leave_nothing(std::uint64_t job);
 

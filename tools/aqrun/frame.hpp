@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
   errors,         ///< from the agent: bytes of a standard error; no bytes: it has ended
   took,           ///< both ways: number more bytes of the kind in `process` may be sent
   shut,           ///< to the agent: nobody reads the kind in `process` any more
-  signal,         ///< to the agent: for all its processes and their descendants
+  signal,         ///< to the agent: for its ranks, or to end all its processes and their descendants
   ended,          ///< from the agent: number is the wait status
   clear,          ///< to the agent: the job is over, kill everything that is left
   cleared,        ///< from the agent: no process is left; output may follow

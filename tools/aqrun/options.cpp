@@ -139,7 +139,7 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
       "Job::finish; that of Job::abort. 124: --timeout; 128 + N: signal N to aqrun itself; 2: wrong usage;\n"
       "126: PROGRAM cannot be executed; 127: PROGRAM does not exist. SIGUSR1 and SIGUSR2 are passed on to "
       "the\n"
-      "ranks.");
+      "processes that have joined the job, or else to those that aqrun has started.");
   const auto option = [&app](const char* names, auto& into, const char* meaning) {
     return app.add_option(names, into, meaning)->take_last();
   };

@@ -209,7 +209,10 @@ void Supervisor::failed(std::uint32_t i, const std::string& how, int status) {
 
 void Supervisor::pass_on(int signal) {
   say_verbose(fmt::format("{}; passed on to {}", ::strsignal(signal), quantity_of_ranks(running_ranks())));
-  remote_ ? remote_->pass_on(signal) : children_.signal_all(signal);
+  if (remote_) return remote_->pass_on(signal);
+  for (std::uint32_t i = 0; i < processes_.size(); ++i) {
+    if (processes_[i].running) children_.signal_rank(processes_[i].pid, server_.joined_by(i), signal);
+  }
 }
 
 void Supervisor::interrupted(int signal) {

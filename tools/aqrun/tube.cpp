@@ -1,6 +1,10 @@
 #include "tools/aqrun/tube.hpp"
 
+#include "tools/launch/sender.hpp"
+
 #include <cerrno>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include <fcntl.h>
@@ -14,6 +18,8 @@ Tube::Tube(int descriptor) : descriptor_(descriptor) {
 
 Tube::Tube(Tube&& from) noexcept
     : descriptor_(std::exchange(from.descriptor_, -1)),
+      tells_senders_(from.tells_senders_),
+      sender_(from.sender_),
       pending_(std::move(from.pending_)),
       written_(std::exchange(from.written_, 0)) {
   from.pending_.clear();
@@ -21,6 +27,8 @@ Tube::Tube(Tube&& from) noexcept
 
 Tube& Tube::operator=(Tube&& from) noexcept {
   std::swap(descriptor_, from.descriptor_);
+  std::swap(tells_senders_, from.tells_senders_);
+  std::swap(sender_, from.sender_);
   std::swap(pending_, from.pending_);
   std::swap(written_, from.written_);
   return *this;
@@ -33,10 +41,17 @@ void Tube::close() noexcept {
   written_ = 0;
 }
 
+void Tube::tell_senders() noexcept {
+  aqueduct::launch::tell_senders(descriptor_);
+  tells_senders_ = true;
+}
+
 Tube::Got Tube::read(std::string& into, std::size_t most) {
   into.resize(is_open() ? most : 0);
   if (into.empty()) return Got::nothing;
-  const auto got = ::read(descriptor_, into.data(), into.size());
+  const auto got = tells_senders_ ? aqueduct::launch::receive(
+                                        descriptor_, std::as_writable_bytes(std::span(into)), sender_)
+                                  : ::read(descriptor_, into.data(), into.size());
   const bool later = got < 0 && (errno == EAGAIN || errno == EINTR);
   into.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   if (got > 0) return Got::some;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <poll.h>
+#include <sys/types.h>
 
 namespace aqrun {
 
@@ -27,6 +28,10 @@ class Tube {
 
   /// Replaces `into` by what has arrived, at most `most` bytes. After `ended` the tube is closed.
   Got read(std::string& into, std::size_t most);
+  /// From now on `sender` is the process that has sent what was read last. Requires: a socket, and nothing has been sent.
+  void tell_senders() noexcept;
+  /// 0: not known, or the tube is closed.
+  pid_t sender() const noexcept { return is_open() ? sender_ : 0; }
   /// Writes as much as possible and keeps the rest. Closes the tube if nobody reads.
   void write(std::string_view bytes);
   void flush() { write({}); }
@@ -35,6 +40,8 @@ class Tube {
 
  private:
   int descriptor_ = -1;
+  bool tells_senders_ = false;
+  pid_t sender_ = 0;
   std::string pending_;
   std::size_t written_ = 0;  // of pending_
 };

@@ -2,6 +2,7 @@
 
 #include "bootstrap/description.hpp"
 #include "bootstrap/job_number.hpp"
+#include "tools/launch/sender.hpp"
 
 #include <fmt/format.h>
 
@@ -34,6 +35,8 @@ struct Server::Peer {
   int theirs = -1;  // until `started`
   bool asked = false, joined = false, left = false, gone = false;
   bool watches_output = false;
+  pid_t sender = 0;     // of the latest bytes
+  pid_t joined_by = 0;  // while it is connected
   wire::Frames frames;
   std::optional<wire::Blob> given;  // to the current round
   std::deque<Frame> output;
@@ -63,6 +66,7 @@ Result<Server::Child> Server::child_environment(std::uint32_t i) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return ErrorCode::bootstrap_failed;
   peer.ours = ends[0];
   peer.theirs = ends[1];
+  tell_senders(peer.ours);
   epoll_event interest{};
   interest.events = EPOLLIN;
   interest.data.u32 = i;
@@ -92,6 +96,7 @@ void Server::become_child(std::uint32_t i) noexcept {
 
 bool Server::joined(std::uint32_t i) const noexcept { return peers_[i].joined; }
 bool Server::left(std::uint32_t i) const noexcept { return peers_[i].left; }
+pid_t Server::joined_by(std::uint32_t i) const noexcept { return peers_[i].joined_by; }
 
 int Server::serve(std::chrono::milliseconds timeout) {
   std::array<epoll_event, 64> ready;
@@ -117,7 +122,7 @@ void Server::receive(std::uint32_t i) {
   Peer& peer = peers_[i];
   while (peer.ours >= 0) {
     std::array<std::byte, 16384> piece;  // on the stack, which may be small (ulimit -s)
-    const auto got = ::recv(peer.ours, piece.data(), piece.size(), MSG_DONTWAIT);
+    const auto got = launch::receive(peer.ours, piece, peer.sender);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) return gone(i);
@@ -158,6 +163,7 @@ void Server::take(std::uint32_t i, wire::Message& message) {
 
 void Server::take_hello(std::uint32_t i, const wire::Hello& hello) {
   const bool again = std::exchange(peers_[i].joined, true);
+  if (!again) peers_[i].joined_by = peers_[i].sender;
   if (hello.protocol != wire::kProtocol || hello.library != library_) {
     refuse_all(
         ErrorCode::version_mismatch,
@@ -282,6 +288,7 @@ void Server::close(std::uint32_t i) noexcept {
   // removed explicitly.
   if (peers_[i].ours >= 0) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, peers_[i].ours, nullptr);
   close_and_forget(peers_[i].ours);
+  peers_[i].joined_by = 0;
   peers_[i].output.clear();
 }
 
