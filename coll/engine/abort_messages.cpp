@@ -72,13 +72,25 @@ void AbortMessages::queue(Queued one) noexcept {
   queue_.push_back(std::move(one));
 }
 
+// A program that goes on with refused calls in a loop would fill the log.
 void AbortMessages::drop(const AbortedCall& news) noexcept {
+  if (++dropped_ > 1) return;
   CallText text;
   add_call(text, news.call);
   state_.log.warn(
       "no room to tell all members of a team of this rank's call {} ({}); they may wait for it: their stall "
       "reports then compare the calls",
       news.number, text.view());
+}
+
+void AbortMessages::tell_how_many_dropped() noexcept {
+  if (dropped_ > 1)
+    state_.log.warn(
+        "in all there was no room to tell all members of their teams of {} calls of this rank: {} calls at "
+        "most "
+        "wait for room, so do not go on in a team after a call that failed",
+        dropped_, kMostQueued);
+  dropped_ = 0;
 }
 
 void AbortMessages::send_on(Queued& one) noexcept {
@@ -90,6 +102,7 @@ void AbortMessages::send_on(Queued& one) noexcept {
 
 void AbortMessages::erase_told() noexcept {
   std::erase_if(queue_, [](const Queued& one) { return one.is_over(); });
+  if (queue_.empty()) tell_how_many_dropped();
 }
 
 bool AbortMessages::advance() noexcept {

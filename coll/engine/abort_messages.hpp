@@ -18,7 +18,8 @@ namespace aqueduct::coll {
 ///
 /// Nothing here waits. What finds no room to be sent is queued, also if there is no memory; what arrives for a team that this
 /// rank has not made yet is kept. Both are bounded. What is dropped leaves a team whose members wait for one another; the stall
-/// report then compares their calls (CallQuestions).
+/// report then compares their calls (CallQuestions). The log names the first call that is dropped, and says how many were when
+/// the queue is empty again.
 class AbortMessages {
  public:
   /// News of another rank. It runs inside a handler. It must check that `from` is a member of the team, since a message
@@ -81,6 +82,7 @@ class AbortMessages {
   void queue(Queued one) noexcept;
   void erase_told() noexcept;
   void drop(const AbortedCall& news) noexcept;
+  void tell_how_many_dropped() noexcept;
   void arrived(Rank from, const AbortedCall& news) noexcept;
   void keep(Rank from, const AbortedCall& news) noexcept;
 
@@ -89,7 +91,8 @@ class AbortMessages {
   void* owner_;
   HandlerId handler_;
   std::vector<Queued> queue_;
-  std::vector<Kept> kept_;  ///< the oldest first
+  std::uint64_t dropped_ = 0;  ///< since the queue was empty
+  std::vector<Kept> kept_;     ///< the oldest first
 };
 
 }  // namespace aqueduct::coll

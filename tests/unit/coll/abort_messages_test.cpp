@@ -22,6 +22,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -78,8 +79,8 @@ struct Listener {
 
 class CallMessages : public testing::Test {
  protected:
-  void start(Rank ranks, const std::string& credits = "8") {
-    ASSERT_NO_FATAL_FAILURE(support::start_over_loop(job_, ranks, {{"credits", credits}}));
+  void start(Rank ranks, const std::string& credits = "8", const std::string& log = "off") {
+    ASSERT_NO_FATAL_FAILURE(support::start_over_loop(job_, ranks, {{"credits", credits}, {"log", log}}));
     for (Rank rank = 0; rank < ranks; ++rank) {
       Listener& one = listeners_.emplace_back();
       one.teams.insert(team(rank).id);
@@ -154,6 +155,30 @@ TEST_F(CallMessages, WaitInABoundedQueueWhereABrokenTeamHasPrecedence) {
   const auto& heard = listeners_[1].heard;
   EXPECT_EQ(heard.size(), AbortMessages::kMostQueued + 1);
   EXPECT_TRUE(std::ranges::any_of(heard, [](const auto& one) { return one.number == kMany + 1; }));
+}
+
+// One line for the first call, and one with the number of all.
+TEST_F(CallMessages, BeyondTheQueueAreCountedInTheLog) {
+  start(2, "1", "warn");
+  AbortMessages& abort = *listeners_[0].abort;
+  const CallDescription bad = refused_call(told_broadcast(8), ErrorCode::invalid_argument);
+  const auto drop = [&](std::size_t count) {
+    testing::internal::CaptureStderr();
+    // One finds the only credit, and others fill the queue.
+    for (std::uint64_t number = 1; number <= 1 + AbortMessages::kMostQueued + count; ++number)
+      abort.tell(team(0), number, bad);
+    for (int i = 0; i < 10'000 && abort.advance(); ++i) progress();
+    progress();
+    const std::string log = testing::internal::GetCapturedStderr();
+    return std::pair{std::ranges::count(log, '\n'), log};
+  };
+  const auto [lines, log] = drop(100);
+  EXPECT_EQ(lines, 2) << log;
+  EXPECT_THAT(log, HasSubstr("no room to tell all members of a team of this rank's call 66 "));
+  EXPECT_THAT(log, HasSubstr("of 100 calls of this rank"));
+  const auto [again, one] = drop(1);
+  EXPECT_EQ(again, 1) << one;
+  EXPECT_THAT(one, HasSubstr("no room to tell all members of a team of this rank's call 66 "));
 }
 
 TEST_F(CallMessages, ToALostPeerAreForgotten) {
