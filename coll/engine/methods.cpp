@@ -14,6 +14,8 @@ namespace {
 
 /// Pieces, and the passes before and after them, are counted in 32 bits.
 constexpr std::uint64_t kMostPieces = UINT32_MAX - 2;
+/// Members whose steps each of them looks at. Chosen: it takes about as many calls of `build` for each new shape.
+constexpr Rank kMostLookedAt = 64;
 /// A counter counts in 16 bits; the others are the mark of the call (fits, in steps.cpp).
 constexpr Rank kMostCounted = 0xffff;
 
@@ -46,13 +48,20 @@ bool TeamChoices::rest_fits(const Method& method, const Request& request) const 
          layout_->refusal(needs_of(request, *method.algorithm, rest, temp_at, stage_at)) == nullptr;
 }
 
-/// What is wrong with the steps of this member in a whole piece and in the last one, if the program has made the algorithm.
+/// What is wrong with the steps in a whole piece and in the last one, if the program has made the algorithm. In a team of up to
+/// kMostLookedAt members all members look at the steps of all of them, and so find out alike that the call cannot be.
 std::string TeamChoices::wrong_steps_of(const Method& method) const {
-  std::string wrong = wrong_steps(*method.algorithm, method.run, position_);
+  if (method.algorithm->added == nullptr) return {};
   Shape rest = method.run;
   rest.bytes = method.piece != 0 ? method.shape.bytes % method.piece : 0;
   if (method.wide) rest.pitch = rest.bytes;
-  if (wrong.empty() && rest.bytes != 0) wrong = wrong_steps(*method.algorithm, rest, position_);
+  const bool all = ranks_ <= kMostLookedAt;
+  std::string wrong;
+  for (Rank position = all ? 0 : position_; position < ranks_ && wrong.empty(); ++position) {
+    wrong = wrong_steps(*method.algorithm, method.run, position);
+    if (wrong.empty() && rest.bytes != 0) wrong = wrong_steps(*method.algorithm, rest, position);
+    if (!all) break;
+  }
   return wrong;
 }
 

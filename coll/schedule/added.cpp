@@ -1,5 +1,7 @@
 #include "coll/schedule/added.hpp"
 
+#include "coll/schedule/added_steps.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -17,8 +19,10 @@ constexpr std::uint32_t kMostAwaited = 0xffff;
 /// Goes through the steps of a member, and keeps the one that is asked for.
 class StepCollector {
  public:
-  StepCollector(const Shape& shape, const coll::Needs& needs, Rank position, std::uint32_t wanted) noexcept
-      : shape_(shape), needs_(needs), position_(position), wanted_(wanted) {}
+  /// `all`: where to keep all of them too, as far as there is room; null: nowhere.
+  StepCollector(const Shape& shape, const coll::Needs& needs, Rank position, std::uint32_t wanted,
+                std::vector<Step>* all = nullptr) noexcept
+      : shape_(shape), needs_(needs), position_(position), wanted_(wanted), all_(all) {}
 
   void wait(std::uint32_t counter, std::uint32_t total) noexcept {
     if (counter >= needs_.counters || total == 0)
@@ -50,6 +54,7 @@ class StepCollector {
  private:
   void take(const Step& step) noexcept {
     if (count_++ == wanted_) found_ = step;
+    if (all_ != nullptr && all_->size() < all_->capacity()) all_->push_back(step);  // `build` must not throw
   }
   void wrong(const char* problem) noexcept {
     if (problem_ != nullptr) return;
@@ -98,6 +103,7 @@ class StepCollector {
   coll::Needs needs_;
   Rank position_;
   std::uint32_t wanted_;
+  std::vector<Step>* all_;
   std::uint32_t count_ = 0;
   Step pending_;  ///< a wait, which the next step takes with it
   Step found_;
@@ -219,8 +225,9 @@ Cost cost_of(const Shape& shape) noexcept {
 
 std::uint32_t lanes_of(const Shape&, Rank) noexcept { return 1; }
 
-StepCollector collect(const Shape& shape, Rank position, std::uint32_t wanted) noexcept {
-  StepCollector collector(shape, needs_of(shape), position, wanted);
+StepCollector collect(const Shape& shape, Rank position, std::uint32_t wanted,
+                      std::vector<Step>* all = nullptr) noexcept {
+  StepCollector collector(shape, needs_of(shape), position, wanted, all);
   if (shape.added.of == nullptr) return collector;
   StepList list(collector);
   shape.added.of->given.build(call_of(shape), position, list);
@@ -253,6 +260,13 @@ AddedAlgorithm::AddedAlgorithm(CollectiveAlgorithm from)
   for (const AlgorithmParameter& one : given.parameters)
     parameters.push_back({one.name, one.least, one.most, one.usual});
   algorithm.parameters = parameters;
+}
+
+std::vector<Step> all_steps(const Shape& shape, Rank position) {
+  std::vector<Step> all;
+  all.reserve(length_of(shape, position, 0));
+  collect(shape, position, ~0u, &all);
+  return all;
 }
 
 std::string wrong_steps(const Algorithm& algorithm, const Shape& shape, Rank position) {

@@ -1,5 +1,6 @@
 #include "coll/schedule/added_samples.hpp"
 
+#include "coll/schedule/added_steps.hpp"
 #include "coll/schedule/schedule.hpp"
 
 #include <fmt/format.h>
@@ -11,10 +12,11 @@ namespace aqueduct::coll {
 
 namespace {
 
-constexpr Rank kTeams[] = {2, 3, 5, 8};
+/// Chosen: `build` may take a time that rises with the square of the members, so that larger ones are for the checker.
+constexpr Rank kTeams[] = {2, 3, 5, 8, 16, 33, 64};
 constexpr std::uint64_t kBlocks[] = {0, 8, 4096};
 
-/// Visits calls that the algorithm does: small ones, without passes, from the first root and from the last.
+/// Visits calls that the algorithm does: of few bytes, without passes, from the first root and from the last.
 void for_each_sample(const AddedAlgorithm& added, const std::function<void(const Shape&)>& visit) {
   Shape shape;
   shape.operation = added.given.operation;
@@ -39,14 +41,11 @@ void for_each_sample(const AddedAlgorithm& added, const std::function<void(const
 
 /// Every wait is for all that is ever added to its counter, and what is added is waited for.
 std::string wrong_counters(const AddedAlgorithm& added, const Shape& shape) {
-  const Algorithm& algorithm = added.algorithm;
-  const std::uint32_t counters = algorithm.needs(shape).counters;
+  const std::uint32_t counters = added.algorithm.needs(shape).counters;
   std::vector<std::uint64_t> raised(std::size_t{shape.ranks} * counters);
   std::vector<std::uint64_t> awaited(raised.size());
   for (Rank member = 0; member < shape.ranks; ++member) {
-    const std::uint32_t length = algorithm.length(shape, member, 0);
-    for (std::uint32_t i = 0; i < length; ++i) {
-      const Step step = algorithm.step(shape, member, 0, i);
+    for (const Step& step : all_steps(shape, member)) {
       if (step.raise != kNoCounter) ++raised[std::size_t{step.peer} * counters + step.raise];
       if (step.done != kNoCounter) ++raised[std::size_t{member} * counters + step.done];
       if (step.wait_for == kNoCounter) continue;
@@ -105,9 +104,7 @@ std::uint64_t hash_of_samples(const AddedAlgorithm& added) {
           std::uint64_t{cost.depth}, std::uint64_t{shape.ranks}, shape.bytes})
       hash = mixed(hash, number);
     for (Rank member = 0; member < shape.ranks; ++member) {
-      const std::uint32_t length = added.algorithm.length(shape, member, 0);
-      for (std::uint32_t i = 0; i < length; ++i)
-        hash = mixed(hash, added.algorithm.step(shape, member, 0, i));
+      for (const Step& step : all_steps(shape, member)) hash = mixed(hash, step);
     }
   });
   return hash;
