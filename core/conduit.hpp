@@ -89,9 +89,9 @@ class Conduit {
   /// called Inbox::lost. Every operation that is posted to the peer completes with peer_lost in the next poll, or as
   /// soon as the network no longer uses the caller's memory. May be called more than once.
   virtual void forget(Rank) noexcept {}
-  /// Whether the connections that this endpoint has begun are made. The job's end asks until they are, for some seconds at
-  /// most, and polls meanwhile; the peers poll too, and no rank ends before all have been asked. So a conduit whose network
-  /// library cannot bear that a peer ends while it connects begins to finish its connections here.
+  /// Whether the connections that this endpoint has begun are made, and what it has queued is posted: a destructor may not read the
+  /// program's memory. The job's end asks for some seconds at most, and polls meanwhile; the peers poll too, and no rank ends before
+  /// all have been asked. A network library that cannot bear that a peer ends while it connects finishes its connections here.
   virtual bool settled() noexcept { return true; }
   /// One line about a peer for the stall report, such as queue lengths and the time since its last packet.
   virtual std::string state_of(Rank) const { return {}; }

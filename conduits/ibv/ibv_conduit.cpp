@@ -85,7 +85,12 @@ IbvConduit::~IbvConduit() {
   }
 }
 
-// Waits for outstanding requests before the connections close, because peers may wait for their data.
+// What has not been given to a device yet would be dropped with this endpoint. The job's end polls until it has been; the
+// destructor cannot, since it would read memory that the program may have freed.
+bool IbvConduit::settled() noexcept { return !bounced_.any() && !striping_.any_waits(); }
+
+// Waits for outstanding requests before the connections close, because peers may wait for their data. Posts no transfer:
+// without Job::finish the program's memory may be gone.
 void IbvConduit::drain() noexcept {
   if (requests_.holds_any()) requests_.ring();
   const auto matters = [](Connection& connection) {
@@ -112,7 +117,7 @@ void IbvConduit::drain() noexcept {
   Deaf nobody;
   bool more = false;
   while (!losses_.is_broken() && (!waiting.empty() || striping_.any_by_rail()) && env_.clock.now() < until) {
-    if (striping_.any_by_rail()) striping_.poll(nobody, more);
+    if (striping_.any_by_rail()) striping_.take_completions(nobody, more);
     std::array<ibv_wc, 16> batch;
     const int found = ::ibv_poll_cq(env_.objects.queue.get(), static_cast<int>(batch.size()), batch.data());
     if (found < 0) return;

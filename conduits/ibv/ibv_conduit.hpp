@@ -40,6 +40,7 @@ class IbvConduit final : public core::Conduit {
   core::Waitable* waitable() noexcept override { return &sleeper_; }
   void check_peers(core::Inbox& inbox) noexcept override;
   void forget(Rank peer) noexcept override { losses_.forget(peer); }
+  bool settled() noexcept override;
   std::string state_of(Rank peer) const override;
   void memory_ends(core::Bytes memory) noexcept override;
 

@@ -121,7 +121,7 @@ int Striping::end_share(Share& share, Status status, core::Inbox& inbox) noexcep
   return 1;
 }
 
-int Striping::poll_rails(core::Inbox& inbox, bool& more) noexcept {
+int Striping::take_completions(core::Inbox& inbox, bool& more) noexcept {
   int calls = 0;
   std::array<ibv_wc, 16> batch;
   for (const auto& rail : rails_) {
@@ -140,6 +140,11 @@ int Striping::poll_rails(core::Inbox& inbox, bool& more) noexcept {
       }
     }
   }
+  return calls;
+}
+
+int Striping::post_waiting(core::Inbox& inbox) noexcept {
+  int calls = 0;
   for (StripedTransfer& transfer : transfers_.all()) {
     if (transfer.shares_left == 0) continue;
     for (Share& share : transfer.shares) {

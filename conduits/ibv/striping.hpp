@@ -44,8 +44,11 @@ class Striping {
   int poll(core::Inbox& inbox, bool& more) noexcept {
     if (!transfers_.any()) [[likely]]
       return 0;
-    return poll_rails(inbox, more);
+    const int calls = take_completions(inbox, more);
+    return calls + post_waiting(inbox);
   }
+  /// The first part of `poll`: posts nothing, and so reads none of the callers' memory.
+  int take_completions(core::Inbox& inbox, bool& more) noexcept;
   /// A share that went by the first port has ended.
   int end(core::Token share, const Status& status, core::Inbox& inbox) noexcept {
     Share* const found = transfers_.find(share);
@@ -65,7 +68,7 @@ class Striping {
   std::optional<core::Post> begin_by_rail(StripedTransfer& transfer, Share& share) noexcept;
   void give_back(Share& share) noexcept;
   int end_share(Share& share, Status status, core::Inbox& inbox) noexcept;
-  int poll_rails(core::Inbox& inbox, bool& more) noexcept;
+  int post_waiting(core::Inbox& inbox) noexcept;
 
   void leave_rail(Rail& rail, Rank peer, const char* why) noexcept;
   void leave_rail(Rail& rail, const char* why) noexcept;

@@ -109,6 +109,25 @@ TEST_F(IbvBounced, ListsOfPiecesArriveThoughPartOfThemCouldBeRegistered) {
   EXPECT_TRUE(std::ranges::equal(into[1], from[1]));
 }
 
+// Job::finish polls until the conduit says so: the destructor drops what it would have to read from the program's memory.
+TEST_F(IbvBounced, AreNotSettledBeforeTheLastPieceIsPosted) {
+  EXPECT_TRUE(ranks[0].settled());
+  ASSERT_EQ(put(sent, 1), Kind::posted);
+  EXPECT_FALSE(ranks[0].settled());
+  ASSERT_TRUE(ranks.until([&] { return ranks[0].settled(); }));
+  ranks.close(0);
+  EXPECT_TRUE(arrived(64, sent));
+}
+
+TEST_F(IbvBounced, AreDroppedWithTheConduitThoughTheirMemoryIsGone) {
+  {
+    const std::vector<std::byte> from = sent;
+    ASSERT_EQ(put(from, 1), Kind::posted);
+  }
+  ranks.close(0);
+  EXPECT_FALSE(arrived(64, sent));
+}
+
 TEST_F(IbvBounced, ThoseOfALostPeerEndOnceAndOthersGoOn) {
   ranks.network().faults.silent = true;
   ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 64, sent, false, 1).kind, Kind::posted);

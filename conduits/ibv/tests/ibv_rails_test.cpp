@@ -247,6 +247,31 @@ TEST_F(IbvRails, FinishTheirSharesBeforeTheEnd) {
   EXPECT_TRUE(arrived());
 }
 
+TEST_F(IbvRails, AreNotSettledWhileAShareWaits) {
+  device(1).post_send = ENOMEM;
+  ASSERT_EQ(put(1).kind, Kind::posted);
+  ranks.poll();
+  EXPECT_FALSE(ranks[0].settled());
+  device(1).post_send = 0;
+  ASSERT_TRUE(ranks.until([&] { return ranks[0].settled(); }));
+  ranks.close(0);
+  EXPECT_TRUE(arrived());
+}
+
+// The other share is under way, so the destructor looks at the rails; the program's memory may be gone.
+TEST_F(IbvRails, PostNoShareWhenTheConduitEnds) {
+  for (mock::Device& one : ranks.network().devices) one.post_send = ENOMEM;
+  ASSERT_EQ(put(1).kind, Kind::posted);
+  device(1).post_send = 0;
+  ranks[0].poll(ranks.heard(0));
+  ASSERT_EQ(device(1).requests, 1);
+  ASSERT_FALSE(ranks[0].settled());
+  device(0).post_send = 0;
+  ranks.close(0);
+  EXPECT_EQ(device(0).requests, 0);
+  EXPECT_FALSE(arrived());
+}
+
 TEST(IbvRailsOfAPair, AreAsManyAsBothHave) {
   for (const auto& ports : {std::vector<std::size_t>{3, 2}, {2, 3}, {3, 1}, {1, 3}, {3, 3}}) {
     Ranks ranks(
