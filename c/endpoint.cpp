@@ -27,6 +27,7 @@ const uint32_t* aq_neighbours(const aq_endpoint* ep, size_t* count) {
 }
 bool aq_is_neighbour(const aq_endpoint* ep, uint32_t rank) { return c::whole(ep).is_neighbour(rank); }
 uint32_t aq_host_of(const aq_endpoint* ep, uint32_t rank) { return c::whole(ep).host_of(rank); }
+bool aq_shares_processors(aq_endpoint* ep, uint32_t rank) { return shares_processors(c::whole(ep), rank); }
 bool aq_is_lost(const aq_endpoint* ep, uint32_t rank) { return c::whole(ep).is_lost(rank); }
 size_t aq_conduit_of(const aq_endpoint* ep, uint32_t rank, char* text, size_t bytes) {
   try {

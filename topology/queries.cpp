@@ -90,6 +90,10 @@ Result<std::string> cpus_of(Endpoint& ep, Rank rank) noexcept {
   });
 }
 
+bool shares_processors(Endpoint& ep, Rank rank) noexcept {
+  return rank < ep.ranks() && ep.state().crowded[rank];
+}
+
 Result<RankList> members_in_my_domain(Team& team, std::size_t level) noexcept {
   return members_by_domain(team, level, [&](std::uint32_t domain, topology::HostTopology& layer) {
     return domain == layer.domain_of(team.state().endpoint.rank, level);

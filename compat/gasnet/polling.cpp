@@ -10,9 +10,10 @@ using namespace aqueduct::gasnet;
 
 namespace {
 
-/// Whether the job has more ranks on this host than the host has processors.
+/// Whether the job has more ranks on this host than processors on which these may run: fewer than the host has, if a launcher
+/// or a container has bound them.
 bool is_crowded() noexcept {
-  static const bool crowded = state().host.size() > static_cast<std::size_t>(gasnett_cpu_count());
+  static const bool crowded = shares_processors(state().ep, state().me());
   return crowded;
 }
 

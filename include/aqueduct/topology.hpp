@@ -63,6 +63,10 @@ Result<std::uint32_t> domain_of(Endpoint& ep, Rank rank, std::size_t level) noex
 /// Errors: as topology_of; out_of_range (no such rank).
 /// Cost:   that of topology_of.
 Result<std::string> cpus_of(Endpoint& ep, Rank rank) noexcept;
+/// Whether the rank's host has more of the job's ranks than processors on which these may run, by their bindings when the job
+/// started: a rank that waits without a pause then keeps its processor from others. The same on all ranks. False if there is no
+/// such rank, and in a forked child. Sends and reads nothing.
+bool shares_processors(Endpoint& ep, Rank rank) noexcept;
 
 /// The members of the team that are in this rank's domain at a level, in team order. If this rank is in none, those of
 /// this host that are in none. `Team::create` makes a team of them.

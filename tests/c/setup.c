@@ -59,6 +59,7 @@ static void run(aq_endpoint* ep, void* context) {
   const uint32_t* const neighbours = aq_neighbours(ep, &count);
   HOLDS(aq_ranks(ep) == 3 && count == 3 && neighbours[2] == 2);
   HOLDS(aq_is_neighbour(ep, 2) && aq_host_of(ep, 0) == aq_host_of(ep, 2) && !aq_is_lost(ep, 1));
+  HOLDS(aq_shares_processors(ep, 0) == aq_shares_processors(ep, 2));
   HOLDS(aq_conduit_of(ep, next_of(ep), text, sizeof text) == strlen(text) && text[0] != 0);
   HOLDS(aq_conduit_of(ep, 3, text, sizeof text) == 0);
   HOLDS(aq_threads_of(ep) == AQ_THREADS_SERIALIZED && !aq_in_handler(ep));

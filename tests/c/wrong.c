@@ -30,6 +30,7 @@ static void check_places(aq_endpoint* ep) {
   FAILS(AQ_OUT_OF_RANGE, aq_signal(ep, next_of(ep), UINT32_MAX, 1));
   FAILS(AQ_OUT_OF_RANGE, aq_fence(ep, aq_ranks(ep)));
   HOLDS(aq_segment_bytes(ep, aq_ranks(ep), 0) == 0 && aq_host_of(ep, aq_ranks(ep)) == AQ_NO_RANK);
+  HOLDS(!aq_shares_processors(ep, aq_ranks(ep)));
 }
 
 // A null pointer to bytes. What is mapped and short, only checked builds refuse.

@@ -82,6 +82,9 @@ const uint32_t* aq_neighbours(const aq_endpoint* ep, size_t* count);
 aq_bool aq_is_neighbour(const aq_endpoint* ep, uint32_t rank);
 /// A number for the rank's host; AQ_NO_RANK if there is no such rank.
 uint32_t aq_host_of(const aq_endpoint* ep, uint32_t rank);
+/// Whether the rank's host has more of the job's ranks than processors on which these may run, by their bindings when the job
+/// started. False if there is no such rank.
+aq_bool aq_shares_processors(aq_endpoint* ep, uint32_t rank);
 /// Whether a rank is known to have died or left.
 aq_bool aq_is_lost(const aq_endpoint* ep, uint32_t rank);
 /// The name of the conduit that serves a rank; empty if there is no such rank.
