@@ -6,6 +6,7 @@
 #include "am/quickly.hpp"
 #include "core/entry.hpp"
 #include "core/mapping.hpp"
+#include "core/refuse.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -198,17 +199,19 @@ Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Ar
   if (incoming.is_raw != (args.raw != 0)) [[unlikely]]
     return ErrorCode::wrong_handler;
   if (!messages.knows(category, handler, args)) [[unlikely]] {
-    if (args.raw == 0) return ErrorCode::wrong_handler;  // only the target knows its raw handlers
+    if (args.raw == 0)  // only the target knows its raw handlers
+      return messages.refuse_handler(category, handler, args);
   }
   if (payload.data() == nullptr && !payload.empty()) [[unlikely]]
     return messages.refuse_null("a reply", to, payload.size());
   if (!am::is_long(category)) [[likely]] {
     if (payload.size() > messages.medium_room(to)) [[unlikely]]
-      return {ErrorCode::too_large, to};
+      return messages.refuse_size("a medium reply", to, payload.size(), messages.medium_room(to));
     return messages.reply(incoming, category, handler, args, nullptr, payload);
   }
   if (place.rank() != to) return ErrorCode::invalid_argument;
-  if (auto part = state.segments.check(place, payload.size()); !part) return part.status();
+  if (auto part = state.segments.check(place, payload.size()); !part)
+    return core::refuse_place(state, place, payload.size(), part.status());
   const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};
   // If the requester's segment is mapped here, the payload is copied there at once, and the packet has none.
   if (std::byte* there = core::find_mapped(state, place, payload.size());
@@ -217,7 +220,8 @@ Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Ar
     if (there != payload.data()) copy_bytes(there, payload.data(), payload.size());
     return messages.reply(incoming, category, handler, args, &target, {});
   }
-  if (payload.size() > messages.room(to, true, am::kMaxArgs)) return {ErrorCode::too_large, to};
+  if (const std::size_t limit = messages.room(to, true, am::kMaxArgs); payload.size() > limit)
+    return messages.refuse_size("a long reply", to, payload.size(), limit);
   return messages.reply(incoming, category, handler, args, &target, payload);
 }
 

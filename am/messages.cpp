@@ -126,6 +126,24 @@ Status Messages::refuse_null(const char* what, Rank to, std::size_t bytes) noexc
   return {ErrorCode::invalid_argument, to};
 }
 
+Status Messages::refuse_handler(AmCategory category, HandlerId handler, const Args& args) noexcept {
+  constexpr const char* kNames[] = {"short request", "medium request", "long request",
+                                    "short reply",   "medium reply",   "long reply"};
+  const auto number = static_cast<std::size_t>(category);
+  const bool exists = handler < handlers_.size() && handlers_[handler].key != 0;
+  state_.log.error("a {} with {} bytes of arguments to handler {}: {}",
+                   number < std::size(kNames) ? kNames[number] : "message", args.bytes, handler,
+                   exists ? "it was registered here for another category or argument struct"
+                          : "no handler is registered here under this number");
+  return ErrorCode::wrong_handler;
+}
+
+Status Messages::refuse_size(const char* what, Rank to, std::size_t bytes, std::size_t limit) noexcept {
+  state_.log.error("{} to rank {}: a payload of {} bytes; the limit is {} (am_limits)", what, to, bytes,
+                   limit);
+  return {ErrorCode::too_large, to};
+}
+
 void Messages::advance() noexcept {
   if (!returns_due_.empty()) {
     returns_now_.swap(returns_due_);

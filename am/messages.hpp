@@ -88,6 +88,10 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   }
   /// Refuses a null pointer to the bytes of a payload, which would end the process.
   [[gnu::cold]] Status refuse_null(const char* what, Rank to, std::size_t bytes) noexcept;
+  /// Refuses a handler that this rank does not have, or that takes other messages: says which in the log.
+  [[gnu::cold]] Status refuse_handler(AmCategory category, HandlerId handler, const Args& args) noexcept;
+  /// Refuses a payload of more than `limit` bytes.
+  [[gnu::cold]] Status refuse_size(const char* what, Rank to, std::size_t bytes, std::size_t limit) noexcept;
   Status send_long(Rank to, HandlerId handler, const Args& args, Bytes payload, GlobalPtr<std::byte> place,
                    const AmOptions& options) noexcept {
     return send_long_(send_long_layer_, to, handler, args, payload, place, options);

@@ -3,6 +3,7 @@
 #include "am/quickly.hpp"
 #include "core/entry.hpp"
 #include "core/mapping.hpp"
+#include "core/refuse.hpp"
 #include "core/source_use.hpp"
 #include "core/wait.hpp"
 
@@ -138,9 +139,10 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
   EndpointState& state = ep.state();
   am::Messages& messages = *state.messages;
   if (to >= ep.ranks()) [[unlikely]]
-    return state.refusal();
+    return core::refuse_rank(state, to);
   if (!messages.knows(category, handler, args)) [[unlikely]] {
-    if (args.raw == 0) return ErrorCode::wrong_handler;  // only the target knows its raw handlers
+    if (args.raw == 0)  // only the target knows its raw handlers
+      return messages.refuse_handler(category, handler, args);
   }
   if (state.polling) [[unlikely]]
     return ErrorCode::in_handler;
@@ -150,7 +152,7 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
     return messages.refuse_null("a request", to, payload.size());
   if (am::is_long(category)) return messages.send_long(to, handler, args, payload, place, options);
   if (payload.size() > messages.medium_room(to)) [[unlikely]]
-    return {ErrorCode::too_large, to};
+    return messages.refuse_size("a medium request", to, payload.size(), messages.medium_room(to));
   return messages.request(to, category, handler, args, nullptr, payload, options);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/apply_atomic.hpp"
 #include "core/entry.hpp"
+#include "core/refuse.hpp"
 #include "core/wait.hpp"
 #include "rma/operation.hpp"
 #include "rma/transfers.hpp"
@@ -37,7 +38,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   const bool aligned = here ? reinterpret_cast<std::uintptr_t>(access.mapped) % bytes == 0
                             : access.part->aligned(at.offset(), bytes);
   if (!aligned) {
-    const Status status{ErrorCode::misaligned, at.rank()};
+    const Status status = core::refuse_alignment(state_, at, bytes);
     return {status, Event(status)};
   }
   // A fence does not cover atomics that fetch.

@@ -1,6 +1,7 @@
 #include <aqueduct/rma.hpp>
 
 #include "core/entry.hpp"
+#include "core/refuse.hpp"
 #include "rma/transfers.hpp"
 
 #include <algorithm>
@@ -13,9 +14,11 @@ Status copy(Endpoint& ep, GlobalPtr<std::byte> to, GlobalPtr<const std::byte> fr
   const GlobalPtr<std::byte> source{from.rank(), from.offset(), from.segment()};
   {
     core::Entry entry(ep.state());
-    auto& segments = ep.state().segments;
-    if (auto part = segments.check(to, bytes); !part) return part.status();
-    if (auto part = segments.check(source, bytes); !part) return part.status();
+    auto& state = ep.state();
+    for (const GlobalPtr<std::byte> place : {to, source}) {
+      if (auto part = state.segments.check(place, bytes); !part)
+        return core::refuse_place(state, place, bytes, part.status());
+    }
   }
   if (bytes == 0) return {};
   // The copy may be a store to mapped memory, which no queue of a fence would see.

@@ -1,6 +1,7 @@
 #include <aqueduct/signal.hpp>
 
 #include "core/entry.hpp"
+#include "core/refuse.hpp"
 #include "core/signals.hpp"
 #include "core/wait.hpp"
 #include "rma/transfers.hpp"
@@ -11,12 +12,21 @@ using Completion = rma::Transfers::Completion;
 
 namespace {
 
+Status refuse_slot(detail::EndpointState& state, Rank rank, SignalSlot slot, Status why) noexcept {
+  return core::refuse_place(state, {rank, std::uint64_t{slot} * sizeof(std::uint64_t), core::kSignalSegment},
+                            sizeof(std::uint64_t), why);
+}
+/// Refuses the counters of the engine, and those that do not exist.
+Status check_slot(detail::EndpointState& state, Rank to, SignalSlot slot) noexcept {
+  const Status status = core::check_user_slot(state, to, slot);
+  return status ? status : refuse_slot(state, to, slot, status);
+}
+
 /// A signal of the program, which cannot reach the engine's counters.
 rma::Transfers::Begun send_signal(Endpoint& ep, Rank to, Signal what, Completion completion) noexcept {
   detail::EndpointState& state = ep.state();
   core::Entry entry(state);
-  if (const Status status = core::check_user_slot(state, to, what.slot); !status)
-    return {status, Event(status)};
+  if (const Status status = check_slot(state, to, what.slot); !status) return {status, Event(status)};
   return state.transfers->signal(to, what, completion);
 }
 
@@ -49,7 +59,7 @@ rma::Transfers::Begun put_with_slot(Endpoint& ep, GlobalPtr<std::byte> to, const
   EndpointState& state = ep.state();
   {
     core::Entry entry(state);
-    if (const Status status = core::check_user_slot(state, to.rank(), what.slot); !status)
+    if (const Status status = check_slot(state, to.rank(), what.slot); !status)
       return {status, Event(status)};
   }
   // Beside other threads' calls. An immediate put may be refused for its signal, which is looked at first.
@@ -111,7 +121,7 @@ Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value) noexcept
   core::Entry entry(ep.state());
   auto& state = ep.state();
   if (state.in_child()) return ErrorCode::invalid_argument;
-  if (slot >= core::signal_slots(state)) return ErrorCode::out_of_range;
+  if (slot >= core::signal_slots(state)) return refuse_slot(state, state.rank, slot, ErrorCode::out_of_range);
   core::my_counter(state, slot).store(value, std::memory_order_release);
   state.guard.changed();
   return {};
@@ -131,8 +141,8 @@ Status wait_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least, Rank fr
   core::Entry entry(ep.state());
   auto& state = ep.state();
   if (state.in_child()) return ErrorCode::invalid_argument;
-  if (slot >= core::signal_slots(state)) return ErrorCode::out_of_range;
-  if (from != kAnyRank && from >= state.ranks) return ErrorCode::out_of_range;
+  if (slot >= core::signal_slots(state)) return refuse_slot(state, state.rank, slot, ErrorCode::out_of_range);
+  if (from != kAnyRank && from >= state.ranks) return core::refuse_rank(state, from);
   auto counter = core::my_counter(state, slot);
   Rank gone = kNoRank;
   const auto over = [&] {

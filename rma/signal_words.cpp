@@ -1,4 +1,5 @@
 #include "core/mapping.hpp"
+#include "core/refuse.hpp"
 #include "core/signals.hpp"
 #include "core/word_signal.hpp"
 #include "rma/operation.hpp"
@@ -31,7 +32,8 @@ Status Transfers::check_word(const SignalWord& word) noexcept {
   if (word.op > SignalOp::set) return ErrorCode::invalid_argument;
   const Access access = this->access(word.at.as<std::byte>(), kWordBytes);
   if (!access.status) return access.status;
-  if (!access.part->aligned(word.at.offset(), kWordBytes)) return {ErrorCode::misaligned, rank};
+  if (!access.part->aligned(word.at.offset(), kWordBytes))
+    return core::refuse_alignment(state_, word.at.as<std::byte>(), kWordBytes);
   if (state_.atomics_by_processor) return {};
   const bool is_far = state_.conduit_of[rank] == state_.far.get();
   SegmentPart* const reached = is_far ? access.part : access.part->far.get();

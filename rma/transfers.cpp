@@ -1,6 +1,7 @@
 #include "rma/transfers.hpp"
 
 #include "core/mapping.hpp"
+#include "core/refuse.hpp"
 #include "core/signals.hpp"
 #include "core/wait.hpp"
 #include "rma/operation.hpp"
@@ -11,7 +12,7 @@ namespace aqueduct::rma {
 
 Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
   auto checked = state_.segments.check(at, bytes);
-  if (!checked) return {checked.status()};
+  if (!checked) return {core::refuse_place(state_, at, bytes, checked.status())};
   SegmentPart& part = **checked;
   if (state_.lost[at.rank()]) return {{ErrorCode::peer_lost, at.rank()}};
   if (std::byte* place = core::find_mapped(state_, at, bytes)) return {{}, place, &part};

@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace aqueduct {
 namespace {
@@ -51,6 +53,49 @@ TEST_F(Refusals, OfMemoryThatWasPublishedBeforeSayWhatToTry) {
   EXPECT_EQ(twice.code(), ErrorCode::invalid_argument);
   EXPECT_EQ(twice.peer(), 0u);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("was published before"));
+}
+
+TEST_F(Refusals, OfPlacesNameThePlaceAndItsLimit) {
+  std::byte bytes[16] = {};
+  const auto at = [](Rank rank, std::uint64_t offset, SegmentId segment) {
+    return GlobalPtr<std::byte>{rank, offset, segment};
+  };
+  EXPECT_FALSE(put(me(), at(0, 4090, 0), bytes));
+  EXPECT_FALSE(get(me(), bytes, at(0, 0, 77)));
+  EXPECT_FALSE(put(me(), at(5, 0, 0), bytes));
+  EXPECT_FALSE(copy(me(), at(0, 0, 0), at(0, 4091, 0), 7));
+  EXPECT_FALSE(signal(me(), 0, {1u << 30, 1}));
+  EXPECT_FALSE(wait_until(me(), 1u << 29, 1));
+  EXPECT_FALSE(fetch_add(me(), GlobalPtr<std::uint64_t>{0, 12}, 1));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said,
+              HasSubstr("16 bytes at offset 4090 are not inside the rank's part, which has 4096 bytes"));
+  EXPECT_THAT(said, HasSubstr("segment 77: there is no such segment"));
+  EXPECT_THAT(said, HasSubstr("an operation with rank 5: the job has the ranks 0 to 0"));
+  EXPECT_THAT(said, HasSubstr("7 bytes at offset 4091"));
+  EXPECT_THAT(said, HasSubstr("signal slot 1073741824 of rank 0: each rank has "));
+  EXPECT_THAT(said, HasSubstr("signal slot 536870912 of rank 0: each rank has "));
+  EXPECT_THAT(said, HasSubstr("an atomic on rank 0, segment 0, offset 12: its address there"));
+  EXPECT_THAT(said, HasSubstr("is not a multiple of 8 bytes"));
+}
+
+TEST_F(Refusals, OfMessagesNameTheHandlerAndTheLimit) {
+  const auto handler = on_medium_request<NoArguments>(
+      me(), [](RequestContext&, const NoArguments&, std::span<std::byte>) { ADD_FAILURE(); });
+  ASSERT_TRUE(handler);
+  const std::size_t most = am_limits(me(), 0).medium;
+  const std::vector<std::byte> payload(most + 1);
+  EXPECT_FALSE(request(me(), 0, *handler, {}, payload));
+  EXPECT_FALSE(request(me(), 9, *handler, {}, {}));
+  EXPECT_FALSE(request(me(), 0, ShortRequest<NoArguments>{handler->id}));
+  EXPECT_FALSE(request(me(), 0, ShortRequest<NoArguments>{60000}));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("a payload of " + std::to_string(most + 1) + " bytes; the limit is " +
+                              std::to_string(most) + " (am_limits)"));
+  EXPECT_THAT(said, HasSubstr("an operation with rank 9: the job has the ranks 0 to 0"));
+  EXPECT_THAT(said, HasSubstr("handler " + std::to_string(handler->id) +
+                              ": it was registered here for another category or argument struct"));
+  EXPECT_THAT(said, HasSubstr("handler 60000: no handler is registered here under this number"));
 }
 
 }  // namespace
