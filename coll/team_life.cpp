@@ -27,17 +27,28 @@ struct TeamProposal {
 };
 
 /// The ranks in rising order, or what is wrong with the list. All members that give the same list get the same error.
-Result<std::vector<Rank>> sorted_members(const EndpointState& state, std::span<const Rank> members) {
-  if (members.empty()) return ErrorCode::invalid_argument;
+Result<std::vector<Rank>> sorted_members(EndpointState& state, std::span<const Rank> members) {
+  if (members.empty()) {
+    state.log.error("Team::create: the list of members is empty");
+    return ErrorCode::invalid_argument;
+  }
   for (const Rank rank : members) {
-    if (rank >= state.ranks) return {ErrorCode::out_of_range, rank};
+    if (rank < state.ranks) continue;
+    state.log.error("Team::create: the list names rank {}, and the job has the ranks 0 to {}", rank,
+                    state.ranks - 1);
+    return {ErrorCode::out_of_range, rank};
   }
   std::vector<Rank> sorted(members.begin(), members.end());
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end()) return {ErrorCode::invalid_argument, *twice};
-  if (!std::binary_search(sorted.begin(), sorted.end(), state.rank))
+  if (twice != sorted.end()) {
+    state.log.error("Team::create: the list names rank {} twice", *twice);
+    return {ErrorCode::invalid_argument, *twice};
+  }
+  if (!std::binary_search(sorted.begin(), sorted.end(), state.rank)) {
+    state.log.error("Team::create: the list lacks this rank: only its members call");
     return {ErrorCode::invalid_argument, state.rank};
+  }
   return sorted;
 }
 
@@ -97,7 +108,12 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
   coll::Barriers& barriers = *state.barriers;
   const std::uint64_t name = coll::TeamNames::of(tag, *sorted);
   std::uint64_t* const exchanges = barriers.names().open(name);
-  if (exchanges == nullptr) return ErrorCode::invalid_argument;
+  if (exchanges == nullptr) {
+    state.log.error(
+        "Team::create: this rank has a team of these ranks with tag {} already: end it, or take another tag",
+        tag);
+    return ErrorCode::invalid_argument;
+  }
   NameUse use{barriers.names(), name};
 
   // Has no barrier and is no team yet: it names the ranks that exchange.

@@ -2,6 +2,7 @@
 
 #include "core/condition_wait.hpp"
 #include "core/entry.hpp"
+#include "core/refuse.hpp"
 
 #include <array>
 #include <atomic>
@@ -58,14 +59,26 @@ Status locate(EndpointState& state, WaitedWord& word) noexcept {
   if (word.how > Comparison::greater_equal) return ErrorCode::invalid_argument;
   if (word.at != nullptr) {
     word.place = place_of(state, word.at, word.bytes);
-    if (!word.place) return ErrorCode::out_of_range;
+    if (!word.place) {
+      state.log.error("a wait for the word at {}: it is in no segment of this rank", word.at);
+      return ErrorCode::out_of_range;
+    }
   } else {
-    if (word.place.rank() != state.rank) return ErrorCode::out_of_range;
+    if (word.place.rank() != state.rank) {
+      state.log.error("a wait for a word of rank {}: a rank waits for words of its own part",
+                      word.place.rank());
+      return ErrorCode::out_of_range;
+    }
     const GlobalPtr<std::byte> place{state.rank, word.place.offset(), word.place.segment()};
-    if (const auto part = state.segments.check(place, word.bytes); !part) return part.status();
+    if (const auto part = state.segments.check(place, word.bytes); !part)
+      return refuse_place(state, place, word.bytes, part.status());
     word.at = state.segments[place.segment()].mine.data() + place.offset();
   }
-  if (reinterpret_cast<std::uintptr_t>(word.at) % word.bytes != 0) return ErrorCode::misaligned;
+  if (reinterpret_cast<std::uintptr_t>(word.at) % word.bytes != 0) {
+    state.log.error("a wait for the word at {}: its address is not a multiple of {} bytes", word.at,
+                    word.bytes);
+    return ErrorCode::misaligned;
+  }
   return {};
 }
 

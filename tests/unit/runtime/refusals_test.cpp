@@ -79,6 +79,35 @@ TEST_F(Refusals, OfPlacesNameThePlaceAndItsLimit) {
   EXPECT_THAT(said, HasSubstr("is not a multiple of 8 bytes"));
 }
 
+TEST_F(Refusals, OfWaitsNameTheWord) {
+  std::uint64_t local = 0;
+  EXPECT_FALSE(wait_on(me(), local, Comparison::equal, 1u));
+  EXPECT_FALSE(wait_on(me(), GlobalPtr<std::uint32_t>{7, 0}, Comparison::equal, 1u));
+  EXPECT_FALSE(wait_on(me(), GlobalPtr<std::uint32_t>{0, 4094}, Comparison::equal, 1u));
+  EXPECT_FALSE(wait_on(me(), GlobalPtr<std::uint32_t>{0, 2}, Comparison::equal, 1u));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("it is in no segment of this rank"));
+  EXPECT_THAT(said, HasSubstr("a wait for a word of rank 7: a rank waits for words of its own part"));
+  EXPECT_THAT(said, HasSubstr("4 bytes at offset 4094 are not inside"));
+  EXPECT_THAT(said, HasSubstr("its address is not a multiple of 4 bytes"));
+}
+
+TEST_F(Refusals, OfTeamsNameTheRankOrTheTag) {
+  const auto made_of = [&](std::vector<Rank> ranks) { return Team::create(me(), ranks, 5); };
+  EXPECT_FALSE(made_of({}));
+  EXPECT_FALSE(made_of({0, 3}));
+  EXPECT_FALSE(made_of({0, 0}));
+  auto team = made_of({0});
+  ASSERT_TRUE(team);
+  EXPECT_FALSE(made_of({0}));
+  EXPECT_TRUE(team->end());
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("the list of members is empty"));
+  EXPECT_THAT(said, HasSubstr("the list names rank 3, and the job has the ranks 0 to 0"));
+  EXPECT_THAT(said, HasSubstr("the list names rank 0 twice"));
+  EXPECT_THAT(said, HasSubstr("with tag 5 already"));
+}
+
 TEST_F(Refusals, OfMessagesNameTheHandlerAndTheLimit) {
   const auto handler = on_medium_request<NoArguments>(
       me(), [](RequestContext&, const NoArguments&, std::span<std::byte>) { ADD_FAILURE(); });
