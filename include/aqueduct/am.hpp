@@ -33,7 +33,7 @@ concept AmArguments = std::is_trivially_copyable_v<T> && sizeof(T) <= 64;
 /// For handlers that need no arguments.
 struct NoArguments {};
 
-/// Identifies a handler on all ranks: its position in the order of registration.
+/// Identifies a handler on all ranks: numbers follow the order of registration. The first is not 0.
 using HandlerId = std::uint16_t;
 
 /// A registered handler. Its category and its argument struct are part of the type.
