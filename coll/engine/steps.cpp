@@ -292,8 +292,10 @@ bool TeamEngine::strided_over(core::Layer& layer, core::Op& op) noexcept {
   const StepNote note = op.payload<StepNote>();
   if (!step_over(layer, op) || !op.outcome) return true;
   TeamEngine& engine = *note.engine;
-  if (engine.transfers_.signal_beside(engine.scratch_of(note.peer), note.follow, engine.all_).status)
-    return true;
+  // The Team may be gone, and its list of members with it.
+  const MemberPlace& place = engine.places_[note.peer];
+  const GlobalPtr<std::byte> beside(op.peer, place.offset, place.segment);
+  if (engine.transfers_.signal_beside(beside, note.follow, engine.all_).status) return true;
   return engine.transfers_.follow_with_signal(op,
                                               note.follow);  // which waits for room, and reports a failure
 }

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -145,6 +146,42 @@ TEST_F(TeamLives, ThatEndGiveTheirMemoryBackAndDestroyedOnesDoNot) {
     EXPECT_EQ(memory.places(), 1u) << "a team that nobody makes has no place";
     ASSERT_TRUE(ep.barrier());
   });
+}
+
+// The signal behind a put of several blocks follows when all of them have arrived, which may be after the Team is gone. That nothing
+// reads the Team then the address sanitizer sees.
+TEST_F(TeamLives, ThatAreDestroyedBeforeTheirPutsHaveArrivedAreNotReadAnyMore) {
+  constexpr Rank kRanks = 4;
+  support::start_over_loop(job_, kRanks, {{"coll_scatter", "k-nomial:2"}});
+  std::array<std::optional<Team>, kRanks> teams;
+  job_->run_each([&](Endpoint& ep) {
+    auto made = ep.world().dup();
+    ASSERT_TRUE(made) << made.status().text();
+    teams[ep.rank()].emplace(std::move(*made));
+    ASSERT_TRUE(ep.barrier());
+  });
+  const std::array<std::uint64_t, kRanks> blocks{10, 11, 12, 13};
+  std::array<std::array<std::uint64_t, 1>, kRanks> outputs{};
+  std::array<Event, kRanks> events;
+  CollOptions options;
+  options.in = Sync::none;
+  options.out = Sync::mine;
+  for (Rank rank = 0; rank < kRanks; ++rank)
+    events[rank] = scatter_nb(*teams[rank], blocks, outputs[rank], 0, options);
+  ASSERT_FALSE(events[0].done()) << "nobody has taken the blocks yet";
+  teams[0].reset();
+  const auto all_over = [&] {
+    return std::all_of(events.begin(), events.end(), [](const Event& one) { return one.done(); });
+  };
+  for (int turns = 0; turns < 1000 && !all_over(); ++turns) {
+    for (Rank rank = 0; rank < kRanks; ++rank) job_->endpoint(rank).progress();
+  }
+  EXPECT_EQ(events[0].done() ? events[0].status() : Status(), Status(ErrorCode::closed));
+  for (Rank rank = 1; rank < kRanks; ++rank) {
+    ASSERT_TRUE(events[rank].done()) << "the block of rank " << rank << " has not come";
+    EXPECT_TRUE(events[rank].status()) << events[rank].status().text();
+    EXPECT_EQ(outputs[rank][0], blocks[rank]);
+  }
 }
 
 // The members of a split take places for the new team, whose size they know, not for the one that is split.
