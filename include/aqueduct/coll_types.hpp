@@ -130,6 +130,8 @@ struct Reducer {
 /// neither in part. If the operator is not commutative, `left` holds partial results of members that come earlier in
 /// the team. Associative, unless the order is `exact`.
 ///
+/// Memory:  the pointers are aligned for the element, but for 16 bytes at the most: partial results lie in the library's memory.
+///          A type with a greater alignment (alignas(32), a vector of AVX) is copied with std::memcpy.
 /// Threads: runs inside progress, on any thread that makes it, one at a time for each endpoint; with
 ///          AQUEDUCT_COLL_PROGRESS also on a thread of the library's. It must not use the library, and not throw, and
 ///          takes no lock under which a thread calls the endpoint.

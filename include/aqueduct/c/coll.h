@@ -116,7 +116,7 @@ static inline aq_reducer aq_by_user(uint32_t number) {
 }
 
 /// For each i below `count`, to[i] = left[i] ∘ right[i]. `to` may be `left` or `right`; `left` is of earlier members.
-/// Runs inside progress, and must not call the library.
+/// Runs inside progress, and must not call the library. The pointers are aligned for the element, but for 16 bytes at the most.
 typedef void (*aq_combine)(void* to, const void* left, const void* right, size_t count, void* context);
 typedef struct aq_operator {
   aq_combine combine;
