@@ -1,5 +1,7 @@
 #include "am/messages.hpp"
 
+#include "core/refuse.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -130,6 +132,7 @@ Status Messages::refuse_handler(AmCategory category, HandlerId handler, const Ar
   constexpr const char* kNames[] = {"short request", "medium request", "long request",
                                     "short reply",   "medium reply",   "long reply"};
   const auto number = static_cast<std::size_t>(category);
+  if (!core::names_refusal(state_)) return ErrorCode::wrong_handler;
   const bool exists = handler < handlers_.size() && handlers_[handler].key != 0;
   state_.log.error("a {} with {} bytes of arguments to handler {}: {}",
                    number < std::size(kNames) ? kNames[number] : "message", args.bytes, handler,
@@ -139,8 +142,9 @@ Status Messages::refuse_handler(AmCategory category, HandlerId handler, const Ar
 }
 
 Status Messages::refuse_size(const char* what, Rank to, std::size_t bytes, std::size_t limit) noexcept {
-  state_.log.error("{} to rank {}: a payload of {} bytes; the limit is {} (am_limits)", what, to, bytes,
-                   limit);
+  if (core::names_refusal(state_))
+    state_.log.error("{} to rank {}: a payload of {} bytes; the limit is {} (am_limits)", what, to, bytes,
+                     limit);
   return {ErrorCode::too_large, to};
 }
 

@@ -74,6 +74,7 @@ struct EndpointState {
   std::vector<std::string> cpus_of;
   std::vector<bool> lost;  // [rank]
   Rank lost_count = 0;
+  std::atomic<std::uint32_t> refusals_named{0};  ///< in the log: core/refuse.hpp
   /// The first lost ranks, as this one has learned of them. Others may have left only because of these.
   std::array<Rank, 8> first_lost{};
   bool lost_by_conduit = false;  ///< within `peer_lost`: a conduit of this endpoint has found the loss

@@ -4,17 +4,26 @@
 
 namespace aqueduct::core {
 
+bool names_refusal(EndpointState& state) noexcept {
+  constexpr std::uint32_t kMost = 64;  // chosen
+  if (state.refusals_named.load(std::memory_order_relaxed) > kMost) return false;
+  const std::uint32_t before = state.refusals_named.fetch_add(1, std::memory_order_relaxed);
+  if (before == kMost) state.log.error("more than {} calls were refused: further ones are not named", kMost);
+  return before < kMost;
+}
+
 Status refuse_place(EndpointState& state, GlobalPtr<std::byte> at, std::uint64_t bytes, Status why) noexcept {
   const Rank rank = at.rank();
   const SegmentId segment = at.segment();
   if (why.code() != ErrorCode::out_of_range) return why;
+  if (rank < state.ranks && !names_refusal(state)) return why;
   if (rank >= state.ranks) {
     static_cast<void>(refuse_rank(state, rank));
   } else if (segment == kSignalSegment) {
     state.log.error(
-        "signal slot {} of rank {}: each rank has {} slots. Raise AQUEDUCT_SIGNALS, or signal by a "
+        "signal slot {} of rank {}: that rank has {} slots. Raise AQUEDUCT_SIGNALS there, or signal by a "
         "SignalWord",
-        at.offset() / sizeof(std::uint64_t), rank, signal_slots(state));
+        at.offset() / sizeof(std::uint64_t), rank, hidden_layout_of(state, rank).user_slots);
   } else if (!state.segments.check({rank, 0, segment}, 0)) {
     state.log.error(
         "an operation with rank {}, segment {}: there is no such segment, or the rank is not in the team "
@@ -30,16 +39,18 @@ Status refuse_place(EndpointState& state, GlobalPtr<std::byte> at, std::uint64_t
 }
 
 Status refuse_alignment(EndpointState& state, GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
+  const Status why{ErrorCode::misaligned, at.rank()};
+  if (!names_refusal(state)) return why;
   state.log.error(
       "an atomic on rank {}, segment {}, offset {}: its address there, {:#x}, is not a multiple of {} bytes",
       at.rank(), at.segment(), at.offset(), state.segments.base_of(at.segment(), at.rank()) + at.offset(),
       bytes);
-  return {ErrorCode::misaligned, at.rank()};
+  return why;
 }
 
 Status refuse_rank(EndpointState& state, Rank to) noexcept {
   const Status why = state.refusal();
-  if (why.code() == ErrorCode::out_of_range)
+  if (why.code() == ErrorCode::out_of_range && names_refusal(state))
     state.log.error("an operation with rank {}: the job has the ranks 0 to {}", to, state.ranks - 1);
   return why;
 }

@@ -12,6 +12,9 @@ namespace aqueduct::core {
 // A Status has no room for which argument of a call is wrong, and what its limit is. These say it in the log, and return
 // the Status of the call.
 
+/// Whether one more refused call is named: a program that tries again and again would fill the log, so the first 64 are.
+[[gnu::cold, gnu::noinline]] bool names_refusal(EndpointState& state) noexcept;
+
 /// `bytes` bytes at `at` were refused with `why` by SegmentTable::check. Only out_of_range has more to say.
 [[gnu::cold, gnu::noinline]] Status refuse_place(EndpointState& state, GlobalPtr<std::byte> at,
                                                  std::uint64_t bytes, Status why) noexcept;

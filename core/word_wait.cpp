@@ -60,13 +60,15 @@ Status locate(EndpointState& state, WaitedWord& word) noexcept {
   if (word.at != nullptr) {
     word.place = place_of(state, word.at, word.bytes);
     if (!word.place) {
-      state.log.error("a wait for the word at {}: it is in no segment of this rank", word.at);
+      if (names_refusal(state))
+        state.log.error("a wait for the word at {}: it is in no segment of this rank", word.at);
       return ErrorCode::out_of_range;
     }
   } else {
     if (word.place.rank() != state.rank) {
-      state.log.error("a wait for a word of rank {}: a rank waits for words of its own part",
-                      word.place.rank());
+      if (names_refusal(state))
+        state.log.error("a wait for a word of rank {}: a rank waits for words of its own part",
+                        word.place.rank());
       return ErrorCode::out_of_range;
     }
     const GlobalPtr<std::byte> place{state.rank, word.place.offset(), word.place.segment()};
@@ -75,8 +77,9 @@ Status locate(EndpointState& state, WaitedWord& word) noexcept {
     word.at = state.segments[place.segment()].mine.data() + place.offset();
   }
   if (reinterpret_cast<std::uintptr_t>(word.at) % word.bytes != 0) {
-    state.log.error("a wait for the word at {}: its address is not a multiple of {} bytes", word.at,
-                    word.bytes);
+    if (names_refusal(state))
+      state.log.error("a wait for the word at {}: its address is not a multiple of {} bytes", word.at,
+                      word.bytes);
     return ErrorCode::misaligned;
   }
   return {};

@@ -78,7 +78,7 @@ void all_left_over(Job::Impl& job) {
 /// Chosen: a peer that is alive answers while it waits for the last barrier; far longer only on a machine in distress.
 constexpr std::chrono::seconds kSettling{5};
 
-/// Waits until the connections that this process has begun are made: network libraries cannot always bear that a peer ends
+/// Waits until the connections that this process has begun are made, and what waits for room is given to the network: network libraries cannot always bear that a peer ends
 /// while they connect.
 void all_settled(Job::Impl& job) {
   const auto settled = [&] {
@@ -92,9 +92,15 @@ void all_settled(Job::Impl& job) {
     }
     return all;
   };
-  static_cast<void>(core::wait_until(
-      job.endpoints.front()->state, settled, kNoRank, [] { return std::string("connections to be made"); },
-      kSettling, naps_of(job)));
+  const Status status = core::wait_until(
+      job.endpoints.front()->state, settled, kNoRank,
+      [] { return std::string("connections to be made and transfers to be given to the network"); },
+      kSettling, naps_of(job));
+  if (status.code() == ErrorCode::timed_out)
+    job.endpoints.front()->state.log.warn(
+        "finish: connections have not been made, or transfers not been given to the network, for {} s: "
+        "transfers that nobody has waited for may be lost",
+        kSettling.count());
 }
 
 /// Chosen: long enough for the last messages of what others still do with this rank. Not for ever: another rank may wait

@@ -11,6 +11,9 @@
 
 namespace aqueduct::tools {
 
+/// What this program found for SIGXFSZ when it started: what it starts itself gets it back.
+inline void (*file_limit_signal)(int) = SIG_DFL;
+
 /// Occupies those of the descriptors 0 to 2 that are closed: a file that the program opens would get the number, and with it what
 /// the program prints. Writing to a closed standard output fails as before, also in the program that this one becomes.
 /// Writing beyond `ulimit -f` fails too, as to a full disk, in place of the signal that would end the program without a word.
@@ -20,7 +23,7 @@ inline void keep_standard_places() noexcept {
     static_cast<void>(
         ::open("/dev/null", place == STDERR_FILENO ? O_WRONLY : O_RDONLY));  // the lowest free number
   }
-  std::signal(SIGXFSZ, SIG_IGN);
+  file_limit_signal = std::signal(SIGXFSZ, SIG_IGN);
 }
 
 /// The status of a program that has printed all it has to say: `status`, or 1 if standard output did not take it all.

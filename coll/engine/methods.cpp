@@ -50,11 +50,18 @@ bool TeamChoices::rest_fits(const Method& method, const Request& request) const 
 
 /// What is wrong with the steps in a whole piece and in the last one, if the program has made the algorithm. In a team of up to
 /// kMostLookedAt members all members look at the steps of all of them, and so find out alike that the call cannot be.
-std::string TeamChoices::wrong_steps_of(const Method& method) const {
+/// Shapes that were found right lately are not looked at again: trials choose anew for each call, and so may many roots.
+std::string TeamChoices::wrong_steps_of(const Method& method) {
   if (method.algorithm->added == nullptr) return {};
   Shape rest = method.run;
   rest.bytes = method.piece != 0 ? method.shape.bytes % method.piece : 0;
   if (method.wide) rest.pitch = rest.bytes;
+  std::uint64_t hash =
+      mixed_hash(hash_of_shape(method.run), reinterpret_cast<std::uintptr_t>(method.algorithm));
+  for (const std::uint32_t parameter : method.run.parameters) hash = mixed_hash(hash, parameter);
+  hash = mixed_hash(mixed_hash(hash, method.run.pitch), rest.bytes) | 1;
+  std::uint64_t& found_right = found_right_[hash / 2 % found_right_.size()];
+  if (found_right == hash) return {};
   const bool all = ranks_ <= kMostLookedAt;
   std::string wrong;
   for (Rank position = all ? 0 : position_; position < ranks_ && wrong.empty(); ++position) {
@@ -62,6 +69,7 @@ std::string TeamChoices::wrong_steps_of(const Method& method) const {
     if (wrong.empty() && rest.bytes != 0) wrong = wrong_steps(*method.algorithm, rest, position);
     if (!all) break;
   }
+  if (wrong.empty()) found_right = hash;
   return wrong;
 }
 

@@ -12,6 +12,7 @@
 #include "team/team_state.hpp"
 #include "topology/placement.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -100,7 +101,7 @@ class TeamChoices {
   // methods.cpp
   Shape asked_of(const Request& request) const noexcept;
   bool rest_fits(const Method& method, const Request& request) const noexcept;
-  std::string wrong_steps_of(const Method& method) const;
+  std::string wrong_steps_of(const Method& method);
   Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
   std::uint32_t hash_of(const Method& method) const;
   // runs.cpp
@@ -137,7 +138,8 @@ class TeamChoices {
   std::unique_ptr<TeamTree> tree_;  ///< AQUEDUCT_COLL_TREE, or what Team::use_tree has given
   TunedChooser chooser_;
   std::unique_ptr<Learning> learning_;
-  std::optional<ScratchLayout> layout_;  ///< of the scratch; empty: the team has none
+  std::optional<ScratchLayout> layout_;          ///< of the scratch; empty: the team has none
+  std::array<std::uint64_t, 16> found_right_{};  ///< hashes of shapes whose steps have been looked at
   bool has_barriers_ = false;
 };
 

@@ -217,14 +217,15 @@ TEST(Aqrun, StaysWithinItsTimeoutAlsoAfterARankHasFailed) {
   EXPECT_TRUE(has(job.err(), "--timeout 1 s; ending 1 rank")) << job.err();
 }
 
-// 0 would mean no limit.
-// As a pager that nobody leafs through. The pipe is open to the end, and nothing reads it.
+// As a pager that nobody leafs through. Each job has a pipe that is full already; both are open to the end, and nothing reads them.
 TEST(Aqrun, EndsWhenItIsToldToThoughItsReaderHasStopped) {
   const std::string aqrun = AQUEDUCT_BIN_DIR "/aqrun -n 2 ";
+  const std::string pipes =
+      "f=$(mktemp -u); mkfifo $f $f.b; exec 3<>$f 4<>$f.b; rm $f $f.b; for p in 3 4; do "
+      "dd if=/dev/zero of=/proc/self/fd/$p oflag=nonblock bs=4096 2>/dev/null; done; echo a >$f; ";
   for (const std::string hosts : {"", "--hosts $f --remote 'env {command}' "}) {
-    Job job(shell({"-n", "1"}, "f=$(mktemp -u); mkfifo $f; exec 3<>$f; rm $f; echo a >$f; " + aqrun + hosts +
-                                   "--timeout 0.3 yes >&3 & a=$!; " + aqrun + hosts +
-                                   "yes >&3 & b=$!; sleep 0.7; kill -TERM $b; "
+    Job job(shell({"-n", "1"}, pipes + aqrun + hosts + "--timeout 1 yes >&3 & a=$!; " + aqrun + hosts +
+                                   "yes >&4 & b=$!; sleep 2; kill -TERM $b; "
                                    "wait $a; echo $?; wait $b; echo $?; rm $f"));
     EXPECT_EQ(job.status(), 0) << job.err();
     EXPECT_EQ(job.out(), "124\n143\n") << hosts;
@@ -234,6 +235,7 @@ TEST(Aqrun, EndsWhenItIsToldToThoughItsReaderHasStopped) {
   }
 }
 
+// 0 would mean no limit.
 TEST(Aqrun, RoundsItsTimeoutUp) {
   Job job({"-n", "1", "--timeout", "0.0004", "sleep", "60"});
   EXPECT_EQ(job.status(), 124);

@@ -102,8 +102,9 @@ std::string Agent::start_one(std::uint32_t place, RankProgram& program) {
                       ::pipe2(output.data(), O_CLOEXEC) == 0 && ::pipe2(errors.data(), O_CLOEXEC) == 0 &&
                       (!reads || ::pipe2(input.data(), O_CLOEXEC) == 0);
   if (!reads) input[0] = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int error = errno;
   process.bootstrap = Tube(bootstrap[0]);
-  process.bootstrap.tell_senders();
+  if (opened) process.bootstrap.tell_senders();
   process.streams = {Tube(output[0]), Tube(errors[0])};
   if (reads) {
     input_ = Tube(input[1]);
@@ -112,7 +113,7 @@ std::string Agent::start_one(std::uint32_t place, RankProgram& program) {
   std::string why;
   if (!opened || input[0] < 0) {
     why =
-        fmt::format("{} (each process needs six descriptors; is `ulimit -n` too low?)", std::strerror(errno));
+        fmt::format("{} (each process needs six descriptors; is `ulimit -n` too low?)", std::strerror(error));
   } else {
     auto about = setup_.processes[place].about;
     about.descriptor = bootstrap[1];

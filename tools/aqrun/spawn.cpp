@@ -1,6 +1,7 @@
 #include "tools/aqrun/spawn.hpp"
 
 #include "tools/aqrun/leftovers.hpp"
+#include "tools/standard_output.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +38,8 @@ bool is_file(const std::string& path) {
   if (start.group > 0 && ::setpgid(0, start.group) != 0) ::setpgid(0, 0);
   // Binding is a hint: if the processors are no longer there, the process runs anywhere.
   if (start.processors != nullptr) ::sched_setaffinity(0, sizeof *start.processors, start.processors);
-  for (const int ours : {SIGPIPE, SIGXFSZ}) ::signal(ours, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, aqueduct::tools::file_limit_signal);
   ::sigprocmask(SIG_SETMASK, &start.signals, nullptr);
   if (ready) ::execve(start.file, start.arguments, start.environment);
   *why = errno;

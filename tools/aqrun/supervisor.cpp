@@ -154,8 +154,10 @@ void Supervisor::check_readers() {
   if (now < *readers_until_) return;
   const char* const name = output_.waits_for_reader() ? "standard output" : "standard error";
   readers_until_ = Clock::time_point::max();
-  if (from_keyboard_ && !timed_out_)
+  if (from_keyboard_ && !timed_out_) {
+    if (std::exchange(reader_told_, true)) return;  // saying so is output that is accepted
     return say(fmt::format("{}: its reader accepts nothing; interrupt again to end without it", name));
+  }
   say(fmt::format("{}: its reader accepts nothing: what the ranks wrote last is lost", name));
   hurried_ = true;
 }

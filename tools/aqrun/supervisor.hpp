@@ -91,6 +91,7 @@ class Supervisor : private HostConnectionOwner {
   std::optional<Clock::time_point> notice_at_;  // when the user is told for whom aqrun still waits
   std::optional<Clock::time_point> readers_until_;
   std::uint64_t readers_accepted_ = 0;
+  bool reader_told_ = false;   ///< that a second SIGINT ends the wait for a reader
   std::optional<int> status_;  // set once the job is spoiled
   bool first_has_left_ = false;
   bool interrupted_ = false;

@@ -78,8 +78,8 @@ class Server {
   /// Whether the process has sent its Hello; whether it has sent Leave.
   bool joined(std::uint32_t i) const noexcept;
   bool left(std::uint32_t i) const noexcept;
-  /// The process that has sent the Hello of process `i`, and is still connected: another one than the owner has started, if that
-  /// is a shell. 0: none has, or it is not in sight.
+  /// The process that has sent the Hello of process `i`: another one than the owner has started, if that is a shell. It may have
+  /// ended. 0: none has, or it is not in sight.
   pid_t joined_by(std::uint32_t i) const noexcept;
   /// The first process that ended without Leave. Later ones may have ended because of it.
   const std::optional<std::uint32_t>& first_lost() const noexcept { return first_lost_; }

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -73,10 +74,18 @@ TEST_F(Refusals, OfPlacesNameThePlaceAndItsLimit) {
   EXPECT_THAT(said, HasSubstr("segment 77: there is no such segment"));
   EXPECT_THAT(said, HasSubstr("an operation with rank 5: the job has the ranks 0 to 0"));
   EXPECT_THAT(said, HasSubstr("7 bytes at offset 4091"));
-  EXPECT_THAT(said, HasSubstr("signal slot 1073741824 of rank 0: each rank has "));
-  EXPECT_THAT(said, HasSubstr("signal slot 536870912 of rank 0: each rank has "));
+  EXPECT_THAT(said, HasSubstr("signal slot 1073741824 of rank 0: that rank has "));
+  EXPECT_THAT(said, HasSubstr("signal slot 536870912 of rank 0: that rank has "));
   EXPECT_THAT(said, HasSubstr("an atomic on rank 0, segment 0, offset 12: its address there"));
   EXPECT_THAT(said, HasSubstr("is not a multiple of 8 bytes"));
+}
+
+TEST_F(Refusals, AreNotNamedWithoutEnd) {
+  std::byte bytes[16] = {};
+  for (int i = 0; i < 200; ++i) EXPECT_FALSE(put(me(), GlobalPtr<std::byte>{0, 4090, 0}, bytes));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("more than 64 calls were refused"));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 65) << said;
 }
 
 TEST_F(Refusals, OfWaitsNameTheWord) {
