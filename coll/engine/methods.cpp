@@ -60,7 +60,8 @@ std::string TeamChoices::wrong_steps_of(const Method& method) {
       mixed_hash(hash_of_shape(method.run), reinterpret_cast<std::uintptr_t>(method.algorithm));
   for (const std::uint32_t parameter : method.run.parameters) hash = mixed_hash(hash, parameter);
   hash = mixed_hash(mixed_hash(hash, method.run.pitch), rest.bytes) | 1;
-  std::uint64_t& found_right = found_right_[hash / 2 % found_right_.size()];
+  if (found_right_ == nullptr) found_right_ = std::make_unique<std::array<std::uint64_t, 16>>();
+  std::uint64_t& found_right = (*found_right_)[hash / 2 % found_right_->size()];
   if (found_right == hash) return {};
   const bool all = ranks_ <= kMostLookedAt;
   std::string wrong;

@@ -138,8 +138,9 @@ class TeamChoices {
   std::unique_ptr<TeamTree> tree_;  ///< AQUEDUCT_COLL_TREE, or what Team::use_tree has given
   TunedChooser chooser_;
   std::unique_ptr<Learning> learning_;
-  std::optional<ScratchLayout> layout_;          ///< of the scratch; empty: the team has none
-  std::array<std::uint64_t, 16> found_right_{};  ///< hashes of shapes whose steps have been looked at
+  std::optional<ScratchLayout> layout_;  ///< of the scratch; empty: the team has none
+  /// Hashes of the shapes whose steps have been looked at, of algorithms of the program. Null: of none yet.
+  std::unique_ptr<std::array<std::uint64_t, 16>> found_right_;
   bool has_barriers_ = false;
 };
 
