@@ -147,6 +147,11 @@ class Collectives final : public core::Layer {
   /// Those of the program's own.
   AddedSpan added_algorithms() const noexcept;
   std::size_t index_of(const Algorithm& algorithm) const noexcept;
+  /// The place of a hash of a shape whose steps, of an algorithm of the program's, have been found right. For all teams: the memory
+  /// of each is small. 0: none is there.
+  std::uint64_t& found_right(std::uint64_t hash) noexcept {
+    return found_right_[hash / 2 % found_right_.size()];
+  }
   void count(std::size_t algorithm) noexcept { ++counts_.operations, ++uses_[algorithm]; }
   /// The calls of an algorithm. Valid while this lives.
   std::uint64_t& uses_of(std::size_t algorithm) noexcept { return uses_[algorithm]; }
@@ -243,6 +248,7 @@ class Collectives final : public core::Layer {
   std::vector<std::string> names_;   ///< of their rows
   core::Busy busy_;
   core::Busy watching_;
+  std::array<std::uint64_t, 64> found_right_{};
   bool told_of_short_bank_ = false;
   bool told_of_barrier_ = false;
   LearnedDecisions learned_;  ///< by teams that have ended

@@ -51,7 +51,7 @@ bool TeamChoices::rest_fits(const Method& method, const Request& request) const 
 /// What is wrong with the steps in a whole piece and in the last one, if the program has made the algorithm. In a team of up to
 /// kMostLookedAt members all members look at the steps of all of them, and so find out alike that the call cannot be.
 /// Shapes that were found right lately are not looked at again: trials choose anew for each call, and so may many roots.
-std::string TeamChoices::wrong_steps_of(const Method& method) {
+std::string TeamChoices::wrong_steps_of(const Method& method) const {
   if (method.algorithm->added == nullptr) return {};
   Shape rest = method.run;
   rest.bytes = method.piece != 0 ? method.shape.bytes % method.piece : 0;
@@ -59,9 +59,9 @@ std::string TeamChoices::wrong_steps_of(const Method& method) {
   std::uint64_t hash =
       mixed_hash(hash_of_shape(method.run), reinterpret_cast<std::uintptr_t>(method.algorithm));
   for (const std::uint32_t parameter : method.run.parameters) hash = mixed_hash(hash, parameter);
-  hash = mixed_hash(mixed_hash(hash, method.run.pitch), rest.bytes) | 1;
-  if (found_right_ == nullptr) found_right_ = std::make_unique<std::array<std::uint64_t, 16>>();
-  std::uint64_t& found_right = (*found_right_)[hash / 2 % found_right_->size()];
+  hash = mixed_hash(mixed_hash(hash, method.run.pitch), rest.bytes);
+  hash = mixed_hash(hash, std::uint64_t{ranks_} << 32 | position_) | 1;
+  std::uint64_t& found_right = layer_.found_right(hash);
   if (found_right == hash) return {};
   const bool all = ranks_ <= kMostLookedAt;
   std::string wrong;

@@ -12,7 +12,6 @@
 #include "team/team_state.hpp"
 #include "topology/placement.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -101,7 +100,7 @@ class TeamChoices {
   // methods.cpp
   Shape asked_of(const Request& request) const noexcept;
   bool rest_fits(const Method& method, const Request& request) const noexcept;
-  std::string wrong_steps_of(const Method& method);
+  std::string wrong_steps_of(const Method& method) const;
   Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
   std::uint32_t hash_of(const Method& method) const;
   // runs.cpp
@@ -139,8 +138,6 @@ class TeamChoices {
   TunedChooser chooser_;
   std::unique_ptr<Learning> learning_;
   std::optional<ScratchLayout> layout_;  ///< of the scratch; empty: the team has none
-  /// Hashes of the shapes whose steps have been looked at, of algorithms of the program. Null: of none yet.
-  std::unique_ptr<std::array<std::uint64_t, 16>> found_right_;
   bool has_barriers_ = false;
 };
 
