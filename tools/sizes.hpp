@@ -9,7 +9,7 @@
 namespace aqueduct::tools {
 
 /// A whole number in decimal digits, with or without a unit behind it: K, M, G or T, which are powers of 1024, also as small
-/// letters. Nothing: the text is none, or 64 bits do not hold the number.
+/// letters. Empty if the text is not such a number, or if the number needs more than 64 bits.
 inline std::optional<std::uint64_t> read_size(std::string_view text) {
   constexpr std::string_view kUnits = "KMGTkmgt";
   std::uint64_t value = 0;

@@ -147,8 +147,8 @@ class Collectives final : public core::Layer {
   /// Those of the program's own.
   AddedSpan added_algorithms() const noexcept;
   std::size_t index_of(const Algorithm& algorithm) const noexcept;
-  /// The place of a hash of a shape whose steps, of an algorithm of the program's, have been found right. For all teams: the memory
-  /// of each is small. 0: none is there.
+  /// Where the hash of a shape is kept after the steps of an added algorithm have been found right for it. One table serves all
+  /// teams, so that it takes no memory of each. 0: the place is empty.
   std::uint64_t& found_right(std::uint64_t hash) noexcept {
     return found_right_[hash / 2 % found_right_.size()];
   }

@@ -90,7 +90,7 @@ class [[nodiscard]] Result {
   T&& operator*() && noexcept { return std::move(*value_); }
   T* operator->() noexcept { return &*value_; }
   const T* operator->() const noexcept { return &*value_; }
-  /// A copy of the value, or `other` if there is none.
+  /// A copy of the value, or `other` if the call failed.
   T value_or(T other) const& { return value_ ? *value_ : std::move(other); }
 
  private:

@@ -24,7 +24,7 @@ void show_networks() {
   for (const sim::BuiltIn& one : sim::built_in_networks()) fmt::print("{:<18} {}\n", one.name, one.what);
 }
 
-/// Refuses options of a simulation where there is none, since they would change nothing.
+/// Refuses simulation options beside an action that simulates nothing: they would have no effect.
 void alone(const CLI::App& app, std::string_view what, std::initializer_list<std::string_view> taken) {
   for (const CLI::Option* const option : app.get_options()) {
     const std::string name = option->get_name();

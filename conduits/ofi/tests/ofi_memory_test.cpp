@@ -92,7 +92,7 @@ class OfiMemory : public testing::Test {
     registrations.emplace(card.domain, ep_, provider_, 0, log_);
   }
 
-  /// Makes the domain one whose user chooses the keys, of so many bytes each.
+  /// Changes the domain so that its user chooses the keys; each key has `bytes` bytes.
   void choose_keys(std::size_t bytes) {
     attributes_.mr_mode = FI_MR_LOCAL;
     attributes_.mr_key_size = bytes;
