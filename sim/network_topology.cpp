@@ -30,7 +30,7 @@ std::uint64_t hosts_of_tree(std::uint32_t ports, std::uint32_t tiers, std::uint6
   return hosts;
 }
 
-/// If the file leaves out `tiers` or `ports`, takes the smallest number that connects all hosts.
+/// Without `tiers` in the file, takes the fewest that connect all hosts; with `tiers` but without `ports`, the fewest of these.
 FatTree fat_tree_for(NetworkReader& reader, Host hosts) {
   FatTree shape{reader.count("ports", 36), reader.count("tiers", 1), false};
   if (!reader.has("tiers")) {
