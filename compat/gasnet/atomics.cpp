@@ -7,18 +7,16 @@
 
 #include <gasnet_ratomic.h>
 
-struct aqg_domain {
-  aq_domain domain{};
-  gex_TM_t tm = nullptr;
-  gex_DT_t type = 0;
-  gex_OP_t operations = 0;
-  gex_Flags_t flags = 0;
-  aqueduct::gasnet::DomainTable on_mapped{};  ///< all null if the network does its operations
-  void* data = nullptr;
-};
-
 namespace aqueduct::gasnet {
 namespace {
+
+/// A domain: on_mapped is all null if the network does its operations.
+struct Domain : aqg_domain {
+  aq_domain domain{};
+  gex_Flags_t flags = 0;
+  void* data = nullptr;
+};
+Domain& whole(gex_AD_t ad) noexcept { return *static_cast<Domain*>(ad); }
 
 int type_of(gex_DT_t dt) noexcept {
   switch (dt) {
@@ -32,14 +30,14 @@ int type_of(gex_DT_t dt) noexcept {
   }
 }
 
-void fill_table_of(gex_DT_t dt, DomainTable& table, gex_OP_t operations) noexcept {
-  switch (dt) {
-    case GEX_DT_I32: return fill_table<std::int32_t>(table, operations);
-    case GEX_DT_U32: return fill_table<std::uint32_t>(table, operations);
-    case GEX_DT_I64: return fill_table<std::int64_t>(table, operations);
-    case GEX_DT_U64: return fill_table<std::uint64_t>(table, operations);
-    case GEX_DT_FLT: return fill_table<float>(table, operations);
-    case GEX_DT_DBL: return fill_table<double>(table, operations);
+void fill_table_of(aqg_domain& domain) noexcept {
+  switch (domain.type) {
+    case GEX_DT_I32: return fill_table<std::int32_t>(domain);
+    case GEX_DT_U32: return fill_table<std::uint32_t>(domain);
+    case GEX_DT_I64: return fill_table<std::int64_t>(domain);
+    case GEX_DT_U64: return fill_table<std::uint64_t>(domain);
+    case GEX_DT_FLT: return fill_table<float>(domain);
+    case GEX_DT_DBL: return fill_table<double>(domain);
     default: return;
   }
 }
@@ -84,65 +82,26 @@ struct Call {
   aq_options options{};
 };
 
-// Apart from what calls them, so that an operation that is done here saves no registers for these.
 template <class T>
-[[gnu::noinline]] gex_Event_t begin_by_library(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank,
-                                               void* address, gex_OP_t op, T op1, T op2, gex_Flags_t flags) {
+gex_Event_t begin(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1,
+                  T op2, gex_Flags_t flags) {
   const Call<T> call(ad, type, rank, address, op, op1, op2, flags);
-  const aq_event event = aq_domain_atomic_nb(&ad->domain, call.step.op, call.at, call.operand_at(),
+  const aq_event event = aq_domain_atomic_nb(&whole(ad).domain, call.step.op, call.at, call.operand_at(),
                                              call.expected_at(), call.step.fetches ? result : nullptr,
                                              call.options.flags != 0 ? &call.options : nullptr);
   return handle("gex_AD_OpNB", Event::adopt(event.word));
 }
 template <class T>
-[[gnu::noinline]] int begin_implicit_by_library(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank,
-                                                void* address, gex_OP_t op, T op1, T op2, gex_Flags_t flags) {
+int begin_implicit(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank, void* address, gex_OP_t op, T op1,
+                   T op2, gex_Flags_t flags) {
   Call<T> call(ad, type, rank, address, op, op1, op2, flags);
   Thread& here = thread();
   Group& group = op == GEX_OP_SET ? here.puts : op == GEX_OP_GET ? here.gets : here.atomics;
   call.options.group = handle_of(*group_of(here, group));
   const aq_status status =
-      aq_domain_atomic_nbi(&ad->domain, call.step.op, call.at, call.operand_at(), call.expected_at(),
+      aq_domain_atomic_nbi(&whole(ad).domain, call.step.op, call.at, call.operand_at(), call.expected_at(),
                            call.step.fetches ? result : nullptr, &call.options);
   return done_or_refused("gex_AD_OpNBI", call.peer, object_of(status)) ? 0 : 1;
-}
-
-/// What does an operation on a word of a domain whose operations processors do; null: the library does it, or says what is wrong.
-template <class T>
-[[gnu::always_inline]] inline OnMapped<T> function_for(gex_AD_t ad, gex_DT_t type, gex_OP_t op) noexcept {
-  if (ad->type != type || (op & (op - 1)) != 0) return nullptr;
-  return reinterpret_cast<OnMapped<T>>(ad->on_mapped[place_in_table(op)]);
-}
-/// Where the word is mapped here; null: the same.
-template <class T>
-[[gnu::always_inline]] inline T* word_of(gex_AD_t ad, gex_Rank_t rank, const void* address,
-                                         gex_Flags_t flags) noexcept {
-  const bool is_job_rank = (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0;
-  if (rank >= (is_job_rank ? aqg_job_size : ad->tm->size)) return nullptr;
-  const aqg_place& place = is_job_rank ? ad->tm->places[rank] : *aqg_place_of(ad->tm, rank);
-  void* const at = aq_find_in_window(place.value_window,
-                                     reinterpret_cast<std::uintptr_t>(address) - place.base, sizeof(T));
-  return reinterpret_cast<std::uintptr_t>(at) % sizeof(T) == 0 ? static_cast<T*>(at) : nullptr;
-}
-
-template <class T>
-[[gnu::always_inline]] inline gex_Event_t begin(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank,
-                                                void* address, gex_OP_t op, T op1, T op2, gex_Flags_t flags) {
-  const OnMapped<T> function = function_for<T>(ad, type, op);
-  T* const at = function != nullptr ? word_of<T>(ad, rank, address, flags) : nullptr;
-  if (at == nullptr) [[unlikely]]
-    return begin_by_library(ad, type, result, rank, address, op, op1, op2, flags);
-  return reinterpret_cast<gex_Event_t>(function(at, op1, op2, result));
-}
-template <class T>
-[[gnu::always_inline]] inline int begin_implicit(gex_AD_t ad, gex_DT_t type, T* result, gex_Rank_t rank,
-                                                 void* address, gex_OP_t op, T op1, T op2,
-                                                 gex_Flags_t flags) {
-  const OnMapped<T> function = function_for<T>(ad, type, op);
-  T* const at = function != nullptr ? word_of<T>(ad, rank, address, flags) : nullptr;
-  if (at == nullptr) [[unlikely]]
-    return begin_implicit_by_library(ad, type, result, rank, address, op, op1, op2, flags);
-  return static_cast<int>(function(at, op1, op2, result));
 }
 
 }  // namespace
@@ -154,7 +113,7 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
-  auto made = std::make_unique<aqg_domain>();
+  auto made = std::make_unique<Domain>();
   std::uint32_t operations = 0;
   for (unsigned bit = 0; bit < 32; ++bit) {
     const gex_OP_t op = gex_OP_t{1} << bit;
@@ -169,24 +128,24 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   made->tm = tm;
   made->type = dt;
   made->operations = ops;
-  if (!aq_domain_is_native(&made->domain)) fill_table_of(dt, made->on_mapped, ops);
+  if (!aq_domain_is_native(&made->domain)) fill_table_of(*made);
   made->flags = flags;
   *ad_p = made.release();
 }
-void gex_AD_Destroy(gex_AD_t ad) { delete ad; }
-gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) { return ad->flags; }
+void gex_AD_Destroy(gex_AD_t ad) { delete &whole(ad); }
+gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) { return whole(ad).flags; }
 gex_TM_t gex_AD_QueryTM(gex_AD_t ad) { return ad->tm; }
 gex_DT_t gex_AD_QueryDT(gex_AD_t ad) { return ad->type; }
 gex_OP_t gex_AD_QueryOps(gex_AD_t ad) { return ad->operations; }
-void gex_AD_SetCData(gex_AD_t ad, const void* val) { ad->data = const_cast<void*>(val); }
-void* gex_AD_QueryCData(gex_AD_t ad) { return ad->data; }
+void gex_AD_SetCData(gex_AD_t ad, const void* val) { whole(ad).data = const_cast<void*>(val); }
+void* gex_AD_QueryCData(gex_AD_t ad) { return whole(ad).data; }
 
 #define AQG_TYPE(NAME, T)                                                                                 \
-  gex_Event_t gex_AD_OpNB_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,           \
+  gex_Event_t aqg_AD_OpNB_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,           \
                                  gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {            \
     return begin<T>(ad, GEX_DT_##NAME, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);  \
   }                                                                                                       \
-  int gex_AD_OpNBI_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode, \
+  int aqg_AD_OpNBI_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode, \
                           T operand1, T operand2, gex_Flags_t flags) {                                    \
     return begin_implicit<T>(ad, GEX_DT_##NAME, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, \
                              flags);                                                                      \

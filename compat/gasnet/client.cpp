@@ -16,6 +16,7 @@ extern "C" {
 uint32_t aqg_job_rank = ~0u;
 uint32_t aqg_job_size = 0;
 gex_TM_t aqg_world_tm = nullptr;
+const aqg_shift* aqg_shifts = nullptr;
 void (*gasnet_client_attach_hook)(void*, uintptr_t) = nullptr;
 // A client's own definition takes the place of these.
 [[gnu::weak]] const char* gasnet_max_segsize_str = nullptr;
@@ -207,9 +208,11 @@ int begin(Threads threads, const char* client, gex_Flags_t flags) {
   s.endpoints[0]->capabilities = GEX_EP_CAPABILITY_ALL;
   s.bound[0] = std::make_unique<Bound[]>(ep.ranks());
   s.places[0] = make_places(ep.ranks());
+  s.shifts = make_shifts(ep.ranks());
   s.world = new (at_end_of_page(sizeof(Tm))) Tm;
   s.world->ep = handle_of(ep);
   s.world->places = s.places[0];
+  s.world->shifts = aqg_shifts = s.shifts;
   s.world->rank = ep.rank();
   s.world->size = ep.ranks();
   s.world->team = &ep.world();

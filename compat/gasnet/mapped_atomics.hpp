@@ -3,7 +3,7 @@
 #include <aqueduct/atomics.hpp>
 #include <aqueduct/c/atomics.h>
 
-#include <gasnetex.h>
+#include <gasnet_ratomic.h>
 
 #include <array>
 #include <bit>
@@ -68,9 +68,6 @@ constexpr T operand_of(const Step& step, T first) noexcept {
 /// Does one operation; stores what was there before, if it fetches and is told where. Returns 0, so that a call of the client's can end with it.
 template <class T>
 using OnMapped = std::intptr_t (*)(T* at, T op1, T op2, T* result) noexcept;
-/// The same of any type.
-using AnyOnMapped = void (*)() noexcept;
-
 template <class T, gex_OP_t kOp>
 std::intptr_t do_on_mapped(T* at, T op1, [[maybe_unused]] T op2, [[maybe_unused]] T* result) noexcept {
   constexpr Step step = step_of(kOp);
@@ -113,16 +110,12 @@ constexpr MappedTable<T> mapped_table(std::integer_sequence<unsigned, kBits...>)
 template <class T>
 inline constexpr MappedTable<T> kOnMapped = mapped_table<T>(std::make_integer_sequence<unsigned, 32>());
 
-/// Those of a domain: null too where the operation is not the domain's.
-using DomainTable = std::array<AnyOnMapped, 32>;
-/// That of no operation is the one of GEX_OP_USER_NC, which no atomic is.
-inline unsigned place_in_table(gex_OP_t op) noexcept {
-  return static_cast<unsigned>(std::countr_zero(op | GEX_OP_USER_NC));
-}
+/// Fills in those of a domain: of its operations only.
 template <class T>
-void fill_table(DomainTable& table, gex_OP_t operations) noexcept {
+void fill_table(aqg_domain& domain) noexcept {
   for (unsigned bit = 0; bit < 32; ++bit) {
-    if ((operations >> bit & 1) != 0) table[bit] = reinterpret_cast<AnyOnMapped>(kOnMapped<T>[bit]);
+    if ((domain.operations >> bit & 1) != 0)
+      domain.on_mapped[bit] = reinterpret_cast<aqg_on_mapped>(kOnMapped<T>[bit]);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 // Transfers of pieces to and from memory that is mapped here, copied by the layer: a list of short pieces takes less time than
@@ -13,7 +14,8 @@
 
 namespace aqueduct::gasnet {
 
-/// Where the bound segment of a peer is mapped here. Finds nothing if it is not.
+/// Where the bound segment of a peer is mapped here. Finds nothing if it is not. Looks in checked builds only whether bytes are inside,
+/// as aqg_find does.
 class MappedPart {
  public:
   explicit MappedPart(const Peer& peer) noexcept {
@@ -23,35 +25,50 @@ class MappedPart {
   }
   /// That of a member of a team, if it is not this rank: in a few instructions. Finds nothing for a pair of endpoints.
   MappedPart(gex_TM_t tm, gex_Rank_t rank) noexcept {
-    if (!aqg_is_pair(tm) && rank < tm->size && rank != tm->rank) look_at(*aqg_place_of(tm, rank));
+    if (aqg_is_pair(tm) || rank >= tm->size) return;
+#ifdef AQUEDUCT_CHECKED
+    if (rank != tm->rank) look_at(*aqg_place_of(tm, rank));
+#else
+    const std::uintptr_t shift = tm->shifts[aqg_rank_in_job(tm, rank)].many;
+    is_mapped_ = shift != 0;
+    shift_ = shift - 1;
+#endif
   }
-  bool is_mapped() const noexcept { return here_ != nullptr; }
+  bool is_mapped() const noexcept { return is_mapped_; }
   /// The address here; null if these bytes of the owner's are not all inside.
   std::byte* find(const void* owners, std::size_t bytes) const noexcept {
-    const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(owners) - owners_;
-    if (here_ == nullptr || offset > bytes_ || bytes > bytes_ - offset) return nullptr;
-    return reinterpret_cast<std::byte*>(here_) + offset;
+    return is_mapped_ && is_inside(owners, bytes) ? at(owners) : nullptr;
   }
-  /// For loops over pieces of equal length: `last` becomes the highest offset at which a whole piece is inside. False: no piece fits.
-  bool last_of(std::size_t bytes, std::uint64_t& last) const noexcept {
-    last = bytes_ - bytes;
-    return here_ != nullptr && bytes <= bytes_;
+  /// The same, for loops. Requires: is_mapped.
+  std::byte* find_next(const void* owners, std::size_t bytes) const noexcept {
+    return is_inside(owners, bytes) ? at(owners) : nullptr;
   }
-  /// As find, with that.
-  std::byte* find_until(std::uint64_t last, const void* owners) const noexcept {
-    const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(owners) - owners_;
-    return offset <= last ? reinterpret_cast<std::byte*>(here_) + offset : nullptr;
-  }
+
+#ifdef AQUEDUCT_CHECKED
+  static constexpr bool kChecks = true;
+#else
+  static constexpr bool kChecks = false;
+#endif
 
  private:
   void look_at(const aqg_place& place) noexcept {
     bytes_ = __atomic_load_n(&place.window->bytes, __ATOMIC_ACQUIRE);
-    here_ = __atomic_load_n(&place.window->base, __ATOMIC_RELAXED);
+    const char* const here = __atomic_load_n(&place.window->base, __ATOMIC_RELAXED);
     owners_ = place.base;
+    is_mapped_ = here != nullptr;
+    shift_ = reinterpret_cast<std::uintptr_t>(here) - owners_;
+  }
+  bool is_inside(const void* owners, std::size_t bytes) const noexcept {
+    const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(owners) - owners_;
+    return !kChecks || (offset <= bytes_ && bytes <= bytes_ - offset);
+  }
+  std::byte* at(const void* owners) const noexcept {
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(owners) + shift_);
   }
 
-  char* here_ = nullptr;
-  std::uint64_t bytes_ = 0;
+  bool is_mapped_ = false;
+  std::uintptr_t shift_ = 0;  ///< from an address of the owner's to the one here
+  std::uint64_t bytes_ = 0;   ///< checked builds: what is mapped, and from where on at the owner
   std::uint64_t owners_ = 0;
 };
 
@@ -118,11 +135,20 @@ struct CopyBytes {
   void operator()(void* to, const void* from) const noexcept { CopyAny(to, from, bytes); }
 };
 
+/// Pieces that are too long for a few loads and short enough for memcpy: their loops need not ask either.
+inline bool suits_memcpy(std::size_t bytes) noexcept {
+  return bytes > AQ_FEW_BYTES && bytes <= AQG_MEMCPY_BYTES;
+}
+struct CopyByMemcpy {
+  std::size_t bytes;
+  void operator()(void* to, const void* from) const noexcept { std::memcpy(to, from, bytes); }
+};
+
 template <class Copy>
-[[gnu::always_inline]] inline bool put_each(const MappedPart& part, std::uint64_t last, std::size_t count,
+[[gnu::always_inline]] inline bool put_each(const MappedPart& part, std::size_t bytes, std::size_t count,
                                             void* const* to, void* const* from, Copy copy) {
   for (std::size_t i = 0; i < count; ++i) {
-    std::byte* const at = part.find_until(last, to[i]);
+    std::byte* const at = part.find_next(to[i], bytes);
     if (at == nullptr || from[i] == nullptr) [[unlikely]]
       return false;
     copy(at, from[i]);
@@ -130,10 +156,10 @@ template <class Copy>
   return true;
 }
 template <class Copy>
-[[gnu::always_inline]] inline bool get_each(const MappedPart& part, std::uint64_t last, std::size_t count,
+[[gnu::always_inline]] inline bool get_each(const MappedPart& part, std::size_t bytes, std::size_t count,
                                             void* const* to, void* const* from, Copy copy) {
   for (std::size_t i = 0; i < count; ++i) {
-    const std::byte* const at = part.find_until(last, from[i]);
+    const std::byte* const at = part.find_next(from[i], bytes);
     if (at == nullptr || to[i] == nullptr) [[unlikely]]
       return false;
     copy(to[i], at);
@@ -145,18 +171,18 @@ template <class Copy>
 [[gnu::always_inline]] inline bool put_equal(const MappedPart& part, std::size_t to_count, void* const* to,
                                              std::size_t to_bytes, std::size_t from_count, void* const* from,
                                              std::size_t from_bytes) {
-  std::uint64_t last = 0;
-  if (to_count != from_count || to_bytes != from_bytes || !part.last_of(to_bytes, last)) return false;
-  if (to_bytes == 8) return put_each(part, last, to_count, to, from, CopyWord<detail::write_bytes>{});
-  return put_each(part, last, to_count, to, from, CopyBytes<detail::write_bytes>{to_bytes});
+  if (to_count != from_count || to_bytes != from_bytes || !part.is_mapped()) return false;
+  if (to_bytes == 8) return put_each(part, to_bytes, to_count, to, from, CopyWord<detail::write_bytes>{});
+  if (suits_memcpy(to_bytes)) return put_each(part, to_bytes, to_count, to, from, CopyByMemcpy{to_bytes});
+  return put_each(part, to_bytes, to_count, to, from, CopyBytes<detail::write_bytes>{to_bytes});
 }
 [[gnu::always_inline]] inline bool get_equal(const MappedPart& part, std::size_t to_count, void* const* to,
                                              std::size_t to_bytes, std::size_t from_count, void* const* from,
                                              std::size_t from_bytes) {
-  std::uint64_t last = 0;
-  if (to_count != from_count || to_bytes != from_bytes || !part.last_of(to_bytes, last)) return false;
-  if (to_bytes == 8) return get_each(part, last, to_count, to, from, CopyWord<detail::copy_bytes>{});
-  return get_each(part, last, to_count, to, from, CopyBytes<detail::copy_bytes>{to_bytes});
+  if (to_count != from_count || to_bytes != from_bytes || !part.is_mapped()) return false;
+  if (to_bytes == 8) return get_each(part, to_bytes, to_count, to, from, CopyWord<detail::copy_bytes>{});
+  if (suits_memcpy(to_bytes)) return get_each(part, to_bytes, to_count, to, from, CopyByMemcpy{to_bytes});
+  return get_each(part, to_bytes, to_count, to, from, CopyBytes<detail::copy_bytes>{to_bytes});
 }
 /// The same of vectors, whose pieces differ in length among themselves.
 [[gnu::always_inline]] inline bool put_equal(const MappedPart& part, std::size_t to_count,

@@ -49,6 +49,7 @@ struct Merged {
 /// Where the first element of the peer's side is mapped here; null: not all elements are inside. Requires: no count of 0.
 inline std::byte* find_elements(const MappedPart& part, const Merged& few, const std::ptrdiff_t* strides,
                                 const void* base) noexcept {
+  if (!MappedPart::kChecks) return part.find(base, few.bytes);
   std::uint64_t below = 0;
   std::uint64_t above = few.bytes;
   for (std::size_t level = 0; level < few.levels; ++level) {
@@ -93,6 +94,8 @@ inline bool put_elements(const MappedPart& part, const Merged& few, void* to, co
   const auto* const own = static_cast<const std::byte*>(from);
   if (few.bytes == 8)
     each_element(few, there, own, CopyWord<detail::write_bytes>{});
+  else if (suits_memcpy(few.bytes))
+    each_element(few, there, own, CopyByMemcpy{few.bytes});
   else
     each_element(few, there, own, CopyBytes<detail::write_bytes>{few.bytes});
   return true;
@@ -104,6 +107,8 @@ inline bool get_elements(const MappedPart& part, const Merged& few, void* to, co
   auto* const own = static_cast<std::byte*>(to);
   if (few.bytes == 8)
     each_element(few, own, there, CopyWord<detail::copy_bytes>{});
+  else if (suits_memcpy(few.bytes))
+    each_element(few, own, there, CopyByMemcpy{few.bytes});
   else
     each_element(few, own, there, CopyBytes<detail::copy_bytes>{few.bytes});
   return true;

@@ -298,7 +298,7 @@ int aqg_vis_notices = 0;
       return over<R>(tm, dstrank);                                                                          \
     return indexed_put<R>(form, tm, dstrank, dstcount, dstlist, dstlen, srccount, srclist, srclen, flags);  \
   }                                                                                                         \
-  R gex_VIS_StridedGet##NAME(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,  \
+  R aqg_vis_StridedGet##NAME(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,  \
                              void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                    \
                              const size_t count[], size_t stridelevels, gex_Flags_t flags) {                \
     if (few_elements<get_elements>(tm, srcrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count,    \
@@ -307,7 +307,7 @@ int aqg_vis_notices = 0;
     return strided_get<R>(form, tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count,       \
                           stridelevels, flags);                                                             \
   }                                                                                                         \
-  R gex_VIS_StridedPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],  \
+  R aqg_vis_StridedPut##NAME(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],  \
                              void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                    \
                              const size_t count[], size_t stridelevels, gex_Flags_t flags) {                \
     if (few_elements<put_elements>(tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count,    \

@@ -88,6 +88,7 @@ struct State {
   aqg_client client;
   std::array<std::unique_ptr<aqg_endpoint>, kEndpoints> endpoints;
   std::array<aqg_place*, kEndpoints> places{};             ///< by job rank; null: nothing is known
+  aqg_shift* shifts = nullptr;                             ///< of the primordial endpoints, by job rank
   std::array<std::unique_ptr<Bound[]>, kEndpoints> bound;  ///< likewise
   Tm* world = nullptr;
   std::optional<Team> barrier_team;      ///< of GASNet-1's barrier
@@ -137,6 +138,10 @@ inline constexpr aqg_place kNoPlace{0, ~0u, 0, &kClosedWindow, &kClosedWindow};
 void* at_end_of_page(std::size_t bytes);
 /// The places of an endpoint of each rank: nothing is known yet.
 aqg_place* make_places(Rank ranks);
+/// The same of shifts, of the primordial endpoints.
+aqg_shift* make_shifts(Rank ranks);
+/// That of a segment that lies at a place, and is this rank's own or not.
+aqg_shift shift_of(const aqg_place& place, const Bound& bound, bool is_own) noexcept;
 
 /// An endpoint of some rank, and this rank's endpoint that addresses it.
 struct Peer {

@@ -13,6 +13,7 @@ gex_TM_t adopt_team(const char* call, Tm& parent, Team&& team, void* scratch, st
   made->team = &*made->own;
   made->ep = parent.ep;
   made->places = parent.places;
+  made->shifts = parent.shifts;
   made->ranks = made->team->members().data();
   made->rank = made->team->index();
   made->size = made->team->size();

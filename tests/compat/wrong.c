@@ -9,6 +9,7 @@
 #include "tests/compat/check.h"
 
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static gex_Client_t client;
@@ -100,6 +101,16 @@ static void run_more(const char* what) {
     for (int i = 0; i < 64; ++i) (void)gex_RMA_PutNB(world, to, there, memory, 64, GEX_EVENT_DEFER, 0);
     if (strcmp(what, "held_barrier") == 0) gasnet_barrier_notify(7, 0);
     gasnet_coll_broadcast(GASNET_TEAM_ALL, memory, me, memory, 8, GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC);
+  }
+  if (strcmp(what, "forked") == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
+      gex_RMA_PutBlocking(world, to, there, memory, 8, 0);
+      _exit(9);  // it has reached the parent's job
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) _exit(8);
+    gasnet_exit(WEXITSTATUS(status));
   }
   CASE("two_replies", ask_for(0));
   CASE("reply_to_reply", ask_for(1));

@@ -20,11 +20,53 @@ gex_OP_t gex_AD_QueryOps(gex_AD_t ad);
 void gex_AD_SetCData(gex_AD_t ad, const void* val);
 void* gex_AD_QueryCData(gex_AD_t ad);
 
-#define AQG_DEFINE_AD(NAME, T)                                                                          \
-  gex_Event_t gex_AD_OpNB_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,         \
-                                 gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags);           \
-  int gex_AD_OpNBI_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,                \
-                          gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags);
+/// Does one operation on a word that is mapped here. Returns 0, so that a call of the client's can end with it.
+typedef void (*aqg_on_mapped)(void);  // of the type that the domain's number type says
+/// What inline functions read of a domain.
+struct aqg_domain {
+  gex_TM_t tm;
+  gex_DT_t type;
+  gex_OP_t operations;
+  aqg_on_mapped on_mapped[32];  ///< by the number of the operation's bit; null: the library does it, or says what is wrong
+};
+extern gex_TM_t aqg_world_tm;
+/// What does an operation on a mapped word of a domain; null: the library shall do it.
+static inline aqg_on_mapped aqg_function_for(gex_AD_t ad, gex_DT_t type, gex_OP_t op) {
+  if (__builtin_expect(ad->type != type || (op & (op - 1)) != 0, 0)) return NULL;
+  return ad->on_mapped[__builtin_ctz(op | GEX_OP_USER_NC)];  // that of no operation is one that no atomic is
+}
+/// Where the word is mapped here; null: the same.
+static inline void* aqg_word_of(gex_AD_t ad, gex_Rank_t rank, const void* address, size_t nbytes, gex_Flags_t flags) {
+  gex_TM_t const tm = (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0 ? aqg_world_tm : ad->tm;
+  if (__builtin_expect(rank >= tm->size, 0)) return NULL;
+  {
+    void* const at = aqg_find(tm, rank, address, nbytes, AQG_WORD);
+    return __builtin_expect((uintptr_t)at % nbytes == 0, 1) ? at : NULL;
+  }
+}
+
+#define AQG_DEFINE_AD(NAME, T)                                                                                \
+  typedef intptr_t (*aqg_on_mapped_##NAME)(T * at, T op1, T op2, T * result);                                  \
+  gex_Event_t aqg_AD_OpNB_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,                \
+                                 gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags);                  \
+  int aqg_AD_OpNBI_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode,      \
+                          T operand1, T operand2, gex_Flags_t flags);                                          \
+  static inline gex_Event_t gex_AD_OpNB_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,  \
+                                               gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {   \
+    aqg_on_mapped const function = aqg_function_for(ad, GEX_DT_##NAME, opcode);                                \
+    T* const at = (T*)aqg_word_of(ad, tgt_rank, tgt_addr, sizeof(T), flags);                                   \
+    if (__builtin_expect(function == NULL || at == NULL, 0))                                                   \
+      return aqg_AD_OpNB_##NAME(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);          \
+    return (gex_Event_t)((aqg_on_mapped_##NAME)function)(at, operand1, operand2, result_p);                    \
+  }                                                                                                            \
+  static inline int gex_AD_OpNBI_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,         \
+                                        gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {          \
+    aqg_on_mapped const function = aqg_function_for(ad, GEX_DT_##NAME, opcode);                                \
+    T* const at = (T*)aqg_word_of(ad, tgt_rank, tgt_addr, sizeof(T), flags);                                   \
+    if (__builtin_expect(function == NULL || at == NULL, 0))                                                   \
+      return aqg_AD_OpNBI_##NAME(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);         \
+    return (int)((aqg_on_mapped_##NAME)function)(at, operand1, operand2, result_p);                            \
+  }
 AQG_DEFINE_AD(I32, int32_t)
 AQG_DEFINE_AD(U32, uint32_t)
 AQG_DEFINE_AD(I64, int64_t)

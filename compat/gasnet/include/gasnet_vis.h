@@ -16,19 +16,27 @@ extern int aqg_vis_notices;
 /// Copies one piece to or from a peer whose memory is mapped here, inline. 0: nothing has happened, the library shall do it.
 static inline int aqg_put_piece(gex_TM_t tm, gex_Rank_t rank, void* to, size_t to_bytes, const void* from,
                                 size_t from_bytes) {
-  if (__atomic_load_n(&aqg_vis_notices, __ATOMIC_RELAXED) != 0 || to_bytes != from_bytes || from == NULL) return 0;
-  void* const place = aqg_mapped(tm, rank, to, to_bytes);
-  if (place == NULL) return 0;
-  aqg_write_bytes(place, from, to_bytes);
-  return 1;
+  __asm__("" : "+r"(from));  // so that the compiler does not warn of lengths that never get there
+  return __atomic_load_n(&aqg_vis_notices, __ATOMIC_RELAXED) == 0 && to_bytes == from_bytes && from != NULL &&
+         aqg_put_mapped(tm, rank, to, from, to_bytes);
 }
 static inline int aqg_get_piece(gex_TM_t tm, void* to, size_t to_bytes, gex_Rank_t rank, const void* from,
                                 size_t from_bytes) {
-  if (to_bytes != from_bytes || to == NULL) return 0;
-  const void* const place = aqg_mapped_for_value(tm, rank, from, to_bytes);
-  if (place == NULL) return 0;
-  aqg_copy_bytes(to, place, to_bytes);
-  return 1;
+  __asm__("" : "+r"(to));  // as above
+  return to_bytes == from_bytes && to != NULL && aqg_get_mapped_value(tm, rank, to, from, to_bytes);
+}
+
+/// How many bytes a strided transfer is that is one contiguous run on both sides; 0: it is not, or moves nothing.
+static inline size_t aqg_run_of(const ptrdiff_t* to_strides, const ptrdiff_t* from_strides, size_t bytes, const size_t* count,
+                                size_t levels) {
+  size_t i;
+  for (i = 0; i < levels; ++i) {
+    if (count[i] == 1) continue;
+    if (to_strides[i] != (ptrdiff_t)bytes || from_strides[i] != (ptrdiff_t)bytes ||
+        __builtin_mul_overflow(bytes, count[i], &bytes))
+      return 0;
+  }
+  return bytes;
 }
 
 #define AQG_DEFINE_VIS(R, FORM)                                                                              \
@@ -72,12 +80,30 @@ static inline int aqg_get_piece(gex_TM_t tm, void* to, size_t to_bytes, gex_Rank
       return (R)0;                                                                                           \
     return aqg_vis_IndexedPut##FORM(tm, dstrank, dstcount, dstlist, dstlen, srccount, srclist, srclen, flags); \
   }                                                                                                          \
-  R gex_VIS_StridedGet##FORM(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,   \
+  R aqg_vis_StridedGet##FORM(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank,   \
                              void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                     \
                              const size_t count[], size_t stridelevels, gex_Flags_t flags);                  \
-  R gex_VIS_StridedPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],   \
+  R aqg_vis_StridedPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[],   \
                              void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,                     \
-                             const size_t count[], size_t stridelevels, gex_Flags_t flags);
+                             const size_t count[], size_t stridelevels, gex_Flags_t flags);                  \
+  static inline R gex_VIS_StridedGet##FORM(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[],         \
+                                           gex_Rank_t srcrank, void* srcaddr, const ptrdiff_t srcstrides[],  \
+                                           size_t elemsz, const size_t count[], size_t stridelevels,         \
+                                           gex_Flags_t flags) {                                              \
+    const size_t run = aqg_run_of(dststrides, srcstrides, elemsz, count, stridelevels);                      \
+    if (run != 0 && aqg_get_piece(tm, dstaddr, run, srcrank, srcaddr, run)) return (R)0;                     \
+    return aqg_vis_StridedGet##FORM(tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count,    \
+                                    stridelevels, flags);                                                    \
+  }                                                                                                          \
+  static inline R gex_VIS_StridedPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,                   \
+                                           const ptrdiff_t dststrides[], void* srcaddr,                      \
+                                           const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], \
+                                           size_t stridelevels, gex_Flags_t flags) {                         \
+    const size_t run = aqg_run_of(dststrides, srcstrides, elemsz, count, stridelevels);                      \
+    if (run != 0 && aqg_put_piece(tm, dstrank, dstaddr, run, srcaddr, run)) return (R)0;                     \
+    return aqg_vis_StridedPut##FORM(tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count,    \
+                                    stridelevels, flags);                                                    \
+  }
 AQG_DEFINE_VIS(gex_Event_t, NB)
 AQG_DEFINE_VIS(int, NBI)
 AQG_DEFINE_VIS(int, Blocking)

@@ -198,9 +198,17 @@ struct aqg_place {
   const aq_window* window;        ///< that part here; one that is always closed if none is known
   const aq_window* value_window;  ///< the same, for reading words
 };
+/// What is to be added to an address in the bound segment of a primordial endpoint to reach it here, plus one; 0: it is not mapped,
+/// or the library has to do the access, or this process is a forked child.
+struct aqg_shift {
+  uintptr_t few;   ///< for transfers of at most AQ_FEW_BYTES
+  uintptr_t many;  ///< for longer ones; 0 also for this rank itself, since they may overlap
+  uintptr_t word;  ///< for reading words, and for atomics
+};
 /// What inline functions read of a team. A pair of endpoints is an odd number in place of a pointer.
 struct aqg_team {
   aq_endpoint* ep;
+  const struct aqg_shift* shifts;  ///< by job rank
   const struct aqg_place* places;  ///< of the primordial endpoints, by job rank
   const uint32_t* ranks;           ///< the job rank of each member; null: they are equal
   uint32_t rank;
@@ -380,39 +388,35 @@ int aqg_get(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, 
 int aqg_get_nbi(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, gex_Flags_t flags);
 gex_Event_t aqg_get_nb(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes, gex_Flags_t flags);
 
-/// Where the bound segment of a member is. Requires: a team, not a pair of endpoints, and one of its ranks.
+/// The shifts of the primordial endpoints, by job rank; null before gex_Client_Init.
+extern const struct aqg_shift* aqg_shifts;
+/// The job rank of a member. Requires: a team, not a pair of endpoints, and one of its ranks.
+static inline gex_Rank_t aqg_rank_in_job(gex_TM_t tm, gex_Rank_t rank) {
+  return __builtin_expect(tm->ranks == NULL, 1) ? rank : tm->ranks[rank];
+}
+/// Where the bound segment of a member is. Requires: the same.
 static inline const struct aqg_place* aqg_place_of(gex_TM_t tm, gex_Rank_t rank) {
-  return &tm->places[__builtin_expect(tm->ranks == NULL, 1) ? rank : tm->ranks[rank]];
+  return &tm->places[aqg_rank_in_job(tm, rank)];
 }
 static inline int aqg_is_pair(gex_TM_t tm) { return (int)((uintptr_t)tm & 1); }
-/// Whether a transfer goes through the library, whatever is mapped: a long one, or one that may overlap, as more than a word may
-/// on this rank itself.
-static inline int aqg_is_for_library(gex_TM_t tm, gex_Rank_t rank, size_t nbytes) {
-  return nbytes > AQ_INLINE_BYTES || aqg_is_pair(tm) || rank >= tm->size || (nbytes > 8 && rank == tm->rank);
-}
-/// Where these bytes are mapped here; null: they are not, or the call goes through the library.
-static inline void* aqg_mapped(gex_TM_t tm, gex_Rank_t rank, const void* address, size_t nbytes) {
-  if (__builtin_expect(aqg_is_for_library(tm, rank, nbytes), 0)) return NULL;
+/// What an access is for.
+enum aqg_access { AQG_TRANSFER, AQG_LONG_TRANSFER, AQG_WORD };
+/// Where an address of a member's segment is mapped here; null: it is not, or the library has to do this. The specification leaves
+/// addresses outside of the segment undefined: only checked builds look whether all bytes are inside. Requires: one of a team's ranks.
+static inline char* aqg_find(gex_TM_t tm, gex_Rank_t rank, const void* address, size_t nbytes, enum aqg_access access) {
+#ifdef AQUEDUCT_CHECKED
   const struct aqg_place* const place = aqg_place_of(tm, rank);
-  return aq_find_in_window(place->window, (uint64_t)(uintptr_t)address - place->base, nbytes);
+  if (access == AQG_LONG_TRANSFER && rank == tm->rank) return NULL;
+  return aq_find_in_window(access == AQG_WORD ? place->value_window : place->window,
+                           (uint64_t)(uintptr_t)address - place->base, nbytes);
+#else
+  // An atomic waits for all loads that its address comes from: those of words take the shorter way to the same table.
+  const struct aqg_shift* const known = &(access == AQG_WORD ? aqg_shifts : tm->shifts)[aqg_rank_in_job(tm, rank)];
+  const uintptr_t shift = access == AQG_WORD ? known->word : access == AQG_LONG_TRANSFER ? known->many : known->few;
+  (void)nbytes;
+  return __builtin_expect(shift != 0, 1) ? (char*)((uintptr_t)address + shift - 1) : NULL;
+#endif
 }
-/// As aqg_mapped, for reading: of a word null also if a loop on this rank's own memory has to make progress now and then.
-static inline const void* aqg_mapped_for_value(gex_TM_t tm, gex_Rank_t rank, const void* address,
-                                               size_t nbytes) {
-  if (__builtin_expect(nbytes > 8, 0)) return aqg_mapped(tm, rank, address, nbytes);
-  if (__builtin_expect(aqg_is_pair(tm) || rank >= tm->size, 0)) return NULL;
-  const struct aqg_place* const place = aqg_place_of(tm, rank);
-  return aq_find_in_window(place->value_window, (uint64_t)(uintptr_t)address - place->base, nbytes);
-}
-void aqg_copy_more(void* to, const void* from, size_t nbytes);
-static inline void aqg_copy_bytes(void* to, const void* from, size_t nbytes) {
-  aq_copy_bytes_with(aqg_copy_more, to, from, nbytes);
-}
-void aqg_write_more(void* to, const void* from, size_t nbytes);
-static inline void aqg_write_bytes(void* to, const void* from, size_t nbytes) {
-  aq_copy_bytes_with(aqg_write_more, to, from, nbytes);
-}
-static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
 /// Checked builds: a transfer with a null pointer goes through the library, which names the call.
 static inline int aqg_is_null(const void* own) {
 #ifdef AQUEDUCT_CHECKED
@@ -422,49 +426,76 @@ static inline int aqg_is_null(const void* own) {
   return 0;
 #endif
 }
+/// The most bytes that memcpy copies: what is longer is written in the way that suits its readers (decision 12).
+#define AQG_MEMCPY_BYTES 1024u
+void aqg_copy_more(void* to, const void* from, size_t nbytes);
+void aqg_write_more(void* to, const void* from, size_t nbytes);
+/// Copies between a member's memory that is mapped here and this process's own. 0: nothing has happened, the library shall do it.
+/// `few` is for transfers of at most 8 bytes. The short ones come first, so that each length costs few comparisons.
+static inline __attribute__((__always_inline__)) int aqg_copy_mapped(int gets, enum aqg_access few, gex_TM_t tm, gex_Rank_t rank,
+                                                                     const void* remote, void* own, size_t nbytes) {
+  if (__builtin_expect(aqg_is_pair(tm) || rank >= tm->size || aqg_is_null(own), 0)) return 0;
+  if (nbytes <= AQ_FEW_BYTES) {
+    char* const at = aqg_find(tm, rank, remote, nbytes, nbytes <= 8 ? few : AQG_TRANSFER);
+    if (__builtin_expect(at == NULL, 0)) return 0;
+    aq_copy_short(gets ? own : at, gets ? at : own, nbytes);
+    return 1;
+  }
+  {
+    char* const at = aqg_find(tm, rank, remote, nbytes, AQG_LONG_TRANSFER);
+    if (__builtin_expect(at == NULL, 0)) return 0;
+    void* to = gets ? own : at;
+    const void* from = gets ? at : own;
+    // A constant number of bytes would be more instructions than a call is.
+    if (nbytes <= (__builtin_constant_p(nbytes) ? AQ_LOOP_CONSTANT_BYTES - 1 : AQG_MEMCPY_BYTES)) {
+      __asm__("" : "+r"(to), "+r"(from));  // so that the compiler does not warn where they are too short to get here
+      memcpy(to, from, nbytes);
+      return 1;
+    }
+    if (nbytes > AQ_INLINE_BYTES) return 0;
+    (gets ? aqg_copy_more : aqg_write_more)(to, from, nbytes);
+    return 1;
+  }
+}
+static inline int aqg_put_mapped(gex_TM_t tm, gex_Rank_t rank, const void* to, const void* from, size_t nbytes) {
+  return aqg_copy_mapped(0, AQG_TRANSFER, tm, rank, to, (void*)(uintptr_t)from, nbytes);
+}
+static inline int aqg_get_mapped(gex_TM_t tm, gex_Rank_t rank, void* to, const void* from, size_t nbytes) {
+  return aqg_copy_mapped(1, AQG_TRANSFER, tm, rank, from, to, nbytes);
+}
+/// As aqg_get_mapped, but not of a word if a loop on this rank's own memory has to make progress now and then.
+static inline int aqg_get_mapped_value(gex_TM_t tm, gex_Rank_t rank, void* to, const void* from, size_t nbytes) {
+  return aqg_copy_mapped(1, AQG_WORD, tm, rank, from, to, nbytes);
+}
+static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
 
 static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                                       gex_Flags_t flags) {
-  void* const place = aqg_mapped(tm, rank, dest, nbytes);
-  if (__builtin_expect(place == NULL || aqg_is_null(src), 0)) return aqg_put(tm, rank, dest, src, nbytes, flags);
-  aqg_write_bytes(place, src, nbytes);
-  return 0;
+  return __builtin_expect(aqg_put_mapped(tm, rank, dest, src, nbytes), 1) ? 0 : aqg_put(tm, rank, dest, src, nbytes, flags);
 }
 static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                                  gex_Event_t* lc_opt, gex_Flags_t flags) {
-  void* const place = aqg_mapped(tm, rank, dest, nbytes);
-  if (__builtin_expect(place == NULL || aqg_is_null(src), 0)) return aqg_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-  aqg_write_bytes(place, src, nbytes);
-  return 0;
+  if (__builtin_expect(aqg_put_mapped(tm, rank, dest, src, nbytes), 1)) return 0;
+  return aqg_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
 }
 static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
-  void* const place = aqg_mapped(tm, rank, dest, nbytes);
-  if (__builtin_expect(place == NULL || aqg_is_null(src), 0)) return aqg_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
-  aqg_write_bytes(place, src, nbytes);
+  if (__builtin_expect(!aqg_put_mapped(tm, rank, dest, src, nbytes), 0)) return aqg_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
   if (aqg_is_pointer(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
 }
 static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                       gex_Flags_t flags) {
-  const void* const place = aqg_mapped_for_value(tm, rank, src, nbytes);
-  if (__builtin_expect(place == NULL || aqg_is_null(dest), 0)) return aqg_get(tm, dest, rank, src, nbytes, flags);
-  aqg_copy_bytes(dest, place, nbytes);
-  return 0;
+  return __builtin_expect(aqg_get_mapped_value(tm, rank, dest, src, nbytes), 1) ? 0 : aqg_get(tm, dest, rank, src, nbytes, flags);
 }
 static inline int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                  gex_Flags_t flags) {
-  const void* const place = aqg_mapped(tm, rank, src, nbytes);
-  if (__builtin_expect(place == NULL || aqg_is_null(dest), 0)) return aqg_get_nbi(tm, dest, rank, src, nbytes, flags);
-  aqg_copy_bytes(dest, place, nbytes);
-  return 0;
+  return __builtin_expect(aqg_get_mapped(tm, rank, dest, src, nbytes), 1) ? 0 : aqg_get_nbi(tm, dest, rank, src, nbytes, flags);
 }
 static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                         gex_Flags_t flags) {
-  const void* const place = aqg_mapped(tm, rank, src, nbytes);
-  if (__builtin_expect(place == NULL || aqg_is_null(dest), 0)) return aqg_get_nb(tm, dest, rank, src, nbytes, flags);
-  aqg_copy_bytes(dest, place, nbytes);
-  return GEX_EVENT_INVALID;
+  if (__builtin_expect(aqg_get_mapped(tm, rank, dest, src, nbytes), 1)) return GEX_EVENT_INVALID;
+  return aqg_get_nb(tm, dest, rank, src, nbytes, flags);
 }
 
 /// The bytes of a value, as they lie in memory.
