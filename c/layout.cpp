@@ -15,6 +15,9 @@ struct LayoutForC {
   static_assert(offsetof(aq_endpoint, segment_shift) == offsetof(Endpoint, segment_shift_));
   static_assert(offsetof(aq_endpoint, windows) == offsetof(Endpoint, windows_));
   static_assert(offsetof(aq_endpoint, value_windows) == offsetof(Endpoint, value_windows_));
+  static_assert(offsetof(aq_endpoint, rows) == offsetof(Endpoint, rows_));
+  static_assert(offsetof(aq_endpoint, value_rows) == offsetof(Endpoint, value_rows_));
+  static_assert(sizeof(aq_endpoint::rows) == sizeof(Endpoint::rows_));
   static_assert(sizeof(Rank) == 4 && sizeof(SegmentId) == 4);
 };
 

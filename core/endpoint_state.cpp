@@ -80,6 +80,12 @@ void EndpointState::show_segments() noexcept {
   face.value_windows_ = segments.value_windows();
   face.segment_shift_ = segments.shift();
   face.segments_ = segments.capacity();
+  static_assert(Endpoint::kRows <= core::SegmentTable::kFewestRows);
+  for (SegmentId segment = 0; segment < Endpoint::kRows; ++segment) {
+    const std::size_t row = std::size_t{segment} << segments.shift();
+    face.rows_[segment] = face.windows_ + row;
+    face.value_rows_[segment] = face.value_windows_ + row;
+  }
 }
 
 void EndpointState::peer_lost(Rank peer) noexcept {

@@ -55,7 +55,7 @@ std::uint32_t SegmentTable::affordable(std::uint32_t capacity, std::uint32_t shi
 WipedMemory SegmentTable::reserve(std::uint32_t& capacity, std::uint32_t shift) {
   for (;;) {
     try {
-      return {0, bytes_of_rows(capacity, shift), bytes_of_rows(0, shift)};
+      return {0, bytes_of_rows(std::max(capacity, kFewestRows), shift), bytes_of_rows(0, shift)};
     } catch (const std::bad_alloc&) {
       if (capacity <= kFewestSegments) throw;
       capacity /= 2;

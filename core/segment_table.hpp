@@ -162,6 +162,8 @@ class SegmentTable {
   /// Closes all windows of a lost rank. None of its parts counts as mapped or native any more.
   void forget(Rank rank) noexcept;
 
+  /// So many rows can be read, whatever the capacity is.
+  static constexpr std::uint32_t kFewestRows = 8;
   /// The windows; that of rank r in segment s has the index (s << shift()) | r. Threads other than the one that opens
   /// windows may read them.
   const aqueduct::detail::Window* windows() const noexcept { return windows_; }

@@ -111,7 +111,7 @@ inline void copy_few(void* to, const void* from, std::size_t bytes) noexcept {
 /// `Middling`: copy_middling or write_middling.
 template <auto Middling>
 inline void copy_bytes_with(void* to, const void* from, std::size_t bytes) noexcept {
-  if (bytes == sizeof(std::uint64_t))
+  if (bytes == sizeof(std::uint64_t)) [[likely]]
     return AnyWord<std::uint64_t>::store(to, AnyWord<std::uint64_t>::load(from));
   if (bytes < sizeof(std::uint64_t)) {
     if (copy_word(to, from, bytes) || bytes == 0) return;

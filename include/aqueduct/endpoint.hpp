@@ -270,20 +270,14 @@ class Endpoint {
 
   /// The address of a range of a segment; null if it is not mapped here or not inside the segment.
   std::byte* mapped(Rank rank, SegmentId segment, std::uint64_t offset, std::size_t bytes) const noexcept {
-    if (segment < segments_ && rank < ranks_) [[likely]] {
-      return windows_[(std::size_t{segment} << segment_shift_) | rank].find(offset, bytes);
-    }
-    return nullptr;
+    return find_in(rows_, windows_, rank, segment, offset, bytes);
   }
   /// As mapped, for atomics and for reading values. Null also in two more cases: the network does the job's atomics; or
   /// the memory is my own, and other ranks need my processor to change it. In the second case a program that
   /// polls its own word takes the slow path, which makes progress, so that other ranks can change the word.
   std::byte* mapped_for_value(Rank rank, SegmentId segment, std::uint64_t offset,
                               std::size_t bytes) const noexcept {
-    if (segment < segments_ && rank < ranks_) [[likely]] {
-      return value_windows_[(std::size_t{segment} << segment_shift_) | rank].find(offset, bytes);
-    }
-    return nullptr;
+    return find_in(value_rows_, value_windows_, rank, segment, offset, bytes);
   }
   /// The table of mapped_for_value, which a caller may keep.
   detail::WindowTable value_table() const noexcept {
@@ -301,11 +295,32 @@ class Endpoint {
   [[gnu::cold]] Status wait_to_the_end(Event& event) noexcept;
   [[gnu::cold]] std::byte* map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept;
 
+  /// So many segments have the addresses of their rows in the Endpoint.
+  static constexpr SegmentId kRows = 8;
+  using Rows = const detail::Window* [kRows];
+  /// The address of a range, by a table of windows and the addresses of its first rows. Of the first segments the window is one load
+  /// away: where a target's lines lie at the same place in their pages as the source's, processors begin a copy after all loads that
+  /// the target's address comes from. Measured on Zen 5: puts of 512 B took 6 ns by the whole table, and 4.9.
+  [[gnu::always_inline]] std::byte* find_in(const Rows& rows, const detail::Window* const& windows, Rank rank,
+                                            SegmentId segment, std::uint64_t offset,
+                                            std::size_t bytes) const noexcept {
+    if (rank >= ranks_) [[unlikely]]
+      return nullptr;
+    const detail::Window* row = nullptr;
+    if (segment < kRows) [[likely]]
+      row = rows[segment];
+    else if (segment < segments_)
+      row = windows + (std::size_t{segment} << segment_shift_);
+    else
+      return nullptr;
+    return row[rank].find(offset, bytes);
+  }
+
   // The first member, and alone on its page: the other members are on a page that the system gives a forked child as
   // zeroes (core/endpoint_state.cpp). They are at that page's end: where transfers begin, at the start of a page, a load
   // would wait for the stores of the transfer before (docs/decisions/0108-tables-at-the-end-of-pages.md).
   static constexpr std::size_t kPage = 4096;
-  static constexpr std::size_t kAtEndOfPage = 64;
+  static constexpr std::size_t kAtEndOfPage = 192;
   detail::EndpointState* state_ = nullptr;
   [[maybe_unused]] std::byte unused_[kPage - kAtEndOfPage];
   Rank rank_ = 0;
@@ -315,6 +330,8 @@ class Endpoint {
   const detail::Window* windows_ =
       nullptr;  // [(segment << segment_shift_) | rank]; my own part's is always open
   const detail::Window* value_windows_ = nullptr;  // the same, see mapped_for_value
+  Rows rows_ = {};  // of the first segments: &windows_[segment << segment_shift_]
+  Rows value_rows_ = {};
 };
 
 }  // namespace aqueduct

@@ -18,13 +18,15 @@ typedef struct __attribute__((__may_alias__)) aq_window {
 /// One rank. The members are for the inline functions of these headers; read rank and ranks by the functions below.
 struct __attribute__((__may_alias__)) aq_endpoint {
   void* state;
-  char unused[4032];  // see aqueduct/endpoint.hpp
+  char unused[3904];  // see aqueduct/endpoint.hpp
   uint32_t rank;
   uint32_t ranks;
   uint32_t segments;
   uint32_t segment_shift;
   const aq_window* windows;  ///< [(segment << segment_shift) | rank]
   const aq_window* value_windows;
+  const aq_window* rows[8];  ///< of the first segments: &windows[segment << segment_shift]
+  const aq_window* value_rows[8];
 };
 
 /// For inline functions: the address of a range of a window; null if it is closed, or the range is not inside it.
@@ -42,18 +44,22 @@ static inline const aq_window* aq_window_of(const aq_endpoint* ep, const aq_wind
   if (__builtin_expect(segment >= ep->segments || rank >= ep->ranks, 0)) return NULL;
   return &windows[((size_t)segment << ep->segment_shift) | rank];
 }
-/// For the inline functions: the address of a range in one of the two tables of windows; null if it is not mapped.
-static inline char* aq_in_window(const aq_endpoint* ep, const aq_window* windows, aq_ptr at, size_t bytes) {
-  const aq_window* const window = aq_window_of(ep, windows, at.rank, at.segment);
+/// For the inline functions: the address of a range in one of the two tables of windows, whose first rows are `rows`; null if it is
+/// not mapped.
+static inline char* aq_in_window(const aq_endpoint* ep, const aq_window* const rows[8], const aq_window* windows, aq_ptr at,
+                                 size_t bytes) {
+  const aq_window* const window = __builtin_expect(at.segment < 8 && at.rank < ep->ranks, 1)
+                                      ? rows[at.segment] + at.rank
+                                      : aq_window_of(ep, windows, at.rank, at.segment);
   return __builtin_expect(window != NULL, 1) ? aq_find_in_window(window, at.offset, bytes) : NULL;
 }
 /// The address of a range of a segment; null if it is not mapped here, or not inside the segment. Maps nothing.
 static inline void* aq_mapped(const aq_endpoint* ep, aq_ptr at, size_t bytes) {
-  return aq_in_window(ep, ep->windows, at, bytes);
+  return aq_in_window(ep, ep->rows, ep->windows, at, bytes);
 }
 /// As aq_mapped, for atomics and for reading values: Endpoint::mapped_for_value.
 static inline void* aq_mapped_for_value(const aq_endpoint* ep, aq_ptr at, size_t bytes) {
-  return aq_in_window(ep, ep->value_windows, at, bytes);
+  return aq_in_window(ep, ep->value_rows, ep->value_windows, at, bytes);
 }
 
 static inline uint32_t aq_rank(const aq_endpoint* ep) { return ep->rank; }
