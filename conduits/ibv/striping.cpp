@@ -150,9 +150,10 @@ int Striping::post_waiting(core::Inbox& inbox) noexcept {
     for (Share& share : transfer.shares) {
       if (share.state != Share::State::waits) continue;
       const core::Post post = begin_share(transfer, share);
-      if (post.kind == core::Post::Kind::failed) {
-        calls += end_share(share, {post.why, transfer.peer}, inbox);
-      }
+      if (post.kind != core::Post::Kind::failed) continue;
+      const int ended = end_share(share, {post.why, transfer.peer}, inbox);
+      calls += ended;
+      if (ended != 0) break;  // the inbox may have begun another transfer in this entry
     }
   }
   return calls;

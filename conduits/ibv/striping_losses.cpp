@@ -41,7 +41,10 @@ int Striping::end_all_with(Rank peer, core::Inbox& inbox) noexcept {
   for (StripedTransfer& transfer : transfers_.all()) {
     if (transfer.shares_left == 0 || transfer.peer != peer) continue;
     for (Share& share : transfer.shares) {
-      if (share.state != Share::State::none) calls += end_share(share, losses_.status_of(peer), inbox);
+      if (share.state == Share::State::none) continue;
+      const int ended = end_share(share, losses_.status_of(peer), inbox);
+      calls += ended;
+      if (ended != 0) break;  // the inbox may have begun another transfer in this entry
     }
   }
   return calls;

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <utility>
 
 #include <poll.h>
 
@@ -270,6 +272,49 @@ TEST_F(IbvRails, PostNoShareWhenTheConduitEnds) {
   ranks.close(0);
   EXPECT_EQ(device(0).requests, 0);
   EXPECT_FALSE(arrived());
+}
+
+/// Begins another operation when one ends, as handlers do.
+struct Follower final : core::Inbox {
+  explicit Follower(support::Heard& heard) : heard_(heard) {}
+  std::function<void()> next;
+
+  void packet(Rank from, core::Bytes bytes) noexcept override { heard_.packet(from, bytes); }
+  void completed(core::Token token, Status status) noexcept override {
+    heard_.completed(token, status);
+    if (next != nullptr) std::exchange(next, nullptr)();
+  }
+  void signalled(Rank from, Signal signal) noexcept override { heard_.signalled(from, signal); }
+  void lost(Rank peer) noexcept override { heard_.lost(peer); }
+
+ private:
+  support::Heard& heard_;
+};
+
+// The transfer with the lost peer has its first share left, on a rail. The next transfer gets the same entry, and has two shares.
+TEST(IbvRailsOfAPair, LeaveATransferAloneThatBeginsWhenALostPeersEnds) {
+  Ranks ranks({}, 3, [](mock::Network& network) { devices(network, 3); }, {3, 3, 3});
+  ranks.meet(1);
+  ranks.meet(2);
+  const auto sent = bytes_of(2 * IbvOptions{}.rail_bytes);
+  const auto put = [&](Rank to, core::Token token) {
+    return ranks[0].rma()->put(to, ranks.key(to), 0, sent, false, token).kind;
+  };
+  ASSERT_EQ(put(1, 1), Kind::posted);  // by the first two ports
+  ASSERT_TRUE(ranks.end_of(1));
+  ranks.network().devices[2].silent = true;
+  ASSERT_EQ(put(1, 2), Kind::posted);  // by the third and the first
+  ranks[0].poll(ranks.heard(0));
+  Follower follower(ranks.heard(0));
+  follower.next = [&] { EXPECT_EQ(put(2, 3), Kind::posted); };
+  ranks[0].forget(1);
+  ranks[0].poll(follower);
+  ASSERT_EQ(ranks.heard(0).completed_ones.count(2), 1u);
+  EXPECT_EQ(ranks.heard(0).completed_ones.at(2).code(), ErrorCode::peer_lost);
+  EXPECT_EQ(ranks.heard(0).completed_ones.count(3), 0u) << "its second share goes by the third port";
+  ranks.network().resume();
+  EXPECT_TRUE(ranks.end_of(3));
+  EXPECT_TRUE(std::equal(sent.begin(), sent.end(), ranks.memory(2).begin()));
 }
 
 TEST(IbvRailsOfAPair, AreAsManyAsBothHave) {
