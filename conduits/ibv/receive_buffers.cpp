@@ -33,7 +33,8 @@ std::int64_t ReceiveBuffers::add(Connection& connection, std::uint32_t wanted) {
   pages_.push_back(std::move(pages));
   freed_.reserve(buffers_.size());
   for (std::size_t at = 0; at < added.size(); at += kAtOnce) {
-    if (const int error = post(&added[at], std::min(kAtOnce, added.size() - at)); error != 0) return -error;
+    if (const int error = post(&added[at], std::min(kAtOnce, added.size() - at)).error; error != 0)
+      return -error;
   }
   return count;
 }
@@ -41,12 +42,12 @@ std::int64_t ReceiveBuffers::add(Connection& connection, std::uint32_t wanted) {
 bool ReceiveBuffers::post_again(Connection& connection) noexcept {
   for (Buffer& buffer : buffers_) {
     Buffer* const one = &buffer;
-    if (buffer.of == &connection && post(&one, 1) != 0) return false;
+    if (buffer.of == &connection && post(&one, 1).error != 0) return false;
   }
   return true;
 }
 
-int ReceiveBuffers::post(Buffer* const* buffers, std::size_t count) noexcept {
+ReceiveBuffers::Posted ReceiveBuffers::post(Buffer* const* buffers, std::size_t count) noexcept {
   std::array<ibv_recv_wr, kAtOnce> requests;
   std::array<ibv_sge, kAtOnce> pieces;
   for (std::size_t i = 0; i < count; ++i) {
@@ -60,9 +61,12 @@ int ReceiveBuffers::post(Buffer* const* buffers, std::size_t count) noexcept {
     requests[i].next = i + 1 < count ? &requests[i + 1] : nullptr;
   }
   ibv_recv_wr* bad = nullptr;
-  if (shared_ != nullptr) return ::ibv_post_srq_recv(shared_, requests.data(), &bad);
-  ibv_qp* const pair = buffers[0]->of->pair.get();
-  return pair != nullptr ? ::ibv_post_recv(pair, requests.data(), &bad) : 0;
+  ibv_qp* const pair = shared_ == nullptr ? buffers[0]->of->pair.get() : nullptr;
+  if (shared_ == nullptr && pair == nullptr) return {count, 0};  // the peer is lost
+  const int error = pair != nullptr ? ::ibv_post_recv(pair, requests.data(), &bad)
+                                    : ::ibv_post_srq_recv(shared_, requests.data(), &bad);
+  if (error == 0) return {count, 0};
+  return {bad != nullptr ? static_cast<std::size_t>(bad - requests.data()) : 0, error};
 }
 
 bool ReceiveBuffers::repost() noexcept {
@@ -71,8 +75,11 @@ bool ReceiveBuffers::repost() noexcept {
     std::size_t count = 1;
     const std::size_t all = freed_.size();
     while (count < std::min(all, kAtOnce) && freed_[all - 1 - count]->of == freed_.back()->of) ++count;
-    if (post(&freed_[all - count], count) != 0) return false;
-    freed_.resize(all - count);
+    // A buffer that was posted twice would take two messages at a time.
+    const Posted posted = post(&freed_[all - count], count);
+    const auto first = freed_.end() - static_cast<std::ptrdiff_t>(count);
+    freed_.erase(first, first + static_cast<std::ptrdiff_t>(posted.count));
+    if (posted.error != 0) return false;
   }
   return true;
 }

@@ -45,7 +45,12 @@ class ReceiveBuffers {
   bool is_shared() const noexcept { return shared_ != nullptr; }
 
  private:
-  int post(Buffer* const* buffers, std::size_t count) noexcept;
+  /// What became of a list of receives: how many the device took, and the errno for which it refused the next one.
+  struct Posted {
+    std::size_t count = 0;
+    int error = 0;
+  };
+  Posted post(Buffer* const* buffers, std::size_t count) noexcept;
 
   const Verbs& verbs_;
   ibv_pd& domain_;

@@ -74,5 +74,36 @@ TEST(IbvBurst, EndsThoughTheMessageBehindItWasRefused) {
   EXPECT_TRUE(ranks.heard(0).losses.empty());
 }
 
+// The device takes a part of the list of receives. One that were posted twice would take two messages at a time.
+TEST(IbvReceives, ArePostedOnceThoughTheDeviceRefusesSome) {
+  for (const bool shared : {true, false}) {
+    IbvOptions options;
+    options.shared_receive_queue = shared;
+    Ranks ranks(options);
+    ranks.meet();
+    std::uint8_t sent = 0;
+    const auto send_all = [&] {
+      Kind kind = Kind::done;
+      while (kind == Kind::done) {
+        const std::vector<std::byte> bytes(8, std::byte{sent});
+        kind = ranks[0].send(1, bytes, {}, 0).kind;
+        if (kind == Kind::done) ++sent;
+      }
+    };
+    send_all();
+    ASSERT_GE(sent, 4);
+    ranks.network().faults.receives = 2;
+    ranks[1].poll(ranks.heard(1));
+    ranks.network().faults.receives = -1;
+    for (int round = 0; round < 8; ++round) {
+      for (int i = 0; i < 20; ++i) ranks.poll();
+      send_all();
+    }
+    for (int i = 0; i < 20; ++i) ranks.poll();
+    ASSERT_EQ(ranks.heard(1).packets.size(), sent);
+    for (std::size_t i = 0; i < sent; ++i) EXPECT_EQ(ranks.heard(1).packets[i][0], std::byte(i)) << shared;
+  }
+}
+
 }  // namespace
 }  // namespace aqueduct::conduits::ibv

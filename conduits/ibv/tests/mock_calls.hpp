@@ -65,9 +65,9 @@ struct Calls {
   // mock_posts_support.cpp
   static int post_send(ibv_qp* plain, ibv_send_wr* request, ibv_send_wr** bad);
   static void count(ibv_wr_opcode what);
-  static void receive(std::deque<Receive>& posted, const ibv_recv_wr* request);
-  static int post_recv(ibv_qp* pair, ibv_recv_wr* request, ibv_recv_wr**);
-  static int post_srq_recv(ibv_srq* queue, ibv_recv_wr* request, ibv_recv_wr**);
+  static int receive(std::deque<Receive>& posted, ibv_recv_wr* request, ibv_recv_wr** bad);
+  static int post_recv(ibv_qp* pair, ibv_recv_wr* request, ibv_recv_wr** bad);
+  static int post_srq_recv(ibv_srq* queue, ibv_recv_wr* request, ibv_recv_wr** bad);
   static int poll_cq(ibv_cq* plain, int most, ibv_wc* found);
   static int req_notify_cq(ibv_cq* queue, int);
   static const char* wc_status_str(ibv_wc_status status);

@@ -68,23 +68,26 @@ void Calls::count(ibv_wr_opcode what) {
   }
 }
 
-void Calls::receive(std::deque<Receive>& posted, const ibv_recv_wr* request) {
-  for (; request != nullptr; request = request->next) posted.push_back({request->wr_id, *request->sg_list});
+int Calls::receive(std::deque<Receive>& posted, ibv_recv_wr* request, ibv_recv_wr** bad) {
+  for (; request != nullptr && current->faults.receives != 0; request = request->next) {
+    posted.push_back({request->wr_id, *request->sg_list});
+    if (current->faults.receives > 0) --current->faults.receives;
+  }
+  *bad = request;
   for (const auto& [number, pair] : current->pairs_) {  // requests may have waited for this receive
     if (!pair->requests.empty()) current->begin_all(*pair);
   }
+  return *bad == nullptr ? 0 : ENOMEM;
 }
 
-int Calls::post_recv(ibv_qp* pair, ibv_recv_wr* request, ibv_recv_wr**) {
+int Calls::post_recv(ibv_qp* pair, ibv_recv_wr* request, ibv_recv_wr** bad) {
   const Lock lock(current->mutex_);
-  receive(static_cast<Pair*>(pair)->receives, request);
-  return 0;
+  return receive(static_cast<Pair*>(pair)->receives, request, bad);
 }
 
-int Calls::post_srq_recv(ibv_srq* queue, ibv_recv_wr* request, ibv_recv_wr**) {
+int Calls::post_srq_recv(ibv_srq* queue, ibv_recv_wr* request, ibv_recv_wr** bad) {
   const Lock lock(current->mutex_);
-  receive(static_cast<Receives*>(queue)->posted, request);
-  return 0;
+  return receive(static_cast<Receives*>(queue)->posted, request, bad);
 }
 
 int Calls::poll_cq(ibv_cq* plain, int most, ibv_wc* found) {
