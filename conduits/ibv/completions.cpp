@@ -55,7 +55,7 @@ int Completions::take(const ibv_wc& completion, core::Inbox& inbox) noexcept {
     case WorkId::Kind::request: return take_request(completion, inbox);
     case WorkId::Kind::receive:
       return messages_.take(connections_.find_by_pair(completion.qp_num), completion, inbox);
-    case WorkId::Kind::datagram_send: connections_.take_sent(index); return 0;
+    case WorkId::Kind::datagram_send: connections_.take_sent(index, completion); return 0;
     case WorkId::Kind::datagram_receive: connections_.take_received(index, completion); return 0;
   }
   return 0;

@@ -30,8 +30,7 @@ Status Connections::open() {
     }
     return error == 0 ? Status{} : env_.refused("to listen for connections (librdmacm)", error);
   }
-  const int error =
-      listener_.open(env_.verbs, *env_.objects.domain, *env_.objects.queue, env_.port, env_.job);
+  const int error = listener_.open();
   return error == 0 ? Status{} : env_.refused("a datagram queue pair", error);
 }
 

@@ -27,6 +27,7 @@ class Connections {
         messages_(messages),
         rails_(rails),
         ranks_(env.ranks),
+        listener_(env),
         addresses_(env.ranks),
         by_peer_(env.ranks) {
     for (auto* list : {&connecting_, &to_greet_, &disconnects_, &disconnects_now_}) list->reserve(env.ranks);
@@ -69,7 +70,9 @@ class Connections {
   void take_received(std::uint64_t index, const ibv_wc& completion) noexcept {
     if (const auto hello = listener_.receive(index, completion)) take_hello(*hello);
   }
-  void take_sent(std::uint64_t index) noexcept { listener_.sent(index); }
+  void take_sent(std::uint64_t index, const ibv_wc& completion) noexcept {
+    listener_.sent(index, completion);
+  }
 
   /// Destroys the queue pair. Afterwards the device uses no memory for this peer.
   static void close(Connection& connection) noexcept;

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace aqueduct::conduits::ibv {
 namespace {
@@ -25,35 +26,66 @@ std::byte* DatagramListener::send_buffer(std::uint64_t index) const noexcept {
   return receive_buffer(kDatagramReceives + index);
 }
 
-int DatagramListener::open(const Verbs& verbs, ibv_pd& domain, ibv_cq& queue, const Port& port,
-                           std::uint64_t job) {
-  job_ = job;
+int DatagramListener::open() {
   key_ = 0x1000'0000u |
-         static_cast<std::uint32_t>(job & 0x0fff'ffff);  // the device drops datagrams of other jobs
-  pages_ =
-      RegisteredPages(verbs, domain, (kDatagramReceives + kDatagramSends) * kPlace, IBV_ACCESS_LOCAL_WRITE);
+         static_cast<std::uint32_t>(env_.job & 0x0fff'ffff);  // the device drops datagrams of other jobs
+  pages_ = RegisteredPages(env_.verbs, *env_.objects.domain, (kDatagramReceives + kDatagramSends) * kPlace,
+                           IBV_ACCESS_LOCAL_WRITE);
   if (!pages_) return error_or(ENOMEM);
   ibv_qp_init_attr wanted{};
-  wanted.send_cq = &queue;
-  wanted.recv_cq = &queue;
+  wanted.send_cq = wanted.recv_cq = env_.objects.queue.get();
   wanted.qp_type = IBV_QPT_UD;
   wanted.cap = {kDatagramSends, kDatagramReceives, 1, 1, 0};
   wanted.sq_sig_all = 1;
-  pair_ = {verbs.create_qp(&domain, &wanted), {verbs.destroy_qp}};
+  pair_ = {env_.verbs.create_qp(env_.objects.domain.get(), &wanted), {env_.verbs.destroy_qp}};
   if (pair_ == nullptr) return error_or(ENOMEM);
-  ibv_qp_attr state{};
-  state.qp_state = IBV_QPS_INIT;
-  state.port_num = port.number;
-  state.qkey = key_;
-  int error =
-      verbs.modify_qp(pair_.get(), &state, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
-  for (std::uint64_t i = 0; i < kDatagramReceives && error == 0; ++i) error = post(i);
-  state.qp_state = IBV_QPS_RTR;
-  if (error == 0) error = verbs.modify_qp(pair_.get(), &state, IBV_QP_STATE);
-  state.qp_state = IBV_QPS_RTS;
-  if (error == 0) error = verbs.modify_qp(pair_.get(), &state, IBV_QP_STATE | IBV_QP_SQ_PSN);
   for (std::uint32_t i = 0; i < kDatagramSends; ++i) free_.push_back(i);
-  return error;
+  return start();
+}
+
+int DatagramListener::change(ibv_qp_state to, int mask) noexcept {
+  ibv_qp_attr state{};
+  state.qp_state = to;
+  state.port_num = env_.port.number;
+  state.qkey = key_;
+  return env_.verbs.modify_qp(pair_.get(), &state, IBV_QP_STATE | mask);
+}
+
+// Requires: the queue pair is in the state RESET, and nothing is posted to it.
+int DatagramListener::start() noexcept {
+  int error = change(IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+  for (std::uint64_t i = 0; i < kDatagramReceives && error == 0; ++i) error = post(i);
+  if (error == 0) error = change(IBV_QPS_RTR, 0);
+  return error == 0 ? change(IBV_QPS_RTS, IBV_QP_SQ_PSN) : error;
+}
+
+// A receive or a send has ended. After an error of a send some devices keep the receives; in the state ERR all of them come back.
+void DatagramListener::note_end(const ibv_wc& completion) noexcept {
+  if (completion.status != IBV_WC_SUCCESS && !std::exchange(stopped_, true)) {
+    env_.log.debug(
+        "ibv: rank {}: {}: the queue pair for requests of connections has stopped ({}), and is started again",
+        env_.me, env_.port.device, env_.verbs.wc_status_str(completion.status));
+    static_cast<void>(change(IBV_QPS_ERR, 0));
+  }
+  if (stopped_ && receives_ == 0 && free_.size() == kDatagramSends) static_cast<void>(start_again());
+}
+
+// False: the device refuses. The next `send` tries again.
+bool DatagramListener::start_again() noexcept {
+  if (receives_ != 0 || free_.size() != kDatagramSends) return false;
+  int error = change(IBV_QPS_RESET, 0);
+  if (error == 0) error = start();
+  stopped_ = error != 0;
+  if (!stopped_) return true;
+  receives_ = 0;  // the change to RESET takes back what `start` has posted
+  if (!std::exchange(refused_, true)) {
+    env_.log.error(
+        "ibv: rank {}: {} does not start its queue pair for requests of connections again: {}. Peers without "
+        "a "
+        "connection wait until it does; dmesg may say more",
+        env_.me, env_.port.device, std::strerror(error));
+  }
+  return false;
 }
 
 int DatagramListener::post(std::uint64_t index) noexcept {
@@ -63,10 +95,13 @@ int DatagramListener::post(std::uint64_t index) noexcept {
   request.sg_list = &piece;
   request.num_sge = 1;
   ibv_recv_wr* bad = nullptr;
-  return ::ibv_post_recv(pair_.get(), &request, &bad);
+  const int error = ::ibv_post_recv(pair_.get(), &request, &bad);
+  if (error == 0) ++receives_;
+  return error;
 }
 
 bool DatagramListener::send(const Hello& hello, ibv_ah& way, std::uint32_t listener) noexcept {
+  if (stopped_ && !start_again()) return false;
   if (free_.empty()) return false;
   const std::uint32_t index = free_.back();
   std::memcpy(send_buffer(index), &hello, sizeof hello);
@@ -89,11 +124,18 @@ std::optional<Hello> DatagramListener::receive(std::uint64_t index, const ibv_wc
   Hello hello;
   if (completion.status == IBV_WC_SUCCESS && completion.byte_len == kRoute + sizeof hello) {
     std::memcpy(&hello, receive_buffer(index) + kRoute, sizeof hello);
-    if (hello.job == job_ && hello.wire_version == kWireVersion) found = hello;
+    if (hello.job == env_.job && hello.wire_version == kWireVersion) found = hello;
   }
+  --receives_;
   // A buffer that cannot be posted again is one fewer. A datagram that then finds no room is retransmitted.
-  if (completion.status != IBV_WC_WR_FLUSH_ERR) static_cast<void>(post(index));
+  if (completion.status == IBV_WC_SUCCESS && !stopped_) static_cast<void>(post(index));
+  note_end(completion);
   return found;
+}
+
+void DatagramListener::sent(std::uint64_t index, const ibv_wc& completion) noexcept {
+  free_.push_back(static_cast<std::uint32_t>(index));
+  note_end(completion);
 }
 
 }  // namespace aqueduct::conduits::ibv

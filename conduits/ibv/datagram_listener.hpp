@@ -1,7 +1,7 @@
 #pragma once
 
 #include "conduits/ibv/bounce_buffers.hpp"
-#include "conduits/ibv/device.hpp"
+#include "conduits/ibv/environment.hpp"
 #include "conduits/ibv/wire.hpp"
 
 #include <cstdint>
@@ -12,10 +12,15 @@ namespace aqueduct::conduits::ibv {
 
 /// The unreliable-datagram (UD) queue pair on which peers request connections. Datagrams may be lost; the waiting side
 /// retransmits.
+///
+/// An error makes the device stop the queue pair for good: soft RoCE does so if its interface is down when a datagram leaves. So it is
+/// started again, with the same number, once the device has given back what was posted.
 class DatagramListener {
  public:
+  explicit DatagramListener(const Environment& env) : env_(env) {}
+
   /// Returns 0, or an errno.
-  int open(const Verbs& verbs, ibv_pd& domain, ibv_cq& queue, const Port& port, std::uint64_t job);
+  int open();
 
   std::uint32_t number() const noexcept { return pair_->qp_num; }
   /// Sends to a peer's listener, `listener` being the number of its queue pair. False: no room now.
@@ -23,16 +28,23 @@ class DatagramListener {
   /// Returns the Hello that a completed receive brought, or nothing if it is not of this job. Posts the buffer again.
   std::optional<Hello> receive(std::uint64_t index, const ibv_wc& completion) noexcept;
   /// A `send` has completed.
-  void sent(std::uint64_t index) noexcept { free_.push_back(static_cast<std::uint32_t>(index)); }
+  void sent(std::uint64_t index, const ibv_wc& completion) noexcept;
 
  private:
   std::byte* receive_buffer(std::uint64_t index) const noexcept;
   std::byte* send_buffer(std::uint64_t index) const noexcept;
+  int start() noexcept;
+  int change(ibv_qp_state to, int mask) noexcept;
   int post(std::uint64_t index) noexcept;
+  void note_end(const ibv_wc& completion) noexcept;
+  bool start_again() noexcept;
 
-  std::uint64_t job_ = 0;
+  const Environment& env_;
   std::uint32_t key_ = 0;
   RegisteredPages pages_;
+  std::uint32_t receives_ = 0;  // posted
+  bool stopped_ = false;        // by an error; what was posted comes back
+  bool refused_ = false;        // to start again: said once
   std::vector<std::uint32_t> free_;
   Owned<ibv_qp> pair_;
 };

@@ -74,6 +74,25 @@ TEST(IbvBurst, EndsThoughTheMessageBehindItWasRefused) {
   EXPECT_TRUE(ranks.heard(0).losses.empty());
 }
 
+// As on soft RoCE whose interface is down for a moment: a datagram fails to leave, and the device stops the queue pair.
+TEST(IbvListener, StartsAgainAfterAnError) {
+  for (int stopped = 1; stopped < 6; ++stopped) {
+    Ranks ranks({}, 3);
+    const auto bytes = bytes_of(8);
+    const auto send = [&](Rank from, Rank to) {
+      return ranks.insist([&] { return ranks[from].send(to, bytes, {}, 0); }).kind;
+    };
+    ranks.network().faults.stop_datagrams = stopped;
+    ASSERT_EQ(ranks[1].send(0, bytes, {}, 0).kind, Kind::retry);
+    ASSERT_EQ(send(0, 1), Kind::done) << stopped;
+    ASSERT_EQ(send(1, 0), Kind::done) << stopped;
+    ranks.network().faults.stop_datagrams = 0;
+    ASSERT_EQ(send(2, 0), Kind::done) << "rank 0 takes requests again, " << stopped;
+    ASSERT_EQ(send(2, 1), Kind::done) << "rank 1 takes requests again, " << stopped;
+    EXPECT_EQ(ranks.network().counts.breaches, 0);
+  }
+}
+
 // The device takes a part of the list of receives. One that were posted twice would take two messages at a time.
 TEST(IbvReceives, ArePostedOnceThoughTheDeviceRefusesSome) {
   for (const bool shared : {true, false}) {

@@ -48,6 +48,7 @@ struct Faults {
   ibv_wc_status next =
       IBV_WC_SUCCESS;      ///< how the next request on a connected queue pair ends; then success again
   int drop_datagrams = 0;  ///< how many will be lost
+  int stop_datagrams = 0;  ///< how many fail to leave, which stops the queue pair
   int receives = -1;       ///< how many receives the queues still take; -1: all
   bool silent = false;     ///< requests on connected queue pairs are not carried out
   bool no_pairs = false;

@@ -108,6 +108,16 @@ int Calls::modify_qp(ibv_qp* plain, ibv_qp_attr* wanted, int mask) {
     return EINVAL;
   }
   pair.state = wanted->qp_state;
+  if (pair.state == IBV_QPS_ERR) {
+    for (const Receive& receive : pair.receives) {
+      ibv_wc flushed{};
+      flushed.wr_id = receive.id;
+      flushed.qp_num = pair.qp_num;
+      flushed.status = IBV_WC_WR_FLUSH_ERR;
+      current->complete(pair.recv_cq, {flushed, &pair, 0});
+    }
+  }
+  if (pair.state == IBV_QPS_ERR || pair.state == IBV_QPS_RESET) pair.receives.clear();
   return 0;
 }
 

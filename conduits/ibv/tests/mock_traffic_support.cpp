@@ -160,6 +160,15 @@ void Network::datagram(Pair& pair, Request& request) {
   ibv_wc sent{};
   sent.wr_id = request.what.wr_id;
   sent.status = gather(pair, request, bytes) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
+  if (pair.state == IBV_QPS_ERR) sent.status = IBV_WC_WR_FLUSH_ERR;
+  if (sent.status == IBV_WC_SUCCESS && faults.stop_datagrams > 0) {
+    --faults.stop_datagrams;
+    sent.status = IBV_WC_LOC_QP_OP_ERR;
+  }
+  if (sent.status != IBV_WC_SUCCESS) {
+    pair.state = IBV_QPS_ERR;
+    return complete(pair.send_cq, {sent, &pair, request.number});
+  }
   Pair* const peer = find(request.what.wr.ud.remote_qpn);
   const bool arrives = listens(peer) && peer->datagram_key == request.what.wr.ud.remote_qkey;
   if (faults.drop_datagrams > 0) {
