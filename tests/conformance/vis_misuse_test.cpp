@@ -34,6 +34,12 @@ TEST_P(VisMisuse, BadInputIsFoundBeforeAnythingMoves) {
         << "no memory is that large";
     const std::array<GlobalPtr<int>, 2> list{to, GlobalPtr<int>{next(me), detail::kOffsetNowhere}};
     EXPECT_EQ(get_group<int>(me, std::span(a).first(2), list).code(), out_of_range) << "an index too large";
+    // Lists that no memory holds. Their elements are not looked at.
+    constexpr std::size_t kMost = std::size_t{1} << 58;
+    EXPECT_EQ(get_group<int>(me, std::span(a.data(), kMost), std::span(list.data(), kMost)).code(),
+              ErrorCode::no_memory);
+    EXPECT_EQ(put_group<int>(me, std::span(list.data(), kMost), std::span<const int>(a.data(), kMost)).code(),
+              ErrorCode::no_memory);
     const auto before = a;
     constexpr std::size_t kWraps = std::size_t{1} << 62;  // times sizeof(int) is 2^64
     EXPECT_EQ(get(me, contiguous(a.data(), kWraps + 1), contiguous(to, kWraps + 1)).code(),
