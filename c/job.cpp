@@ -34,6 +34,7 @@ aq_endpoint* aq_job_endpoint(aq_job* job, size_t index) {
   return index < whole.endpoints() ? c::plain(whole.endpoint(index)) : nullptr;
 }
 aq_status aq_job_run_each(aq_job* job, void (*body)(aq_endpoint* ep, void* context), void* context) {
+  if (body == nullptr) return c::plain(ErrorCode::invalid_argument);
   return c::guarded([&]() -> Status {
     c::whole_job(job).run_each([&](Endpoint& ep) { body(c::plain(ep), context); });
     return {};

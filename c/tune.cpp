@@ -47,6 +47,12 @@ TuneOptions tune_options_of(const aq_tune_options& from) {
 aq_status aq_team_tune(aq_team* team, const int* operations, size_t operation_count, const uint64_t* bytes,
                        size_t byte_count, const aq_tune_options* options, aq_tune_report* report) try {
   std::vector<Collective> which;
+  if ((operations == nullptr && operation_count != 0) || (bytes == nullptr && byte_count != 0)) {
+    // An operation that there is none of: all members are told, because the others wait for this one.
+    which.push_back(c::tuned_number<Collective>(0xff));
+    operation_count = 0;
+    byte_count = 0;
+  }
   for (std::size_t i = 0; i < operation_count; ++i)
     which.push_back(c::tuned_number<Collective>(static_cast<std::uint32_t>(operations[i])));
   const TuneOptions how = options != nullptr ? c::tune_options_of(*options) : TuneOptions();

@@ -112,6 +112,7 @@ int main(void) {
   int runs = 0;
   OK(aq_job_run_each(job, run, &runs));
   HOLDS(runs == 3);
+  FAILS(AQ_INVALID_ARGUMENT, aq_job_run_each(job, NULL, NULL));
   OK(aq_job_finish(job));
   aq_job_destroy(NULL);
   aq_config_destroy(config);

@@ -23,7 +23,7 @@ size_t aq_job_endpoints(const aq_job* job);
 aq_endpoint* aq_job_endpoint(aq_job* job, size_t index);
 /// Runs `body` once for each endpoint of this process, each on its own thread, and returns when all have returned.
 ///
-/// Errors: AQ_NO_MEMORY (a thread cannot be started).
+/// Errors: AQ_NO_MEMORY (a thread cannot be started), AQ_INVALID_ARGUMENT (no body).
 aq_status aq_job_run_each(aq_job* job, void (*body)(aq_endpoint* ep, void* context),
                           void* context) AQ_MUST_USE;
 

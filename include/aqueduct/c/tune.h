@@ -32,6 +32,8 @@ typedef struct aq_tune_report {
 /// Measures which algorithms are the fastest on this team, for blocks of these sizes, and uses them from then on. All members
 /// pass the same. Operations: AQ_COLL_BARRIER to AQ_COLL_EXSCAN. A barrier has no size: it is measured once, if it is not the conduit's
 /// own. `options` and `report` may be null. aq_team_explain says what was found.
+///
+/// Errors: as aqueduct::tune; AQ_INVALID_ARGUMENT on all members also if one of them passes a null list with a count.
 aq_status aq_team_tune(aq_team* team, const int* operations, size_t operation_count, const uint64_t* bytes,
                        size_t byte_count, const aq_tune_options* options, aq_tune_report* report) AQ_MUST_USE;
 

@@ -35,4 +35,9 @@ void check_tune(const member* m) {
   HOLDS(m->ranks == 1 || (report.found == 2 && works > 0));
   const int wrong[] = {99};
   HOLDS(m->ranks == 1 || aq_team_tune(m->team, wrong, 1, sizes, 1, NULL, NULL).code == AQ_INVALID_ARGUMENT);
+  // Lists that are not there: of all members, and of one, for which the others must not wait.
+  HOLDS(m->ranks == 1 || aq_team_tune(m->team, NULL, 2, sizes, 1, NULL, NULL).code == AQ_INVALID_ARGUMENT);
+  const uint64_t* const few = m->me == 0 ? NULL : sizes;
+  HOLDS(m->ranks == 1 ||
+        aq_team_tune(m->team, operations, 2, few, 1, NULL, NULL).code == AQ_INVALID_ARGUMENT);
 }
