@@ -90,6 +90,9 @@ class StepCollector {
     if (step.done != coll::kNoCounter && !is_counter(step.done))
       return "raises a counter of its own beyond those that it needs";
     if (step.kind == Step::Kind::signal) return nullptr;
+    if (step.from.space == Space::none || step.to.space == Space::none ||
+        (step.kind == Step::Kind::reduce && step.with.space == Space::none))
+      return "names memory of a kind that is not there";
     if (!holds(step.from, step.bytes)) return "reads beyond the end of its memory";
     if (step.to.space == Space::in) return "writes to the input";
     if (!holds(step.to, step.bytes)) return "writes beyond the end of its memory";
@@ -197,7 +200,8 @@ AlgorithmCall call_of(const Shape& shape) noexcept {
           .element = shape.element,
           .bytes = shape.bytes,
           .pitch = shape.pitch,
-          .parameters = shape.parameters};
+          .parameters = shape.parameters,
+          .context = shape.added.of->given.context.get()};
 }
 
 Needs needs_of(const Shape& shape) noexcept {

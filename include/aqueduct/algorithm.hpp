@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct AlgorithmCall {
   std::uint64_t bytes = 0;                    ///< of one block
   std::uint64_t pitch = 0;                    ///< distance of two blocks in a buffer that has several
   std::array<std::uint32_t, 3> parameters{};  ///< in the order of CollectiveAlgorithm::parameters
+  const void* context = nullptr;              ///< CollectiveAlgorithm::context of this process
 };
 
 /// Memory that a step names.
@@ -104,7 +106,8 @@ class StepList {
 /// An algorithm, for Config::add_algorithm. Settings, searches and files of decisions know it by its name.
 ///
 /// The functions are pure: the same arguments give the same answers on every member, at any time. They are asked often (`build`
-/// once for each step that is looked at), on any thread, and do not allocate or use the library.
+/// once for each step that is looked at), on any thread, and do not allocate or use the library. What they read of `context` is
+/// the same on all ranks, and does not change.
 struct CollectiveAlgorithm {
   std::string name;                                 ///< as AlgorithmParameter::name
   Collective operation = Collective::broadcast;     ///< from broadcast to exscan
@@ -116,6 +119,8 @@ struct CollectiveAlgorithm {
   AlgorithmCost (*cost)(const AlgorithmCall& call) noexcept = nullptr;
   /// Lists the steps of the member at this position.
   void (*build)(const AlgorithmCall& call, Rank member, StepList& steps) noexcept = nullptr;
+  /// What the functions find in AlgorithmCall::context. Kept while a Config or a job has the algorithm.
+  std::shared_ptr<const void> context = nullptr;
 };
 
 }  // namespace aqueduct

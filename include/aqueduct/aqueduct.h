@@ -14,6 +14,7 @@
 /// - Errors, threads and forked children: as in the C++ interface. No exception leaves the library.
 /// - The puts, gets and atomics of <aqueduct/c/rma.h> and <aqueduct/c/atomics.h> are inline, and make no call where the
 ///   target is mapped here. For this they read aq_endpoint and aq_window, whose layout is fixed within a minor version.
+#include <aqueduct/c/algorithm.h>
 #include <aqueduct/c/am.h>
 #include <aqueduct/c/am_prepared.h>
 #include <aqueduct/c/am_raw.h>

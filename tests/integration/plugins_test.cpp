@@ -127,6 +127,9 @@ TEST_F(Plugins, OfAlgorithmsAreChecked) {
   EXPECT_EQ(both.status, 1) << both.text;
   EXPECT_THAT(both.text,
               AllOf(HasSubstr("broadcast hasty"), HasSubstr("WRONG"), HasSubstr("counterexample: ")));
+  const Answer in_c = run("aqcheck --ranks 2:4 --plugin " AQUEDUCT_TEST_PLUGINS "/c_algorithms.so");
+  EXPECT_EQ(in_c.status, 0) << in_c.text;
+  EXPECT_THAT(in_c.text, AllOf(HasSubstr("broadcast backwards"), HasSubstr("all_reduce all-inputs")));
   const Answer none = run("aqcheck --plugin " + (folder_ / "bare.so").string());
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.text,

@@ -12,6 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -152,6 +154,36 @@ TEST(Meet, RefusesRanksThatAddOtherAlgorithms) {
               HasSubstr("process 1 has other settings than this one: algorithms that the program adds "
                         "(Config::add_algorithm): broadcast greedy-tree (delay 1 to 64, usually 4), steps "));
   EXPECT_THAT(outcome.said, HasSubstr(", here none. "));
+}
+
+/// The tree for a delay that the functions find in their context.
+CollectiveAlgorithm tree_by_context(std::uint32_t delay) {
+  CollectiveAlgorithm made = example::greedy_tree();
+  made.parameters.clear();
+  made.context = std::make_shared<const std::uint32_t>(delay);
+  made.cost = [](const AlgorithmCall& call) noexcept { return AlgorithmCost{.messages = call.ranks - 1}; };
+  made.build = [](const AlgorithmCall& call, Rank member, StepList& steps) noexcept {
+    AlgorithmCall with = call;
+    with.parameters[0] = *static_cast<const std::uint32_t*>(call.context);
+    example::greedy_tree().build(with, member, steps);
+  };
+  return made;
+}
+
+// What functions read of a context must be the same on all ranks.
+TEST(Meet, RefusesRanksWhoseAlgorithmsHaveAnotherContext) {
+  for (const std::uint32_t delay : {4u, 1u}) {
+    Config other;
+    ASSERT_TRUE(other.add_algorithm(tree_by_context(delay)));
+    Job::Impl job{Config()};
+    ASSERT_TRUE(job.config.add_algorithm(tree_by_context(4)));
+    job.bootstrap = std::make_unique<WithAnother>(introduction_of(other));
+    testing::internal::CaptureStderr();
+    const Status status = meet(job, 1);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(status.code(), delay == 4 ? ErrorCode::ok : ErrorCode::bad_setting) << said;
+    if (delay != 4) EXPECT_THAT(said, HasSubstr("broadcast greedy-tree, steps "));
+  }
 }
 
 TEST(Meet, ShowsWhereLongValuesDiffer) {
