@@ -1,4 +1,4 @@
-// Calls whose blocks may differ: see BlocksMethods and docs/collectives.md.
+// Calls whose blocks may differ: see BlocksMethods and docs/collectives/blocks.md.
 //
 // Such a call has runs of three kinds, which are opened in turn. The first run compares lengths: an all-reduce of two
 // words. It tells every member whether both ends of all pairs agree, and how long the longest block is. So all members

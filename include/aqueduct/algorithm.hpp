@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-// Algorithms of the program's own for collective operations, beside the library's. docs/collectives.md has a whole one.
+// Algorithms of the program's own for collective operations, beside the library's. docs/collectives/own-algorithms.md has a
+// whole one.
 
 namespace aqueduct {
 

@@ -24,7 +24,7 @@
 //                               block with two lengths. As of every call, the team is broken if not all get it
 //             mismatch          two ends differ (above); permute: the destinations are no permutation
 //             not_supported     teams of more than 65535 members
-//             too_large         the longest block needs more than 2^32 pieces (docs/collectives.md)
+//             too_large         the longest block needs more than 2^32 pieces (docs/collectives/blocks.md)
 // Sync modes: all members have called before bytes move, whatever CollOptions::in says. CollOptions::out is as always.
 //             Until then no later call of the team moves bytes either, not even one with Sync::none or mine. So do not
 //             wait for such a call before the other members can make this one.

@@ -87,7 +87,7 @@ class Team {
   /// and for this one's operations of the team. The tree is this team's alone: teams that are made of it have that of
   /// AQUEDUCT_COLL_TREE, as every new team.
   ///
-  /// Shape:      the words that AQUEDUCT_COLL_TREE takes (docs/collectives.md, "Trees of the team"), or the parent of each
+  /// Shape:      the words that AQUEDUCT_COLL_TREE takes (docs/collectives/teams.md, "Trees of the team"), or the parent of each
   ///             member by index, and kNoRank for the root. "none", or no parents: the team has no tree. Members may use
   ///             different words for the same tree.
   /// Completion: all members have the tree.

@@ -200,8 +200,9 @@ def sections(text):
 
 
 def unreachable_pages(root):
-    """Pages of docs/ that no index has: README.md, or the README.md of their own folder."""
-    linked = {(index.parent / link).resolve() for index in [root / "README.md", *(root / "docs").rglob("README.md")]
+    """Pages of docs/ that no index has: README.md, the README.md of their own folder, or the page that is named like it."""
+    named = [page for page in (root / "docs").glob("*.md") if page.with_suffix("").is_dir()]
+    linked = {(index.parent / link).resolve() for index in [root / "README.md", *(root / "docs").rglob("README.md"), *named]
               for link in re.findall(r"\]\(([^)#]+)", index.read_text())}
     return [page for page in sorted((root / "docs").rglob("*.md")) if page.resolve() not in linked]
 
@@ -247,7 +248,7 @@ def check_words(root):
             return target.suffix != ".md" or not target.exists() or section in sections(target.read_text())
         wrong += [f"{document.relative_to(root)}: there is no {what}"
                   for what in wrong_words(document.read_text(), exists, settings, commands, has_section)]
-    wrong += [f"{page.relative_to(root)}: no index has it (README.md, or that of its folder)" for page in unreachable_pages(root)]
+    wrong += [f"{page.relative_to(root)}: no index has it (README.md, that of its folder, or the page named like its folder)" for page in unreachable_pages(root)]
     suites = {suite for file in (root / "tests/conformance").glob("*_test.cpp")
               for suite in re.findall(r"^TEST_P\((\w+),", file.read_text(), re.M)}
     testing = (root / "docs/testing.md").read_text()

@@ -25,7 +25,7 @@
 #include <system_error>
 #include <vector>
 
-// aqcheck: proves the schedules of collectives, without a network. See docs/collectives.md.
+// aqcheck: proves the schedules of collectives, without a network. See docs/collectives/checker.md.
 
 namespace aqueduct::aqcheck {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 // The C face of aqueduct/algorithm.hpp: algorithms of the program's own for collective operations, beside the library's.
-// docs/collectives.md has a whole one.
+// docs/collectives/own-algorithms.md has a whole one.
 
 #include <aqueduct/c/coll.h>
 #include <aqueduct/c/config.h>
