@@ -2,6 +2,7 @@
 
 #include "compat/gasnet/messages.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -121,6 +122,46 @@ void arrived(void*, RawContext& message) {
   run(token, is_short, payload, bytes, message.words());
 }
 
+/// Held by the thread that registers handlers.
+std::mutex& registering() {
+  static auto* const one = new std::mutex;
+  return *one;
+}
+
+/// Adds a handler; false if its index is taken or illegal. Index 0 becomes the highest one that is free.
+bool add_to(aqg_endpoint& ep, gex_AM_Entry_t& entry, bool any_args) {
+  unsigned index = entry.gex_index;
+  if (index == 0) {
+    for (index = 255; index >= GEX_AM_INDEX_BASE && ep.known[index]; --index) {
+    }
+  }
+  if (index < GEX_AM_INDEX_BASE || ep.known[index]) return false;
+  entry.gex_index = static_cast<gex_AM_Index_t>(index);
+  ep.handlers[index] = entry;
+  ep.any_args[index] = any_args;
+  ep.known[index] = true;
+  return true;
+}
+
+/// What is wrong with an entry of a client's table, whatever its index; null: nothing.
+const char* fault_of(const gex_AM_Entry_t& entry) noexcept {
+  if (entry.gex_fnptr == nullptr) return "gex_fnptr is null: give the handler's function";
+  if (entry.gex_nargs > gex_AM_MaxArgs()) return "gex_nargs is above gex_AM_MaxArgs(), which is 16";
+  if ((entry.gex_flags & GEX_FLAG_AM_REQREP) == 0)
+    return "gex_flags say neither GEX_FLAG_AM_REQUEST nor GEX_FLAG_AM_REPLY: add one, or GEX_FLAG_AM_REQREP";
+  const gex_Flags_t category = entry.gex_flags & (GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG);
+  if (category != GEX_FLAG_AM_SHORT && (category == 0 || (category & GEX_FLAG_AM_SHORT) != 0))
+    return "gex_flags need one of GEX_FLAG_AM_SHORT, _MEDIUM, _LONG and _MEDLONG";
+  return nullptr;
+}
+/// As fault_of, and what is wrong with its index, beside those that are `taken`, to which it adds this one.
+const char* fault_of(const gex_AM_Entry_t& entry, std::array<bool, 256>& taken) noexcept {
+  const unsigned index = entry.gex_index;
+  if (const char* const fault = fault_of(entry); fault != nullptr || index == 0) return fault;
+  if (index < GEX_AM_INDEX_BASE) return "gex_index is below 128: take one of 128 to 255, or 0 for any";
+  return std::exchange(taken[index], true) ? "gex_index is taken: take another one, or 0 for any" : nullptr;
+}
+
 /// Memory for a payload that a rank sends to itself, as long as its handler runs.
 class LoopbackBuffer {
  public:
@@ -176,19 +217,8 @@ void loop_back(unsigned from, unsigned to, const Kind& kind, gex_AM_Index_t hand
 }
 
 bool add_handler(aqg_endpoint& ep, gex_AM_Entry_t& entry, bool any_args) {
-  static std::mutex mutex;  // several threads may register at once
-  const std::lock_guard lock(mutex);
-  unsigned index = entry.gex_index;
-  if (index == 0) {
-    for (index = 255; index >= GEX_AM_INDEX_BASE && ep.known[index]; --index) {
-    }
-  }
-  if (index < GEX_AM_INDEX_BASE || ep.known[index]) return false;
-  entry.gex_index = static_cast<gex_AM_Index_t>(index);
-  ep.handlers[index] = entry;
-  ep.any_args[index] = any_args;
-  ep.known[index] = true;
-  return true;
+  const std::lock_guard lock(registering());
+  return add_to(ep, entry, any_args);
 }
 
 Status add_raw_handlers(HandlerSpace& space) {
@@ -207,14 +237,27 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries) {
+  const char* const call = "gex_EP_RegisterHandlers";
+  if (ep == nullptr || (table == nullptr && numentries != 0))
+    return error(GASNET_ERR_BAD_ARG, call, "no endpoint, or no table");
+  const std::lock_guard lock(registering());
+  // What is wrong comes before what is done: a client may call again with the same table.
+  std::array<bool, 256> taken = ep->known;
+  for (std::size_t i = 0; i < numentries; ++i) {
+    if (const char* const fault = fault_of(table[i], taken)) {
+      char text[200];
+      std::snprintf(text, sizeof text, "entry %zu (gex_index %u): %s", i,
+                    static_cast<unsigned>(table[i].gex_index), fault);
+      return error(GASNET_ERR_BAD_ARG, call, text);
+    }
+  }
+  const auto unnamed = std::count_if(table, table + numentries,
+                                     [](const gex_AM_Entry_t& entry) { return entry.gex_index == 0; });
+  if (unnamed > std::count(taken.begin() + GEX_AM_INDEX_BASE, taken.end(), false))
+    return error(GASNET_ERR_BAD_ARG, call, "an endpoint has 128 handlers at most, and these are more");
   for (const bool free_numbers : {false, true}) {  // the fixed ones first
     for (std::size_t i = 0; i < numentries; ++i) {
-      if ((table[i].gex_index == 0) != free_numbers) continue;
-      const bool added = table[i].gex_nargs <= gex_AM_MaxArgs() && table[i].gex_fnptr != nullptr &&
-                         add_handler(*ep, table[i], false);
-      if (!added)
-        return error(GASNET_ERR_BAD_ARG, "gex_EP_RegisterHandlers",
-                     "an index is taken or illegal, or an entry is wrong");
+      if ((table[i].gex_index == 0) == free_numbers) static_cast<void>(add_to(*ep, table[i], false));
     }
   }
   return GASNET_OK;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kSegment = 1 << 20, kAsk = 200, kAnswer = 201, kAskLong = 202, kFlood = 203 };
+enum { kSegment = 1 << 20, kAsk = 200, kAnswer = 201, kAskLong = 202, kFlood = 203, kWrong = 210 };
 
 extern gex_Client_t client;
 extern gex_EP_t endpoint;

@@ -153,6 +153,34 @@ void messages(gex_TM_t team) {
   gasnett_atomic_set(&answers, 0, 0);
   barrier(team);
 }
+// Tables with a wrong entry are refused as a whole: none of their indices is taken.
+static void wrong_tables(void) {
+  const gex_Flags_t all = GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM;
+  const gex_AM_Entry_t good = {kWrong, (gex_AM_Fn_t)ask, all, 0, NULL, NULL};
+  gex_AM_Entry_t tables[9][2];
+  for (int i = 0; i < 9; ++i) tables[i][0] = tables[i][1] = good;  // the last one has an index twice
+  tables[0][1].gex_fnptr = NULL;
+  tables[1][1].gex_nargs = gex_AM_MaxArgs() + 1;
+  tables[2][1].gex_flags = GEX_FLAG_AM_MEDIUM;
+  tables[3][1].gex_flags = GEX_FLAG_AM_REQUEST;
+  tables[4][1].gex_flags = all | GEX_FLAG_AM_SHORT;
+  tables[5][1].gex_index = GEX_AM_INDEX_BASE - 1;
+  tables[6][1].gex_index = 1;
+  tables[7][1].gex_index = kAsk;  // of the endpoint
+  gex_AM_Entry_t many[256 - GEX_AM_INDEX_BASE];
+  for (int i = 0; i < 256 - GEX_AM_INDEX_BASE; ++i) many[i] = good, many[i].gex_index = 0;
+  gex_System_SetVerboseErrors(0);
+  for (int i = 0; i < 9; ++i) {
+    tables[i][1].gex_index = i < 5 ? kWrong + 1 : tables[i][1].gex_index;
+    HOLDS(gex_EP_RegisterHandlers(endpoint, tables[i], 2) == GASNET_ERR_BAD_ARG);
+  }
+  HOLDS(gex_EP_RegisterHandlers(endpoint, many, sizeof many / sizeof many[0]) == GASNET_ERR_BAD_ARG);
+  HOLDS(many[0].gex_index == 0);
+  HOLDS(gex_EP_RegisterHandlers(endpoint, NULL, 1) == GASNET_ERR_BAD_ARG);
+  gex_System_SetVerboseErrors(1);
+  OK(gex_EP_RegisterHandlers(endpoint, NULL, 0));
+  OK(gex_EP_RegisterHandlers(endpoint, tables[0], 1));  // its index is free still
+}
 void register_handlers(void) {
   gex_AM_Entry_t table[] = {
       {kAsk, (gex_AM_Fn_t)ask, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, NULL},
@@ -161,4 +189,5 @@ void register_handlers(void) {
       {kAskLong, (gex_AM_Fn_t)ask_long, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDLONG, 1, NULL, "ask"},
   };
   OK(gex_EP_RegisterHandlers(endpoint, table, sizeof table / sizeof table[0]));
+  wrong_tables();
 }
