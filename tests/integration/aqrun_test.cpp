@@ -223,15 +223,20 @@ TEST(Aqrun, EndsWhenItIsToldToThoughItsReaderHasStopped) {
   const std::string pipes =
       "f=$(mktemp -u); mkfifo $f $f.b; exec 3<>$f 4<>$f.b; rm $f $f.b; for p in 3 4; do "
       "dd if=/dev/zero of=/proc/self/fd/$p oflag=nonblock bs=4096 2>/dev/null; done; echo a >$f; ";
-  for (const std::string hosts : {"", "--hosts $f --remote 'env {command}' "}) {
-    Job job(shell({"-n", "1"}, pipes + aqrun + hosts + "--timeout 1 yes >&3 & a=$!; " + aqrun + hosts +
-                                   "yes >&4 & b=$!; sleep 2; kill -TERM $b; "
-                                   "wait $a; echo $?; wait $b; echo $?; rm $f"));
-    EXPECT_EQ(job.status(), 0) << job.err();
-    EXPECT_EQ(job.out(), "124\n143\n") << hosts;
+  const auto with = [&](const std::string& hosts) {
+    return shell({"-n", "1"}, pipes + aqrun + hosts + "--timeout 1 yes >&3 & a=$!; " + aqrun + hosts +
+                                  "yes >&4 & b=$!; sleep 2; kill -TERM $b; "
+                                  "wait $a; echo $?; wait $b; echo $?; rm $f");
+  };
+  // Both at once: each waits for its readers for seconds.
+  Job here(with(""));
+  Job over_hosts(with("--hosts $f --remote 'env {command}' "));
+  for (Job* const job : {&here, &over_hosts}) {
+    EXPECT_EQ(job->status(), 0) << job->err();
+    EXPECT_EQ(job->out(), "124\n143\n") << (job == &here ? "here" : "over hosts");
     EXPECT_TRUE(
-        has(job.err(), "aqrun: standard output: its reader accepts nothing: what the ranks wrote last"))
-        << job.err();
+        has(job->err(), "aqrun: standard output: its reader accepts nothing: what the ranks wrote last"))
+        << job->err();
   }
 }
 
