@@ -247,7 +247,7 @@ Status set_up(Team& team, int which, Segment& segment, std::span<std::byte> memo
 // The odd one waits for messages that nobody sends. Half of the time another member makes the same call, after the others have
 // given it up. Then the team makes further ones, and what was not released can be.
 TEST_P(CollectiveMismatch, OfACallThatMakesSomethingEndsWhenAStallIsReported) {
-  run({.ranks = 3, .segment_bytes = 64 << 10, .settings = {{"stall_warn", "200ms"}}}, [](Endpoint& me) {
+  run({.ranks = 3, .segment_bytes = 64 << 10, .settings = {{"stall_warn", "100ms"}}}, [](Endpoint& me) {
     if (!finds_different_calls(me)) return;
     for (int i = 0; i < 2 * kSetUpCalls; ++i) {
       const int which = i / 2;
@@ -261,15 +261,18 @@ TEST_P(CollectiveMismatch, OfACallThatMakesSomethingEndsWhenAStallIsReported) {
       auto segment = Segment::create(*team, 64);
       ASSERT_TRUE(segment);
       std::uint64_t word = 7;
+      // The others enter this barrier when they have been told.
       if (two && me.rank() == late) {
-        const auto told = std::chrono::steady_clock::now() + std::chrono::milliseconds(700);
-        while (std::chrono::steady_clock::now() < told) me.progress();
+        ASSERT_TRUE(me.barrier());
       }
       if (me.rank() == odd || (two && me.rank() == late)) {
         EXPECT_EQ(set_up(*team, which, *segment, me.segment()).code(), ErrorCode::mismatch);
       } else {
         EXPECT_EQ(ends_soon(me, all_reduce_nb(*team, std::span(&word, 1), ReduceOp::sum)),
                   ErrorCode::mismatch);
+      }
+      if (two && me.rank() != late) {
+        ASSERT_TRUE(me.barrier());
       }
       ASSERT_NO_FATAL_FAILURE(expect_broken(me, *team));
       auto next = team->dup();
