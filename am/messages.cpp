@@ -148,6 +148,15 @@ Status Messages::refuse_size(const char* what, Rank to, std::size_t bytes, std::
   return {ErrorCode::too_large, to};
 }
 
+Status Messages::refuse_words(const char* what, Rank to, std::size_t words) noexcept {
+  if (core::names_refusal(state_))
+    state_.log.error(
+        "{}{} with {} words of arguments; the limit is {} (am_limits). Put more into the payload", what,
+        to == kNoRank ? std::string() : fmt::format(" to rank {}", to), words,
+        kMaxArgs / sizeof(std::uint32_t));
+  return ErrorCode::too_large;
+}
+
 void Messages::advance() noexcept {
   if (!returns_due_.empty()) {
     returns_now_.swap(returns_due_);

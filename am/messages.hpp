@@ -92,6 +92,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   [[gnu::cold]] Status refuse_handler(AmCategory category, HandlerId handler, const Args& args) noexcept;
   /// Refuses a payload of more than `limit` bytes.
   [[gnu::cold]] Status refuse_size(const char* what, Rank to, std::size_t bytes, std::size_t limit) noexcept;
+  /// Refuses a message to `to`, or a handler of messages if that is kNoRank, with more than kMaxArgs bytes of words.
+  [[gnu::cold]] Status refuse_words(const char* what, Rank to, std::size_t words) noexcept;
   Status send_long(Rank to, HandlerId handler, const Args& args, Bytes payload, GlobalPtr<std::byte> place,
                    const AmOptions& options) noexcept {
     return send_long_(send_long_layer_, to, handler, args, payload, place, options);

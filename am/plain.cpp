@@ -27,7 +27,7 @@ void run_plain(void* callable, detail::Incoming& incoming, const std::byte* args
 
 Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t args, PlainHandler body,
                                  const HandlerOptions& options) {
-  if (args > kMostWords) return ErrorCode::too_large;
+  if (args > kMostWords) return ep.state().messages->refuse_words("a plain handler", kNoRank, args);
   if (!body) return ErrorCode::invalid_argument;
   return detail::register_callback(ep, category, static_cast<std::uint16_t>(args * sizeof(std::uint32_t)), 0,
                                    {run_plain, detail::keep_callable(Plain{std::move(body), args})}, options);
@@ -36,17 +36,19 @@ Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t 
 Status request_plain(Endpoint& ep, Rank to, AmCategory category, HandlerId handler,
                      std::span<const std::uint32_t> args, std::span<const std::byte> payload,
                      GlobalPtr<std::byte> where, const AmOptions& options) noexcept {
-  if (args.size() > kMostWords) return ErrorCode::too_large;
+  if (am::is_long(category)) to = where.rank();
+  if (args.size() > kMostWords) [[unlikely]]
+    return ep.state().messages->refuse_words("a plain request", to, args.size());
   if (!am::is_request(category)) return ErrorCode::wrong_handler;
   if (category == AmCategory::short_request && !payload.empty()) return ErrorCode::invalid_argument;
-  if (am::is_long(category)) to = where.rank();
   return detail::send_request(ep, to, category, handler, pack_words(args), payload, where, options);
 }
 
 Status RequestContext::reply_plain(AmCategory category, HandlerId handler,
                                    std::span<const std::uint32_t> args, detail::Bytes payload,
                                    GlobalPtr<std::byte> to) noexcept {
-  if (args.size() > kMostWords) return ErrorCode::too_large;
+  if (args.size() > kMostWords) [[unlikely]]
+    return incoming_->state.messages->refuse_words("a plain reply", incoming_->source, args.size());
   if (am::is_request(category)) return ErrorCode::wrong_handler;
   if (category == AmCategory::short_reply && !payload.empty()) return ErrorCode::invalid_argument;
   return detail::send_reply(*incoming_, category, handler, pack_words(args), payload, to);

@@ -3,6 +3,7 @@
 #include "am/messages.hpp"
 #include "core/entry.hpp"
 #include "core/mapping.hpp"
+#include "core/refuse.hpp"
 
 #include <algorithm>
 #include <new>
@@ -66,20 +67,41 @@ detail::Args words_of(std::span<const std::uint32_t> words) noexcept {
   return {words.data(), static_cast<std::uint16_t>(words.size_bytes()), 0};
 }
 
+/// The bounds contradict each other, or the caller's buffer is too short for them.
+[[gnu::cold]] Status refuse_bounds(EndpointState& state, Rank to, const PayloadBounds& bounds) noexcept {
+  if (!core::names_refusal(state)) return {ErrorCode::invalid_argument, to};
+  if (bounds.least > bounds.most)
+    state.log.error("a prepared payload for rank {}: its least size, {} bytes, is above its largest, {}", to,
+                    bounds.least, bounds.most);
+  else
+    state.log.error(
+        "a prepared payload for rank {}: its least size is {} bytes, and the caller's buffer has {}", to,
+        bounds.least, bounds.own.size());
+  return {ErrorCode::invalid_argument, to};
+}
+
+/// More bytes are to be sent than were prepared.
+[[gnu::cold]] Status refuse_used(EndpointState& state, const Prepared& prepared, std::size_t used) noexcept {
+  if (core::names_refusal(state))
+    state.log.error("a prepared payload for rank {} is sent with {} bytes, and has room for {} (size())",
+                    prepared.to, used, prepared.size);
+  return ErrorCode::too_large;
+}
+
 Result<Prepared*> prepare_room(EndpointState& state, const PrepareCall& call,
                                const PayloadBounds& bounds) noexcept try {
   const core::Entry entry(state);
   const Rank to = call.to;
-  if (to >= state.face.ranks()) return state.refusal();
+  if (to >= state.face.ranks()) return core::refuse_rank(state, to);
   if (state.lost[to]) return {ErrorCode::peer_lost, to};
   const bool is_own = bounds.own.data() != nullptr;
   if (bounds.least > bounds.most || (is_own && bounds.own.size() < bounds.least))
-    return {ErrorCode::invalid_argument, to};
+    return refuse_bounds(state, to, bounds);
   std::size_t most = is_own ? std::min(bounds.most, bounds.own.size()) : bounds.most;
   std::byte* there = nullptr;
   if (call.has_place) {
     auto part = state.segments.check(call.place, bounds.least);
-    if (!part) return part.status();
+    if (!part) return core::refuse_place(state, call.place, bounds.least, part.status());
     most = static_cast<std::size_t>(std::min<std::uint64_t>(most, (*part)->bytes - call.place.offset()));
     there = core::find_mapped(state, call.place, most);
   }
@@ -88,7 +110,7 @@ Result<Prepared*> prepare_room(EndpointState& state, const PrepareCall& call,
   const bool unlimited = there != nullptr || (is_own && call.is_long && !call.is_reply);
   if (!unlimited)
     most = std::min({most, pool.buffer_bytes(), state.messages->room(to, call.is_long, am::kMaxArgs)});
-  if (most < bounds.least) return {ErrorCode::too_large, to};
+  if (most < bounds.least) return state.messages->refuse_size("a prepared message", to, bounds.least, most);
   using For = am::PreparedPool::For;
   const For who = !call.is_reply                       ? For::request
                   : state.guard.runs_handler_outside() ? For::parallel_reply
@@ -120,8 +142,10 @@ Result<Prepared*> prepare_room(EndpointState& state, const PrepareCall& call,
 }
 
 /// Checks what is common to both commits, and finds the payload.
-Status find_payload(const Prepared& prepared, std::size_t used, detail::Bytes& payload) noexcept {
-  if (used > prepared.size) return ErrorCode::too_large;
+Status find_payload(EndpointState& state, const Prepared& prepared, std::size_t used,
+                    detail::Bytes& payload) noexcept {
+  if (used > prepared.size) [[unlikely]]
+    return refuse_used(state, prepared, used);
   if (prepared.is_long && !prepared.has_place) return ErrorCode::invalid_argument;
   payload = {prepared.own != nullptr ? prepared.own : prepared.buffer.data(), used};
   return {};
@@ -175,7 +199,7 @@ Status commit(Endpoint& ep, Prepared& prepared, AmCategory category, HandlerId h
               std::size_t used, const AmOptions& options) noexcept {
   const core::Entry entry(ep.state());
   Bytes payload;
-  if (const Status status = find_payload(prepared, used, payload); !status) return status;
+  if (const Status status = find_payload(ep.state(), prepared, used, payload); !status) return status;
   AmOptions with_both = options;
   with_both.immediate = options.immediate || prepared.immediate;
   // A lent buffer goes back when this returns, so this waits until it is free.
@@ -189,7 +213,7 @@ Status commit(Endpoint& ep, Prepared& prepared, AmCategory category, HandlerId h
 Status commit_reply(Incoming& incoming, Prepared& prepared, AmCategory category, HandlerId handler, Args args,
                     std::size_t used) noexcept {
   Bytes payload;
-  if (const Status status = find_payload(prepared, used, payload); !status) return status;
+  if (const Status status = find_payload(incoming.state, prepared, used, payload); !status) return status;
   return send_reply(incoming, category, handler, args, payload, prepared.place);
 }
 
@@ -228,13 +252,15 @@ Result<PreparedPayload> prepare_long(Endpoint& ep, GlobalPtr<std::byte> to, std:
 
 Status PreparedPayload::commit_plain(HandlerId handler, std::span<const std::uint32_t> args, std::size_t used,
                                      const AmOptions& options) noexcept {
-  if (args.size_bytes() > am::kMaxArgs) return ErrorCode::too_large;
+  if (args.size_bytes() > am::kMaxArgs) [[unlikely]]
+    return ep_->state().messages->refuse_words("a prepared plain request", kNoRank, args.size());
   return send(false, category(), handler, words_of(args), used, options);
 }
 
 Status PreparedReply::commit_plain(HandlerId handler, std::span<const std::uint32_t> args,
                                    std::size_t used) noexcept {
-  if (args.size_bytes() > am::kMaxArgs) return ErrorCode::too_large;
+  if (args.size_bytes() > am::kMaxArgs) [[unlikely]]
+    return ep_->state().messages->refuse_words("a prepared plain reply", kNoRank, args.size());
   return send(false, handler, words_of(args), used);
 }
 

@@ -23,9 +23,15 @@ detail::Args pack_raw(std::uint32_t space, const RawCall& call) noexcept {
           am::raw_word(space, call.number, call.tag)};
 }
 
+[[gnu::cold]] Status refuse_words(detail::EndpointState& state, const char* what, Rank to,
+                                  const RawCall& call) noexcept {
+  return state.messages->refuse_words(what, to, call.words.size());
+}
+
 Status reply_raw(detail::Incoming& incoming, std::uint32_t space, AmCategory category, const RawCall& call,
                  detail::Bytes payload, GlobalPtr<std::byte> to) noexcept {
-  if (call.words.size() > kMostRawWords) return ErrorCode::too_large;
+  if (call.words.size() > kMostRawWords) [[unlikely]]
+    return refuse_words(incoming.state, "a raw reply", incoming.source, call);
   return detail::send_reply(incoming, category, static_cast<HandlerId>(space), pack_raw(space, call), payload,
                             to);
 }
@@ -113,7 +119,8 @@ bool HandlerSpace::has(std::uint8_t number) const noexcept {
 Status HandlerSpace::send(Rank to, AmCategory category, const RawCall& call, detail::Bytes payload,
                           GlobalPtr<std::byte> place, const AmOptions& options) const noexcept {
   const core::Entry entry(ep_->state());
-  if (call.words.size() > kMostRawWords) return ErrorCode::too_large;
+  if (call.words.size() > kMostRawWords) [[unlikely]]
+    return refuse_words(ep_->state(), "a raw request", to, call);
   return detail::send_request(*ep_, to, category, static_cast<HandlerId>(space_->number),
                               pack_raw(space_->number, call), payload, place, options);
 }
@@ -147,14 +154,16 @@ Status RawContext::reply_long(const RawCall& call, std::span<const std::byte> pa
 
 Status PreparedPayload::commit_raw(const HandlerSpace& space, const RawCall& call, std::size_t used,
                                    const AmOptions& options) noexcept {
-  if (call.words.size() > kMostRawWords) return ErrorCode::too_large;
+  if (call.words.size() > kMostRawWords) [[unlikely]]
+    return refuse_words(ep_->state(), "a prepared raw request", kNoRank, call);
   if (space.ep_ != ep_) return ErrorCode::invalid_argument;
   const std::uint32_t number = space.space_->number;
   return send(false, category(), static_cast<HandlerId>(number), pack_raw(number, call), used, options);
 }
 
 Status PreparedReply::commit_raw(const RawCall& call, std::size_t used) noexcept {
-  if (call.words.size() > kMostRawWords) return ErrorCode::too_large;
+  if (call.words.size() > kMostRawWords) [[unlikely]]
+    return refuse_words(ep_->state(), "a prepared raw reply", kNoRank, call);
   if (space_ == 0) return ErrorCode::wrong_handler;
   return send(false, static_cast<HandlerId>(space_), pack_raw(space_, call), used);
 }

@@ -6,6 +6,7 @@
 #include "coll/wait_for_call.hpp"
 #include "core/backoff.hpp"
 #include "core/entry.hpp"
+#include "core/refuse.hpp"
 #include "core/wait.hpp"
 
 namespace aqueduct {
@@ -21,7 +22,11 @@ Status announce(TeamState& team, core::BarrierVote vote) noexcept {
   const core::Entry entry(team.endpoint);
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
   if (team.endpoint.polling) return ErrorCode::in_handler;
-  if (barrier->waiting) return ErrorCode::invalid_argument;
+  if (barrier->waiting)
+    return core::refuse_order(
+        team.endpoint,
+        "Team::notify or barrier: the barrier of an earlier notify has not been waited for. "
+        "Call Team::wait first, or begin several barriers by barrier_nb");
   if (!barrier->has_room()) return ErrorCode::refused;
   barrier->waiting = true;
   barrier->split_over = false;
@@ -124,7 +129,8 @@ Status Team::wait() noexcept {
   const core::Entry entry(team.endpoint);
   coll::BarrierState& barrier = *coll::barrier_of(team);
   if (team.endpoint.polling) return ErrorCode::in_handler;
-  if (!barrier.waiting) return ErrorCode::invalid_argument;
+  if (!barrier.waiting)
+    return core::refuse_order(team.endpoint, "Team::wait: no barrier of a notify is under way");
   coll::Barriers& barriers = *team.endpoint.barriers;
   const auto over = [&] { return barriers.split_over(barrier); };
   const Status status =

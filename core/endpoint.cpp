@@ -3,6 +3,7 @@
 
 #include "core/entry.hpp"
 #include "core/mapping.hpp"
+#include "core/refuse.hpp"
 #include "core/wait.hpp"
 
 namespace aqueduct {
@@ -82,7 +83,10 @@ bool Endpoint::test_implicit() noexcept {
 Status Endpoint::begin_region() noexcept {
   core::Entry entry(*state_);
   if (state_->must_not_wait()) return ErrorCode::in_handler;
-  if (state_->region != nullptr) return ErrorCode::invalid_argument;
+  if (state_->region != nullptr)
+    return core::refuse_order(*state_,
+                              "begin_region: an access region is open, and regions do not nest. Call "
+                              "end_region first, or name a Group in the options");
   core::Op* op = state_->ops.acquire(core::kGroup, kNoRank, true);
   if (op == nullptr) return ErrorCode::refused;
   state_->region = op;
@@ -94,7 +98,7 @@ Event Endpoint::end_region() noexcept {
   if (state_->must_not_wait())
     return Event(Status(ErrorCode::invalid_argument));  // the region is not its own
   core::Op* op = std::exchange(state_->region, nullptr);
-  if (op == nullptr) return Event(Status(ErrorCode::invalid_argument));
+  if (op == nullptr) return Event(core::refuse_order(*state_, "end_region: no access region is open"));
   state_->ops.part_ended(*op, {});
   return Event(op);
 }

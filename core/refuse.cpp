@@ -55,4 +55,9 @@ Status refuse_rank(EndpointState& state, Rank to) noexcept {
   return why;
 }
 
+Status refuse_order(EndpointState& state, const char* why) noexcept {
+  if (names_refusal(state)) state.log.error("{}", why);
+  return ErrorCode::invalid_argument;
+}
+
 }  // namespace aqueduct::core

@@ -24,4 +24,7 @@ namespace aqueduct::core {
 /// There is no rank `to`.
 [[gnu::cold, gnu::noinline]] Status refuse_rank(EndpointState& state, Rank to) noexcept;
 
+/// The call is not legal at this point, as `why` says.
+[[gnu::cold, gnu::noinline]] Status refuse_order(EndpointState& state, const char* why) noexcept;
+
 }  // namespace aqueduct::core

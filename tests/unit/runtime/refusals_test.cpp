@@ -136,5 +136,62 @@ TEST_F(Refusals, OfMessagesNameTheHandlerAndTheLimit) {
   EXPECT_THAT(said, HasSubstr("handler 60000: no handler is registered here under this number"));
 }
 
+TEST_F(Refusals, OfCallsInTheWrongOrderSayWhichOneIsMissing) {
+  ASSERT_TRUE(me().world().notify());
+  EXPECT_EQ(me().world().notify().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(me().world().barrier().code(), ErrorCode::invalid_argument);
+  EXPECT_TRUE(me().world().wait());
+  EXPECT_EQ(me().world().wait().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(me().wait(me().end_region()).code(), ErrorCode::invalid_argument);
+  ASSERT_TRUE(me().begin_region());
+  EXPECT_EQ(me().begin_region().code(), ErrorCode::invalid_argument);
+  EXPECT_TRUE(me().wait(me().end_region()));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("the barrier of an earlier notify has not been waited for. Call Team::wait"));
+  EXPECT_THAT(said, HasSubstr("Team::wait: no barrier of a notify is under way"));
+  EXPECT_THAT(said, HasSubstr("end_region: no access region is open"));
+  EXPECT_THAT(said, HasSubstr("an access region is open, and regions do not nest"));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 5) << said;
+}
+
+TEST_F(Refusals, OfPreparedPayloadsNameTheBounds) {
+  std::byte own[8] = {};
+  const std::size_t most = am_limits(me(), 0).medium;
+  const auto code_of = [](const auto& prepared) { return prepared.status().code(); };
+  EXPECT_EQ(code_of(prepare_medium(me(), 0, PayloadBounds{20, 10})), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(prepare_medium(me(), 0, {.least = 16, .most = 32, .own = own})),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(prepare_medium(me(), 0, 64 * most)), ErrorCode::too_large);
+  EXPECT_EQ(code_of(prepare_medium(me(), 3, 8)), ErrorCode::out_of_range);
+  EXPECT_EQ(code_of(prepare_long(me(), GlobalPtr<std::byte>{0, 4000}, 97)), ErrorCode::out_of_range);
+  auto payload = prepare_medium(me(), 0, 8);
+  ASSERT_TRUE(payload);
+  const std::vector<std::uint32_t> words(17);
+  EXPECT_EQ(payload->commit_plain(1, words, 8).code(), ErrorCode::too_large);
+  EXPECT_EQ(payload->commit_plain(1, {}, 9).code(), ErrorCode::too_large);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("for rank 0: its least size, 20 bytes, is above its largest, 10"));
+  EXPECT_THAT(said, HasSubstr("for rank 0: its least size is 16 bytes, and the caller's buffer has 8"));
+  EXPECT_THAT(said, HasSubstr("a payload of " + std::to_string(64 * most) + " bytes; the limit is "));
+  EXPECT_THAT(said, HasSubstr("an operation with rank 3: the job has the ranks 0 to 0"));
+  EXPECT_THAT(said, HasSubstr("97 bytes at offset 4000 are not inside"));
+  EXPECT_THAT(said, HasSubstr("a prepared plain request with 17 words of arguments; the limit is 16"));
+  EXPECT_THAT(said, HasSubstr("for rank 0 is sent with 9 bytes, and has room for 8 (size())"));
+}
+
+TEST_F(Refusals, OfMessagesWithTooManyWordsNameTheLimit) {
+  const std::vector<std::uint32_t> words(17);
+  auto space = HandlerSpace::create(me(), "words");
+  ASSERT_TRUE(space);
+  EXPECT_EQ(space->request_short(0, {.number = 1, .words = words}).code(), ErrorCode::too_large);
+  const auto run = [](RequestContext&, std::span<const std::uint32_t>, std::span<std::byte>) {};
+  EXPECT_EQ(register_plain(me(), AmCategory::short_request, 18, run).status().code(), ErrorCode::too_large);
+  EXPECT_EQ(request_plain(me(), 0, AmCategory::short_request, 9, words).code(), ErrorCode::too_large);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("a raw request to rank 0 with 17 words of arguments; the limit is 16"));
+  EXPECT_THAT(said, HasSubstr("a plain handler with 18 words of arguments; the limit is 16"));
+  EXPECT_THAT(said, HasSubstr("a plain request to rank 0 with 17 words of arguments; the limit is 16"));
+}
+
 }  // namespace
 }  // namespace aqueduct
