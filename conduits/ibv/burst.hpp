@@ -31,6 +31,7 @@ class Burst {
 
   Connection* connection() const noexcept { return connection_; }
   bool empty() const noexcept { return count_ == 0; }
+  std::size_t count() const noexcept { return count_; }
   bool full() const noexcept { return count_ == kMost; }
 
   /// `id`: of the work request. `at`, `key`: the target's address and its remote key. `copied`: `from` is free at

@@ -87,12 +87,14 @@ IbvConduit::~IbvConduit() {
 
 // What has not been given to a device yet would be dropped with this endpoint. The job's end polls until it has been; the
 // destructor cannot, since it would read memory that the program may have freed.
-bool IbvConduit::settled() noexcept { return !bounced_.any() && !striping_.any_waits(); }
+bool IbvConduit::settled() noexcept {
+  return !bounced_.any() && !striping_.any_waits() && !requests_.holds_any();
+}
 
 // Waits for outstanding requests before the connections close, because peers may wait for their data. Posts no transfer:
 // without Job::finish the program's memory may be gone.
 void IbvConduit::drain() noexcept {
-  if (requests_.holds_any()) requests_.ring();
+  requests_.drop_held();  // the device would read the bytes now, though it is to get them inline
   const auto matters = [](Connection& connection) {
     for (std::uint32_t i = 0; i < connection.outstanding.count(); ++i) {
       if (connection.outstanding[connection.outstanding.oldest() + i].kind != OutstandingRequest::Kind::own)

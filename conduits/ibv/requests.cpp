@@ -96,6 +96,12 @@ void Requests::ring() noexcept {
   if (!hand_over(connection, first)) losses_.suspect(connection.peer, kNoRoom);
 }
 
+// They are the connection's newest requests, since whatever is posted to it takes the burst along.
+void Requests::drop_held() noexcept {
+  for (std::size_t i = 0; i < burst_.count(); ++i) undo(*burst_.connection());
+  static_cast<void>(burst_.take(nullptr));
+}
+
 // A write of one number, or an empty one.
 bool Requests::post_own(Connection& connection, std::uint64_t at, std::uint32_t key, std::uint64_t value,
                         bool has_value) noexcept {

@@ -105,6 +105,8 @@ class Requests {
   void drop_held(const Connection& connection) noexcept {
     if (burst_.connection() == &connection) static_cast<void>(burst_.take(nullptr));
   }
+  /// The endpoint ends: drops the burst, and gives its places back, for which no completion will come.
+  void drop_held() noexcept;
 
   /// Writes one number to the peer's memory, for the conduit itself. False: no room.
   bool write_number(Connection& connection, std::uint64_t at, std::uint32_t key,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 namespace aqueduct::conduits::ibv {
 namespace {
@@ -34,6 +35,32 @@ TEST(IbvOperations, APutOfAnySizeIsOneWrite) {
       EXPECT_EQ(ranks.network().counts.completions, 1) << size;
     }
   }
+}
+
+// Job::finish polls until the conduit is settled. Without it the program's memory may be gone, also that of short puts.
+TEST(IbvOperations, ABurstIsNotSettledUntilAPollAndIsDroppedWithTheConduit) {
+  Ranks ranks;
+  ranks.meet();
+  const auto first = bytes_of(8);
+  const auto put = [&](std::size_t at, const std::vector<std::byte>& from, core::Token token) {
+    EXPECT_EQ(ranks[0].rma()->put(1, ranks.key(), at, from, false, token).kind, Kind::posted);
+  };
+  put(64, first, 1);
+  put(72, first, 2);
+  EXPECT_FALSE(ranks[0].settled());
+  EXPECT_TRUE(ranks.end_of(2));
+  EXPECT_TRUE(ranks[0].settled());
+  put(80, first, 3);
+  auto gone = std::make_unique<std::vector<std::byte>>(first);
+  put(88, *gone, 4);
+  put(96, *gone, 5);
+  gone.reset();
+  const int doorbells = ranks.network().counts.doorbells;
+  ranks.close(0);
+  EXPECT_EQ(ranks.network().counts.doorbells, doorbells);
+  EXPECT_TRUE(holds(ranks.memory(1), 80, first));
+  EXPECT_FALSE(holds(ranks.memory(1), 88, first));
+  EXPECT_FALSE(holds(ranks.memory(1), 96, first));
 }
 
 TEST(IbvOperations, APutFromASegmentTakesNoCopy) {
