@@ -92,7 +92,8 @@ struct AmLimits {
   std::size_t long_request;  ///< SIZE_MAX: only the size of the target's segment limits it
   std::size_t long_reply;    ///< one packet, or SIZE_MAX where the requester's segment is mapped here
 };
-/// The limits of messages to `peer`; all zero if there is no such rank. Sends nothing.
+/// The limits of messages to `peer`; all zero if there is no such rank. Sends nothing, so no call tells the least limits of
+/// the job: a rank takes the least over its peers, and an all-reduce (ReduceOp::min) of these is that of all ranks.
 AmLimits am_limits(Endpoint& ep, Rank peer) noexcept;
 
 namespace detail {

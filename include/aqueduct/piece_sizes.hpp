@@ -10,8 +10,8 @@ namespace aqueduct {
 
 class Endpoint;
 
-/// Of which sizes puts to a peer are fast, if many follow one another: for programs that cut a long range into pieces. To a peer
-/// whose memory is mapped, a put is a copy.
+/// Of which sizes puts to a peer are fast, if many follow one another: for programs that cut a long range into pieces. The library
+/// itself cuts nothing by it. To a peer whose memory is mapped, a put is a copy.
 struct PieceSizes {
   enum class Verdict : std::uint8_t {
     bad,  ///< less than half of the best bandwidth
