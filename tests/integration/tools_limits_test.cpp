@@ -38,6 +38,14 @@ TEST(Tools, SayThatTheirOutputExceedsTheLimitOfFiles) {
   EXPECT_EQ(rank.status(), 128 + SIGXFSZ) << rank.err();
 }
 
+// Each process of the launcher would measure its own job.
+TEST(Tools, AqperfRefusesThreadsUnderALauncher) {
+  AqrunJob job(shell({"-n", "2"}, "exec " AQUEDUCT_BIN_DIR "/aqperf barrier --seconds 0.05 --threads 2"));
+  EXPECT_EQ(job.status(), 2) << job.err();
+  EXPECT_EQ(job.out(), "");
+  EXPECT_THAT(job.err(), HasSubstr("leave --threads out"));
+}
+
 TEST(Tools, SayHowManyDescriptorsAllRanksNeed) {
   const std::string aqrun = "; exec " AQUEDUCT_BIN_DIR "/aqrun -n 20 true";
   AqrunJob job(shell({"-n", "1"}, "ulimit -n 40" + aqrun));
