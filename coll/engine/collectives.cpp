@@ -50,6 +50,7 @@ Collectives::Collectives(EndpointState& state)
                         {"collective_messages", "messages", &counts_.messages},
                         {"collective_control", "messages", &counts_.control},
                         {"collective_redirected", "bytes", &counts_.redirected},
+                        {"teams_without_scratch", "teams", &teams_without_scratch_},
                         {"choices_by_rules", "choices", &choices_.by_rules},
                         {"choices_by_model", "choices", &choices_.by_model},
                         {"choices_by_measurement", "choices", &choices_.by_measurement},

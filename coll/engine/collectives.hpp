@@ -250,6 +250,8 @@ class Collectives final : public core::Layer {
   core::Busy watching_;
   std::array<std::uint64_t, 64> found_right_{};
   bool told_of_short_bank_ = false;
+  bool told_of_no_scratch_ = false;
+  std::uint64_t teams_without_scratch_ = 0;
   bool told_of_barrier_ = false;
   LearnedDecisions learned_;  ///< by teams that have ended
 };

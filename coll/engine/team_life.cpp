@@ -52,6 +52,7 @@ std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const O
   const auto least = std::min_element(all.begin(), all.end(), [](const Offer& a, const Offer& b) {
     return std::tie(a.bytes, a.counters) < std::tie(b.bytes, b.counters);
   });
+  if (!sizes) ++teams_without_scratch_;
   // All members find the same: one of them says it.
   if (static_cast<Rank>(least - all.begin()) != team.index) return sizes;
   if (sizes) {
@@ -64,11 +65,14 @@ std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const O
     }
     return sizes;
   }
-  state_.log.warn(
-      "a team of {} ranks has no memory for collective operations, which will fail with no_memory: this rank "
-      "offers {} bytes and {} counters. End teams that are not used any more (Team::end), or raise "
-      "AQUEDUCT_COLL_SCRATCH and AQUEDUCT_COLL_COUNTERS on all ranks",
-      team.size(), least->bytes, least->counters);
+  if (!std::exchange(told_of_no_scratch_, true)) {
+    state_.log.warn(
+        "a team of {} ranks has no memory for collective operations, which will fail with no_memory: this "
+        "rank offers {} bytes and {} counters. End teams that are not used any more (Team::end), or raise "
+        "AQUEDUCT_COLL_SCRATCH and AQUEDUCT_COLL_COUNTERS on all ranks. Further such teams are only counted "
+        "(teams_without_scratch among the statistics)",
+        team.size(), least->bytes, least->counters);
+  }
   return std::nullopt;
 }
 

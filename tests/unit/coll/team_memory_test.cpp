@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,12 +55,14 @@ void make_until_one_has_none(Endpoint& ep, std::vector<Team>& teams) {
 }
 
 TEST_F(TeamMemory, WithoutAnyCallsFailAlikeAndBreakNothing) {
-  ASSERT_NO_FATAL_FAILURE(start(2, {{"coll_counters", "1024"}, {"coll_scratch", "64K"}}));
-  job_->run_each([](Endpoint& ep) {
+  testing::internal::CaptureStderr();  // before the log is made
+  start(2, {{"coll_counters", "1024"}, {"coll_scratch", "64K"}, {"log", "warn"}});
+  const auto call_without = [](Endpoint& ep) {
     const std::array<Rank, 2> all{0, 1};
     std::vector<Team> teams;
     ASSERT_NO_FATAL_FAILURE(make_until_one_has_none(ep, teams));
-    Team& without = teams.back();
+    Team without = std::move(teams.back());
+    teams.pop_back();
     for (int i = 0; i < 3; ++i) {
       std::uint64_t word = 1;
       EXPECT_EQ(all_reduce(without, std::span(&word, 1), ReduceOp::sum).code(), ErrorCode::no_memory);
@@ -69,12 +72,30 @@ TEST_F(TeamMemory, WithoutAnyCallsFailAlikeAndBreakNothing) {
       ASSERT_TRUE(all_reduce(ep.world(), std::span(&word, 1), ReduceOp::sum));
       EXPECT_EQ(word, 2u);
     }
+    for (Rank tag = 0; tag < 5; ++tag) {  // further ones say nothing, and are counted
+      auto team = Team::create(ep, all, 5000 + tag);
+      ASSERT_TRUE(team) << team.status().text();
+      EXPECT_THAT(team->explain(Collective::barrier, 0), HasSubstr(kNoScratch));
+      teams.push_back(std::move(*team));
+    }
+    const auto rows = ep.state().statistics_rows;
+    const auto row = std::ranges::find(rows, std::string_view("teams_without_scratch"), &StatisticsRow::name);
+    ASSERT_NE(row, rows.end());
+    EXPECT_EQ(*row->counter, 6u);
+    EXPECT_TRUE(without.end());
     for (Team& team : teams) EXPECT_TRUE(team.end());
     auto again = Team::create(ep, all, 0);
     ASSERT_TRUE(again) << again.status().text();
     EXPECT_THAT(again->explain(Collective::barrier, 0), Not(HasSubstr(kNoScratch)));
     ASSERT_TRUE(ep.barrier());
-  });
+  };
+  if (job_) job_->run_each(call_without);
+  const std::string said = testing::internal::GetCapturedStderr();
+  const std::string_view why = "has no memory for collective operations";
+  int times = 0;
+  for (auto at = said.find(why); at != std::string::npos; at = said.find(why, at + 1)) ++times;
+  EXPECT_GE(times, 1) << said;
+  EXPECT_LE(times, 2) << "once on each rank: " << said;
 }
 
 // Beside their scratch, which is a lease. The sanitizers' allocators count nothing here.
