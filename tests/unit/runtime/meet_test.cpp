@@ -182,7 +182,9 @@ TEST(Meet, RefusesRanksWhoseAlgorithmsHaveAnotherContext) {
     const Status status = meet(job, 1);
     const std::string said = testing::internal::GetCapturedStderr();
     EXPECT_EQ(status.code(), delay == 4 ? ErrorCode::ok : ErrorCode::bad_setting) << said;
-    if (delay != 4) EXPECT_THAT(said, HasSubstr("broadcast greedy-tree, steps "));
+    if (delay != 4) {
+      EXPECT_THAT(said, HasSubstr("broadcast greedy-tree, steps "));
+    }
   }
 }
 
