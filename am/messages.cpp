@@ -149,11 +149,15 @@ Status Messages::refuse_size(const char* what, Rank to, std::size_t bytes, std::
 }
 
 Status Messages::refuse_words(const char* what, Rank to, std::size_t words) noexcept {
-  if (core::names_refusal(state_))
+  constexpr std::size_t kWords = kMaxArgs / sizeof(std::uint32_t);
+  if (!core::names_refusal(state_)) return ErrorCode::too_large;
+  if (to == kNoRank)
+    state_.log.error("{} with {} words of arguments; the limit is {} (am_limits). Put more into the payload",
+                     what, words, kWords);
+  else
     state_.log.error(
-        "{}{} with {} words of arguments; the limit is {} (am_limits). Put more into the payload", what,
-        to == kNoRank ? std::string() : fmt::format(" to rank {}", to), words,
-        kMaxArgs / sizeof(std::uint32_t));
+        "{} to rank {} with {} words of arguments; the limit is {} (am_limits). Put more into the payload",
+        what, to, words, kWords);
   return ErrorCode::too_large;
 }
 

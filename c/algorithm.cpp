@@ -13,6 +13,11 @@ using namespace aqueduct;
 namespace aqueduct::c {
 namespace {
 
+constexpr bool same(int number, StepMemory memory) { return number == static_cast<int>(memory); }
+static_assert(same(AQ_STEP_INPUT, StepMemory::input) && same(AQ_STEP_OUTPUT, StepMemory::output) &&
+              same(AQ_STEP_SCRATCH, StepMemory::scratch) && same(AQ_STEP_TEMPORARY, StepMemory::temporary));
+static_assert(AQ_NO_COUNTER == StepList::kNoCounter);
+
 /// What the functions below find as the call's context: the program's functions, and their own context.
 const aq_algorithm& program_of(const AlgorithmCall& call) noexcept {
   return *static_cast<const aq_algorithm*>(call.context);

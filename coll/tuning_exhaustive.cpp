@@ -52,6 +52,7 @@ Status TuningRun::compare_in_one_heat(const Timed& chosen, Field& field, Tuned& 
   if (!is_choice(0) || !is_choice(1)) return end_plans(field);  // it cannot do the call any more
   std::vector<std::size_t> who(field.algorithms.size());
   for (std::size_t i = 0; i < who.size(); ++i) who[i] = i;
+  if (const Status status = set_rows(field); !status) return status;
   const auto samples = measure(field, who, options_.exhaustive);
   if (!samples) return samples.status();
   if (const Status status = end_plans(field); !status) return status;

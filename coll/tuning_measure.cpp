@@ -20,8 +20,20 @@ constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 30;
 /// only make the search longer. In fewer calls in which messages go one way, their sender has done when the first one arrives, and what
 /// is measured is how late the receiver was.
 constexpr std::uint64_t kRowTakes = 40'000;
-constexpr std::uint64_t kFirstRow = 16;
+constexpr std::uint32_t kFirstRow = 16;
 constexpr std::uint64_t kLongestRow = 256;
+constexpr std::uint64_t kLongestOfOne = 8 * kRowTakes;  // of a slow candidate: beyond kFirstRow calls
+
+/// How many calls of each candidate are in a row, by one sample of each.
+std::vector<std::uint32_t> rows_of(std::span<const Samples> samples, std::uint32_t in_a_row) {
+  std::vector<std::uint32_t> rows;
+  for (const Samples& one : samples) {
+    const std::uint64_t own = kLongestOfOne / std::max<std::uint64_t>(one.front(), 1);
+    rows.push_back(static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(in_a_row, std::max<std::uint64_t>(own, kFirstRow))));
+  }
+  return rows;
+}
 
 /// Which of `count` candidates is measured as the i-th of a round. In `count` rounds (odd numbers: twice as many) each follows each
 /// other one equally often (Williams 1949). A call takes longer behind one that left caches, sockets and the other members in another
@@ -174,7 +186,7 @@ Status TuningRun::set_row(Field& field) {
   std::vector<std::size_t> all(field.algorithms.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   // First alone, behind a barrier; then as they come, which may be much faster.
-  for (const std::uint64_t most : {kFirstRow, kLongestRow}) {
+  for (const std::uint64_t most : {std::uint64_t{kFirstRow}, kLongestRow}) {
     const auto samples = measure(field, all, 1);
     if (!samples) return samples.status();
     std::uint64_t least = kRowTakes;
@@ -182,7 +194,19 @@ Status TuningRun::set_row(Field& field) {
     field.in_a_row = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(kRowTakes / std::max<std::uint64_t>(least, 1), 1, most));
     if (field.in_a_row == 1) return {};
+    field.rows = rows_of(*samples, field.in_a_row);
   }
+  return {};
+}
+
+Status TuningRun::set_rows(Field& field) {
+  if (field.in_a_row <= kFirstRow) return {};
+  std::vector<std::size_t> all(field.algorithms.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  field.rows.assign(all.size(), kFirstRow);
+  const auto samples = measure(field, all, 1);
+  if (!samples) return samples.status();
+  field.rows = rows_of(*samples, field.in_a_row);
   return {};
 }
 
@@ -198,7 +222,8 @@ Result<std::uint64_t> TuningRun::measure_in_a_row(const Field& field, std::size_
   }
   Status status = detail::coll_run(team_, call);  // the first one chooses, and brings the members together
   const auto before = state_.clock.now();
-  for (std::uint32_t i = 0; i < field.in_a_row && status; ++i) status = detail::coll_run(team_, call);
+  const std::uint32_t row = field.rows.empty() ? field.in_a_row : field.rows[which];
+  for (std::uint32_t i = 0; i < row && status; ++i) status = detail::coll_run(team_, call);
   const std::chrono::nanoseconds took = state_.clock.now() - before;
   {
     const core::Entry entry(state_);
@@ -206,7 +231,7 @@ Result<std::uint64_t> TuningRun::measure_in_a_row(const Field& field, std::size_
   }
   if (!status) return outcome(status);
   longest_ = std::max(longest_, took);
-  return static_cast<std::uint64_t>(took.count()) / field.in_a_row;
+  return static_cast<std::uint64_t>(took.count()) / row;
 }
 
 Result<std::vector<Samples>> TuningRun::measure(Field& field, std::span<const std::size_t> who,

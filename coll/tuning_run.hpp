@@ -50,6 +50,8 @@ class TuningRun {
     std::vector<CollPlan> plans;  ///< one for each, so that measured calls choose nothing; none of a barrier
     /// More than 1: blocking calls that follow one another without a barrier, as programs make short ones. Their time is the mean.
     std::uint32_t in_a_row = 1;
+    /// For each: fewer calls, if it is much slower than the fastest; empty: in_a_row.
+    std::vector<std::uint32_t> rows = {};
   };
   struct Memory {
     std::vector<std::byte> in;
@@ -76,6 +78,8 @@ class TuningRun {
   Result<std::uint64_t> measure_in_a_row(const Field& field, std::size_t which);
   /// Finds how many calls are measured in a row.
   Status set_row(Field& field);
+  /// For candidates that set_row has not seen: how many calls of each are in a row.
+  Status set_rows(Field& field);
   /// Leaves out what cannot do the call after all: its plan would be one of another algorithm.
   Status bind_all(Field& field);
   static Status end_plans(Field& field) noexcept;

@@ -47,7 +47,7 @@ std::size_t SegmentTable::bytes_of_rows(std::uint32_t rows, std::uint32_t shift)
 std::uint32_t SegmentTable::affordable(std::uint32_t capacity, std::uint32_t shift) noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return capacity;
-  while (capacity > kFewestSegments && bytes_of_rows(capacity, shift) > limit.rlim_cur / 64) capacity /= 2;
+  while (capacity > kFewestRows && bytes_of_rows(capacity, shift) > limit.rlim_cur / 64) capacity /= 2;
   return capacity;
 }
 
@@ -57,7 +57,7 @@ WipedMemory SegmentTable::reserve(std::uint32_t& capacity, std::uint32_t shift) 
     try {
       return {0, bytes_of_rows(std::max(capacity, kFewestRows), shift), bytes_of_rows(0, shift)};
     } catch (const std::bad_alloc&) {
-      if (capacity <= kFewestSegments) throw;
+      if (capacity <= kFewestRows) throw;
       capacity /= 2;
     }
   }

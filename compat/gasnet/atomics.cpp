@@ -132,7 +132,7 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   made->flags = flags;
   *ad_p = made.release();
 }
-void gex_AD_Destroy(gex_AD_t ad) { delete &whole(ad); }
+void gex_AD_Destroy(gex_AD_t ad) { delete static_cast<Domain*>(ad); }
 gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) { return whole(ad).flags; }
 gex_TM_t gex_AD_QueryTM(gex_AD_t ad) { return ad->tm; }
 gex_DT_t gex_AD_QueryDT(gex_AD_t ad) { return ad->type; }

@@ -29,13 +29,14 @@ class MappedPart {
 #ifdef AQUEDUCT_CHECKED
     if (rank != tm->rank) look_at(*aqg_place_of(tm, rank));
 #else
-    const std::uintptr_t shift = tm->shifts[aqg_rank_in_job(tm, rank)].many;
+    const std::uintptr_t shift =
+        __atomic_load_n(&tm->shifts[aqg_rank_in_job(tm, rank)].many, __ATOMIC_RELAXED);
     is_mapped_ = shift != 0;
     shift_ = shift - 1;
 #endif
   }
   bool is_mapped() const noexcept { return is_mapped_; }
-  /// The address here; null if these bytes of the owner's are not all inside.
+  /// The address here. Null: it is not mapped, or (checked builds) these bytes of the owner's are not all inside.
   std::byte* find(const void* owners, std::size_t bytes) const noexcept {
     return is_mapped_ && is_inside(owners, bytes) ? at(owners) : nullptr;
   }

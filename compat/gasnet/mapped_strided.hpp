@@ -16,8 +16,7 @@ struct Merged {
          std::size_t dimensions) noexcept
       : to_strides(to), from_strides(from), bytes(element), count(counts), levels(dimensions) {
     while (levels != 0 && (*count == 1 || (is_next(*to_strides) && is_next(*from_strides)))) {
-      // More bytes than there can be: the library refuses the call.
-      if (__builtin_mul_overflow(bytes, *count, &bytes)) bytes = SIZE_MAX;
+      if (__builtin_mul_overflow(bytes, *count, &bytes)) is_too_large = true;
       ++to_strides, ++from_strides, ++count, --levels;
     }
     while (levels != 0 && count[levels - 1] == 1) --levels;
@@ -28,6 +27,8 @@ struct Merged {
   bool suits_loop() const noexcept { return levels <= 2 && has_at_most(128); }
   bool has_few_elements() const noexcept { return has_at_most(12); }
 
+  bool is_too_large = false;  ///< more bytes than there can be: the library refuses the call
+
   const std::ptrdiff_t* to_strides;
   const std::ptrdiff_t* from_strides;
   std::size_t bytes;  ///< of an element
@@ -36,6 +37,7 @@ struct Merged {
 
  private:
   bool has_at_most(std::size_t most) const noexcept {
+    if (is_too_large) return false;
     std::size_t elements = 1;
     for (std::size_t i = 0; i < levels; ++i) {
       if (count[i] > most) return false;
@@ -46,7 +48,7 @@ struct Merged {
   }
 };
 
-/// Where the first element of the peer's side is mapped here; null: not all elements are inside. Requires: no count of 0.
+/// Where the first element of the peer's side is mapped here. Null: it is not, or (checked builds) not all elements are inside. Requires: no count of 0.
 inline std::byte* find_elements(const MappedPart& part, const Merged& few, const std::ptrdiff_t* strides,
                                 const void* base) noexcept {
   if (!MappedPart::kChecks) return part.find(base, few.bytes);

@@ -24,6 +24,20 @@ constexpr std::size_t whole_pages(std::size_t bytes) noexcept {
 
 }  // namespace
 
+void set_shift(aqg_shift& shift, const aqg_shift& to) noexcept {
+  __atomic_store_n(&shift.few, to.few, __ATOMIC_RELAXED);
+  __atomic_store_n(&shift.many, to.many, __ATOMIC_RELAXED);
+  __atomic_store_n(&shift.word, to.word, __ATOMIC_RELAXED);
+}
+
+void look_for_a_loss() noexcept {
+  static thread_local Rank next = 0;
+  State& s = state();
+  if (++next >= s.ep.ranks()) next = 0;
+  aqg_shift& shift = s.shifts[next];
+  if (__atomic_load_n(&shift.many, __ATOMIC_RELAXED) != 0 && s.ep.is_lost(next)) set_shift(shift, {});
+}
+
 void* at_end_of_page(std::size_t bytes) {
   const std::size_t taken = taken_by(bytes);
   const std::size_t all = whole_pages(taken);

@@ -28,6 +28,7 @@ void polled_in_vain() noexcept {
   constexpr microseconds kWait{100};
   static thread_local unsigned in_vain = 0;
   static thread_local Clock::time_point before;
+  look_for_a_loss();
   if (!is_crowded() || ++in_vain % kPolls != 0) return;
   if (wait_mode.load(std::memory_order_relaxed) == GASNET_WAIT_SPIN) return;
   if (const auto now = Clock::now(); now - std::exchange(before, now) > kInALoop) return;
@@ -59,10 +60,12 @@ void aqg_pause(unsigned* round) {
   const int mode = wait_mode.load(std::memory_order_relaxed);
   if (mode == GASNET_WAIT_SPIN || *round < (mode == GASNET_WAIT_BLOCK ? 1 : kSpins)) {
     ++*round;
-    ep.progress();
+    if (ep.progress() == 0) look_for_a_loss();
     return;
   }
   const auto limit = *round < kShort ? kShortest : kFirstWithSleep * (1 << (*round - kShort) / kOfALength);
-  if (ep.progress_for(limit).code() == ErrorCode::timed_out && limit < kLongest) ++*round;
+  if (ep.progress_for(limit).code() != ErrorCode::timed_out) return;
+  look_for_a_loss();
+  if (limit < kLongest) ++*round;
 }
 }

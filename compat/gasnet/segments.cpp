@@ -37,7 +37,7 @@ void learn(unsigned index, Rank rank, const Bound& bound, const aqg_place& place
   }
   s.bound[index][rank] = bound;
   s.places[index][rank] = place;
-  if (index == 0) s.shifts[rank] = shift_of(place, bound, rank == s.me());
+  if (index == 0) set_shift(s.shifts[rank], shift_of(place, bound, rank == s.me()));
 }
 
 /// What inline functions read about a rank's part of a segment.

@@ -136,6 +136,10 @@ inline constexpr aqg_place kNoPlace{0, ~0u, 0, &kClosedWindow, &kClosedWindow};
 /// Zeroes at the end of a page, for what inline calls read: a load from the start of one would wait for the stores of the
 /// transfer before (docs/decisions/0108-tables-at-the-end-of-pages.md). For the life of the process.
 void* at_end_of_page(std::size_t bytes);
+/// Other threads may read it meanwhile.
+void set_shift(aqg_shift& shift, const aqg_shift& to) noexcept;
+/// Looks whether one rank, another one each time, is lost: what is addressed to it goes through the library from then on, which says so.
+void look_for_a_loss() noexcept;
 /// The places of an endpoint of each rank: nothing is known yet.
 aqg_place* make_places(Rank ranks);
 /// The same of shifts, of the primordial endpoints.

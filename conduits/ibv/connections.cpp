@@ -43,8 +43,10 @@ void Connections::tell(Address& address) const noexcept {
 }
 
 std::optional<core::Clock::time_point> Connections::next_hello() const noexcept {
-  if (connecting_.empty()) return std::nullopt;
-  return std::ranges::min(connecting_, {}, &Connection::next_hello)->next_hello;
+  std::optional<core::Clock::time_point> next = listener_.next_start();
+  if (connecting_.empty()) return next;
+  const auto hello = std::ranges::min(connecting_, {}, &Connection::next_hello)->next_hello;
+  return next ? std::min(*next, hello) : hello;
 }
 
 void Connections::close(Connection& connection) noexcept {

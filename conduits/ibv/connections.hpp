@@ -65,6 +65,8 @@ class Connections {
       take_disconnects();
     if (!connecting_.empty()) [[unlikely]]
       retry_connecting();
+    if (listener_.next_start()) [[unlikely]]
+      listener_.go_on();
   }
   // Completions of the datagram listener.
   void take_received(std::uint64_t index, const ibv_wc& completion) noexcept {

@@ -4,6 +4,7 @@
 #include "conduits/ibv/work_id.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -13,6 +14,8 @@ namespace {
 // Specified: every received datagram starts with 40 bytes for a global routing header, used or not.
 constexpr std::size_t kRoute = 40;
 constexpr std::size_t kPlace = 128;
+/// Between two attempts to start again. Chosen: a peer's next request comes about as late.
+constexpr std::chrono::milliseconds kPause{100};
 static_assert(kRoute + sizeof(Hello) <= kPlace);
 
 int error_or(int other) noexcept { return errno != 0 ? errno : other; }
@@ -65,19 +68,29 @@ void DatagramListener::note_end(const ibv_wc& completion) noexcept {
     env_.log.debug(
         "ibv: rank {}: {}: the queue pair for requests of connections has stopped ({}), and is started again",
         env_.me, env_.port.device, env_.verbs.wc_status_str(completion.status));
-    static_cast<void>(change(IBV_QPS_ERR, 0));
+    // Where the device refuses even that, a reset takes all back.
+    if (change(IBV_QPS_ERR, 0) != 0) forget_posted();
   }
   if (stopped_ && receives_ == 0 && free_.size() == kDatagramSends) static_cast<void>(start_again());
 }
 
-// False: the device refuses. The next `send` tries again.
+// What was posted is not there any more.
+void DatagramListener::forget_posted() noexcept {
+  receives_ = 0;
+  free_.clear();
+  for (std::uint32_t i = 0; i < kDatagramSends; ++i) free_.push_back(i);
+}
+
+// False: the device refuses. A `send` tries again, and `go_on` after a pause.
 bool DatagramListener::start_again() noexcept {
   if (receives_ != 0 || free_.size() != kDatagramSends) return false;
   int error = change(IBV_QPS_RESET, 0);
   if (error == 0) error = start();
   stopped_ = error != 0;
   if (!stopped_) return true;
-  receives_ = 0;  // the change to RESET takes back what `start` has posted
+  static_cast<void>(change(IBV_QPS_RESET, 0));  // takes back what `start` has posted
+  forget_posted();
+  next_start_ = env_.clock.now() + kPause;
   if (!std::exchange(refused_, true)) {
     env_.log.error(
         "ibv: rank {}: {} does not start its queue pair for requests of connections again: {}. Peers without "
@@ -98,6 +111,10 @@ int DatagramListener::post(std::uint64_t index) noexcept {
   const int error = ::ibv_post_recv(pair_.get(), &request, &bad);
   if (error == 0) ++receives_;
   return error;
+}
+
+void DatagramListener::go_on() noexcept {
+  if (env_.clock.now() >= next_start_) static_cast<void>(start_again());
 }
 
 bool DatagramListener::send(const Hello& hello, ibv_ah& way, std::uint32_t listener) noexcept {
@@ -126,7 +143,7 @@ std::optional<Hello> DatagramListener::receive(std::uint64_t index, const ibv_wc
     std::memcpy(&hello, receive_buffer(index) + kRoute, sizeof hello);
     if (hello.job == env_.job && hello.wire_version == kWireVersion) found = hello;
   }
-  --receives_;
+  if (receives_ != 0) --receives_;  // it may have been taken back meanwhile
   // A buffer that cannot be posted again is one fewer. A datagram that then finds no room is retransmitted.
   if (completion.status == IBV_WC_SUCCESS && !stopped_) static_cast<void>(post(index));
   note_end(completion);
@@ -134,7 +151,7 @@ std::optional<Hello> DatagramListener::receive(std::uint64_t index, const ibv_wc
 }
 
 void DatagramListener::sent(std::uint64_t index, const ibv_wc& completion) noexcept {
-  free_.push_back(static_cast<std::uint32_t>(index));
+  if (free_.size() < kDatagramSends) free_.push_back(static_cast<std::uint32_t>(index));  // as above
   note_end(completion);
 }
 

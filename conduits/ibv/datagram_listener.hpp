@@ -27,6 +27,11 @@ class DatagramListener {
   bool send(const Hello& hello, ibv_ah& way, std::uint32_t listener) noexcept;
   /// Returns the Hello that a completed receive brought, or nothing if it is not of this job. Posts the buffer again.
   std::optional<Hello> receive(std::uint64_t index, const ibv_wc& completion) noexcept;
+  /// When to call `go_on`, if the device has refused to start the queue pair again.
+  std::optional<core::Clock::time_point> next_start() const noexcept {
+    return stopped_ && refused_ ? std::optional(next_start_) : std::nullopt;
+  }
+  void go_on() noexcept;
   /// A `send` has completed.
   void sent(std::uint64_t index, const ibv_wc& completion) noexcept;
 
@@ -37,6 +42,7 @@ class DatagramListener {
   int change(ibv_qp_state to, int mask) noexcept;
   int post(std::uint64_t index) noexcept;
   void note_end(const ibv_wc& completion) noexcept;
+  void forget_posted() noexcept;
   bool start_again() noexcept;
 
   const Environment& env_;
@@ -45,6 +51,7 @@ class DatagramListener {
   std::uint32_t receives_ = 0;  // posted
   bool stopped_ = false;        // by an error; what was posted comes back
   bool refused_ = false;        // to start again: said once
+  core::Clock::time_point next_start_{};
   std::vector<std::uint32_t> free_;
   Owned<ibv_qp> pair_;
 };

@@ -123,7 +123,7 @@ int run(int argc, char** argv) {
     time_starts(options, reporter);
     return 0;
   }
-  if (line.options->threads > 0 && has_launcher()) {
+  if (options.threads > 0 && has_launcher()) {
     throw Failure(
         "--threads makes ranks of one process, and each process of the launcher would measure alone: call "
         "it without a launcher, or leave --threads out",

@@ -201,8 +201,8 @@ struct aqg_place {
 /// What is to be added to an address in the bound segment of a primordial endpoint to reach it here, plus one; 0: it is not mapped,
 /// or the library has to do the access, or this process is a forked child.
 struct aqg_shift {
-  uintptr_t few;   ///< for transfers of at most AQ_FEW_BYTES
-  uintptr_t many;  ///< for longer ones; 0 also for this rank itself, since they may overlap
+  uintptr_t few;   ///< for puts of at most AQ_FEW_BYTES, and gets of at most 8
+  uintptr_t many;  ///< for longer ones; 0 also for this rank itself: they may overlap, and a loop of gets must make progress
   uintptr_t word;  ///< for reading words, and for atomics
 };
 /// What inline functions read of a team. A pair of endpoints is an odd number in place of a pointer.
@@ -412,7 +412,8 @@ static inline char* aqg_find(gex_TM_t tm, gex_Rank_t rank, const void* address, 
 #else
   // An atomic waits for all loads that its address comes from: those of words take the shorter way to the same table.
   const struct aqg_shift* const known = &(access == AQG_WORD ? aqg_shifts : tm->shifts)[aqg_rank_in_job(tm, rank)];
-  const uintptr_t shift = access == AQG_WORD ? known->word : access == AQG_LONG_TRANSFER ? known->many : known->few;
+  const uintptr_t* const where = access == AQG_WORD ? &known->word : access == AQG_LONG_TRANSFER ? &known->many : &known->few;
+  const uintptr_t shift = __atomic_load_n(where, __ATOMIC_RELAXED);
   (void)nbytes;
   return __builtin_expect(shift != 0, 1) ? (char*)((uintptr_t)address + shift - 1) : NULL;
 #endif
@@ -436,7 +437,9 @@ static inline __attribute__((__always_inline__)) int aqg_copy_mapped(int gets, e
                                                                      const void* remote, void* own, size_t nbytes) {
   if (__builtin_expect(aqg_is_pair(tm) || rank >= tm->size || aqg_is_null(own), 0)) return 0;
   if (nbytes <= AQ_FEW_BYTES) {
-    char* const at = aqg_find(tm, rank, remote, nbytes, nbytes <= 8 ? few : AQG_TRANSFER);
+    // Longer gets of this rank's own memory go through the library: a loop on them makes progress.
+    const enum aqg_access access = nbytes <= 8 ? few : gets ? AQG_LONG_TRANSFER : AQG_TRANSFER;
+    char* const at = aqg_find(tm, rank, remote, nbytes, access);
     if (__builtin_expect(at == NULL, 0)) return 0;
     aq_copy_short(gets ? own : at, gets ? at : own, nbytes);
     return 1;

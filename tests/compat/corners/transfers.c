@@ -114,6 +114,22 @@ static void in_regions(gex_TM_t team, gex_Rank_t to, char* there) {
   gex_AD_Destroy(domain);
 }
 
+/// A loop of gets of one's own memory makes progress: a peer's put arrives in it.
+static void of_own_records(gex_TM_t team, gex_Rank_t to) {
+  const gex_Rank_t self = gex_TM_QueryRank(team);
+  const uint64_t full[2] = {7, 1};
+  uint64_t got[2] = {0, 0};
+  char* const own = place_of(team, self) + 80000;
+  memset(own, 0, sizeof got);
+  barrier(team);
+  const gex_Event_t sent = gex_RMA_PutNB(team, to, place_of(team, to) + 80000, full, sizeof full, GEX_EVENT_DEFER, 0);
+  while (got[1] == 0) OK(gex_RMA_GetBlocking(team, got, self, own, sizeof got, 0));
+  gex_Event_Wait(sent);
+  barrier(team);
+  OK(gex_RMA_GetBlocking(team, got, self, own, sizeof got, 0));
+  HOLDS(got[0] == 7 && got[1] == 1);
+}
+
 void transfers(gex_TM_t team) {
   const gex_Rank_t to = next_in(team);
   char* const there = place_of(team, to);
@@ -124,4 +140,5 @@ void transfers(gex_TM_t team) {
   no_events();
   at_once(team, to, there);
   in_regions(team, to, there);
+  of_own_records(team, next_in(team));
 }
