@@ -15,6 +15,12 @@ using detail::TeamState;
 
 namespace {
 
+/// Why Team::wait cannot wait. Apart: wait has many variables, and this would take a register of theirs.
+[[gnu::cold, gnu::noinline]] Status refuse_wait(detail::EndpointState& state) noexcept {
+  if (state.polling) return ErrorCode::in_handler;
+  return core::refuse_order(state, "Team::wait: no barrier of a notify is under way");
+}
+
 /// The first half of a split-phase barrier, with this rank's vote.
 Status announce(TeamState& team, core::BarrierVote vote) noexcept {
   coll::BarrierState* const barrier = coll::barrier_of(team);
@@ -22,7 +28,7 @@ Status announce(TeamState& team, core::BarrierVote vote) noexcept {
   const core::Entry entry(team.endpoint);
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
   if (team.endpoint.polling) return ErrorCode::in_handler;
-  if (barrier->waiting)
+  if (barrier->waiting) [[unlikely]]
     return core::refuse_order(
         team.endpoint,
         "Team::notify or barrier: the barrier of an earlier notify has not been waited for. "
@@ -128,9 +134,8 @@ Status Team::wait() noexcept {
   if (coll::barrier_of(team) == nullptr) return ErrorCode::closed;
   const core::Entry entry(team.endpoint);
   coll::BarrierState& barrier = *coll::barrier_of(team);
-  if (team.endpoint.polling) return ErrorCode::in_handler;
-  if (!barrier.waiting)
-    return core::refuse_order(team.endpoint, "Team::wait: no barrier of a notify is under way");
+  if (team.endpoint.polling || !barrier.waiting) [[unlikely]]
+    return refuse_wait(team.endpoint);
   coll::Barriers& barriers = *team.endpoint.barriers;
   const auto over = [&] { return barriers.split_over(barrier); };
   const Status status =
