@@ -20,8 +20,9 @@ struct Named {
 /// May throw std::bad_alloc.
 std::vector<Named> sorted(std::span<const GlobalPtr<std::byte>> list) {
   std::vector<Named> all;
-  // A list that no memory holds: reserve would throw another exception than that for missing memory.
-  if (list.size() > all.max_size()) throw std::bad_alloc();
+  // A list that no memory holds, whose length is wrong: reserve would throw another exception, and sanitizers end the program.
+  constexpr std::size_t kMostAddresses = std::size_t{1} << 56;
+  if (list.size() > kMostAddresses / sizeof list.front()) throw std::bad_alloc();
   all.reserve(list.size());
   for (std::uint64_t i = 0; i < list.size(); ++i) all.push_back({list[i], i});
   // With the index as the last key: of pointers to the same element, the first in the caller's list is read.
