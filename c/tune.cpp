@@ -48,7 +48,7 @@ aq_status aq_team_tune(aq_team* team, const int* operations, size_t operation_co
                        size_t byte_count, const aq_tune_options* options, aq_tune_report* report) try {
   std::vector<Collective> which;
   if ((operations == nullptr && operation_count != 0) || (bytes == nullptr && byte_count != 0)) {
-    // An operation that there is none of: all members are told, because the others wait for this one.
+    // This stands for no operation. The call goes on with it, so that all members get the error: the others wait for this one.
     which.push_back(c::tuned_number<Collective>(0xff));
     operation_count = 0;
     byte_count = 0;

@@ -16,7 +16,7 @@ namespace {
 
 // Chosen: rows become writable in steps of this many bytes. Each step is a system call.
 constexpr std::size_t kRowStep = std::size_t{64} << 10;
-// The job's own two segments and two more. With room for fewer an endpoint is useless.
+// The job's own two segments and two more: where these rows lie in their page is chosen (below).
 constexpr std::uint32_t kFewestSegments = 4;
 // The table begins at least this many bytes before the end of a page, so that its first rows lie there. A put looks up its
 // target in the table. On Zen 4 (measured) that load waits while an earlier store to the same offset of another page is

@@ -93,9 +93,8 @@ bool DatagramListener::start_again() noexcept {
   next_start_ = env_.clock.now() + kPause;
   if (!std::exchange(refused_, true)) {
     env_.log.error(
-        "ibv: rank {}: {} does not start its queue pair for requests of connections again: {}. Peers without "
-        "a "
-        "connection wait until it does; dmesg may say more",
+        "ibv: rank {}: {} does not start its queue pair for requests of connections again: {}. Peers that "
+        "have no connection wait until it does; dmesg may say more",
         env_.me, env_.port.device, std::strerror(error));
   }
   return false;

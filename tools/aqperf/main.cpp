@@ -125,8 +125,9 @@ int run(int argc, char** argv) {
   }
   if (options.threads > 0 && has_launcher()) {
     throw Failure(
-        "--threads makes ranks of one process, and each process of the launcher would measure alone: call "
-        "it without a launcher, or leave --threads out",
+        "the ranks of --threads, and of calibrate --conduit sim, are threads of one process, and each "
+        "process "
+        "of the launcher would measure alone: call it without a launcher, or leave --threads out",
         kUsageError);
   }
   if (!has_launcher() && options.threads == 0) relaunch(options, argc, argv);

@@ -45,28 +45,22 @@ static inline void* aqg_word_of(gex_AD_t ad, gex_Rank_t rank, const void* addres
   }
 }
 
-#define AQG_DEFINE_AD(NAME, T)                                                                                \
-  typedef intptr_t (*aqg_on_mapped_##NAME)(T * at, T op1, T op2, T * result);                                  \
-  gex_Event_t aqg_AD_OpNB_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,                \
-                                 gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags);                  \
-  int aqg_AD_OpNBI_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode,      \
-                          T operand1, T operand2, gex_Flags_t flags);                                          \
-  static inline gex_Event_t gex_AD_OpNB_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,  \
-                                               gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {   \
-    aqg_on_mapped const function = aqg_function_for(ad, GEX_DT_##NAME, opcode);                                \
-    T* const at = (T*)aqg_word_of(ad, tgt_rank, tgt_addr, sizeof(T), flags);                                   \
-    if (__builtin_expect(function == NULL || at == NULL, 0))                                                   \
-      return aqg_AD_OpNB_##NAME(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);          \
-    return (gex_Event_t)((aqg_on_mapped_##NAME)function)(at, operand1, operand2, result_p);                    \
-  }                                                                                                            \
-  static inline int gex_AD_OpNBI_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,         \
-                                        gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {          \
-    aqg_on_mapped const function = aqg_function_for(ad, GEX_DT_##NAME, opcode);                                \
-    T* const at = (T*)aqg_word_of(ad, tgt_rank, tgt_addr, sizeof(T), flags);                                   \
-    if (__builtin_expect(function == NULL || at == NULL, 0))                                                   \
-      return aqg_AD_OpNBI_##NAME(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);         \
-    return (int)((aqg_on_mapped_##NAME)function)(at, operand1, operand2, result_p);                            \
+/// R is the type of the call's result: the event that has nothing left to wait for, or the int for success, is 0 in both.
+#define AQG_DEFINE_AD_FORM(FORM, R, NAME, T)                                                                   \
+  R aqg_AD_Op##FORM##_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode,    \
+                             T operand1, T operand2, gex_Flags_t flags);                                        \
+  static inline R gex_AD_Op##FORM##_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr,       \
+                                           gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {        \
+    aqg_on_mapped const function = aqg_function_for(ad, GEX_DT_##NAME, opcode);                                 \
+    T* const at = (T*)aqg_word_of(ad, tgt_rank, tgt_addr, sizeof(T), flags);                                    \
+    if (__builtin_expect(function == NULL || at == NULL, 0))                                                    \
+      return aqg_AD_Op##FORM##_##NAME(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);     \
+    return (R)((aqg_on_mapped_##NAME)function)(at, operand1, operand2, result_p);                               \
   }
+#define AQG_DEFINE_AD(NAME, T)                                                 \
+  typedef intptr_t (*aqg_on_mapped_##NAME)(T * at, T op1, T op2, T * result); \
+  AQG_DEFINE_AD_FORM(NB, gex_Event_t, NAME, T)                                 \
+  AQG_DEFINE_AD_FORM(NBI, int, NAME, T)
 AQG_DEFINE_AD(I32, int32_t)
 AQG_DEFINE_AD(U32, uint32_t)
 AQG_DEFINE_AD(I64, int64_t)
@@ -74,6 +68,7 @@ AQG_DEFINE_AD(U64, uint64_t)
 AQG_DEFINE_AD(FLT, float)
 AQG_DEFINE_AD(DBL, double)
 #undef AQG_DEFINE_AD
+#undef AQG_DEFINE_AD_FORM
 
 #ifdef __cplusplus
 }

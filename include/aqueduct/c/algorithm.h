@@ -15,7 +15,7 @@ extern "C" {
 
 /// A number that an algorithm takes: aqueduct::AlgorithmParameter. All bytes 0: none.
 typedef struct aq_algorithm_parameter {
-  const char* name;  ///< small letters, digits, `-` and `_`; null: there is none, nor any behind it
+  const char* name;  ///< small letters, digits, `-` and `_`; null: the algorithm does not have this parameter, or any after it
   uint32_t least;    ///< 1 <= least <= usual <= most
   uint32_t most;
   uint32_t usual;
