@@ -28,8 +28,9 @@ void polled_in_vain() noexcept {
   constexpr microseconds kWait{100};
   static thread_local unsigned in_vain = 0;
   static thread_local Clock::time_point before;
+  if (++in_vain % kPolls != 0) return;
   look_for_a_loss();
-  if (!is_crowded() || ++in_vain % kPolls != 0) return;
+  if (!is_crowded()) return;
   if (wait_mode.load(std::memory_order_relaxed) == GASNET_WAIT_SPIN) return;
   if (const auto now = Clock::now(); now - std::exchange(before, now) > kInALoop) return;
   static_cast<void>(state().ep.progress_for(kWait));
@@ -60,7 +61,7 @@ void aqg_pause(unsigned* round) {
   const int mode = wait_mode.load(std::memory_order_relaxed);
   if (mode == GASNET_WAIT_SPIN || *round < (mode == GASNET_WAIT_BLOCK ? 1 : kSpins)) {
     ++*round;
-    if (ep.progress() == 0) look_for_a_loss();
+    if (ep.progress() == 0 && *round % kSpins == 0) look_for_a_loss();
     return;
   }
   const auto limit = *round < kShort ? kShortest : kFirstWithSleep * (1 << (*round - kShort) / kOfALength);
