@@ -24,7 +24,6 @@ class AqueductLayer {
         segment_(need(aqueduct::Segment::create(ep_, kSegmentBytes), "create a segment")),
         words_(ep_, {aqueduct::AtomicOp::load, aqueduct::AtomicOp::add, aqueduct::AtomicOp::compare_swap}),
         crowded_(ep_.ranks() > std::thread::hardware_concurrency()) {
-    for (aqueduct::Rank rank = 0; rank < ep_.ranks(); ++rank) places_.push_back(segment_.at<std::byte>(rank));
     register_handlers();
     barrier();
   }
@@ -174,7 +173,9 @@ class AqueductLayer {
     return std::move(*result);
   }
 
-  aqueduct::GlobalPtr<std::byte> place(int rank) const { return places_[static_cast<std::size_t>(rank)]; }
+  aqueduct::GlobalPtr<std::byte> place(int rank) const {
+    return segment_.at<std::byte>(static_cast<aqueduct::Rank>(rank));
+  }
   aqueduct::GlobalPtr<std::uint64_t> word(int rank) const {
     return segment_.at<std::uint64_t>(static_cast<aqueduct::Rank>(rank), kWordOffset / sizeof(std::uint64_t));
   }
@@ -223,8 +224,6 @@ class AqueductLayer {
   aqueduct::Job job_;
   aqueduct::Endpoint& ep_;
   aqueduct::Segment segment_;
-  std::vector<aqueduct::GlobalPtr<std::byte>>
-      places_;  ///< of all ranks' segments, as the other layers keep them
   aqueduct::AtomicDomain<std::uint64_t> words_;
   bool crowded_;
   aqueduct::ShortReply<aqueduct::NoArguments> answer_;
