@@ -6,13 +6,14 @@ cc=$1 cxx=$2 includes=(-I"$3" -I"$4") library=$5 work=$6
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$work"
 
-compiles() {
+compiles_plainly() {
   local said
-  if ! said=$("$@" "${includes[@]}" -D_GNU_SOURCE=1 2>&1); then
+  if ! said=$("$@" "${includes[@]}" 2>&1); then
     printf 'headers.sh: %s:\n%s\n' "$*" "$said" >&2
     exit 1
   fi
 }
+compiles() { compiles_plainly "$@" -D_GNU_SOURCE=1; }
 warnings=(-Wall -Wextra -pedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Werror -fsyntax-only)
 order=0
 for mode in SEQ PARSYNC PAR; do
@@ -23,6 +24,18 @@ for mode in SEQ PARSYNC PAR; do
     compiles "$cxx" -x c++ -std=$language "${warnings[@]}" -DGASNET_$mode -DORDER=$((order++ % 3)) "$here/headers.c"
   done
 done
+
+# Without _GNU_SOURCE, which the flags of the layer define: the dialects that have the locks of POSIX. The first error of others says so.
+for mode in SEQ PAR; do
+  compiles_plainly "$cc" -std=gnu99 "${warnings[@]}" -DGASNET_$mode -DORDER=0 "$here/headers.c"
+  compiles_plainly "$cc" -std=c99 -D_POSIX_C_SOURCE=200809L "${warnings[@]}" -DGASNET_$mode -DORDER=0 "$here/headers.c"
+done
+compiles_plainly "$cc" -std=c99 "${warnings[@]}" -DGASNET_SEQ -DORDER=0 "$here/headers.c"
+said=$("$cc" -std=c99 -fsyntax-only -DGASNET_PAR -DORDER=0 "${includes[@]}" "$here/headers.c" 2>&1)
+if [[ ! $(grep -m 1 error <<<"$said") =~ 'define _POSIX_C_SOURCE=200809L' ]]; then
+  printf 'headers.sh: a strict client with threads is not told what to define:\n%s\n' "$said" >&2
+  exit 1
+fi
 
 # A client of the tools alone has threads if it says so, or if its compiler does.
 printf '#include <gasnet_tools.h>\n#if WANTED != defined(GASNETT_THREAD_SAFE)\n#error threads\n#endif\n' >"$work/tools.c"

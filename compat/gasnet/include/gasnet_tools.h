@@ -24,6 +24,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+// The C library hides the read-write locks from strict ISO C.
+#if AQG_THREADS && !defined(PTHREAD_RWLOCK_INITIALIZER)
+#error "with threads these headers need pthread_rwlock_t: compile with -std=gnu99 (or later), or define _POSIX_C_SOURCE=200809L or _GNU_SOURCE before the first #include"
+#endif
+
 #define _INCLUDED_GASNET_TOOLS_H 1
 #define GASNETT_CONFIG_STRING                                                                            \
   "RELEASE=" AQG_RELEASE ",SPEC=" AQG_SPEC(GASNETT_SPEC_VERSION_MAJOR, GASNETT_SPEC_VERSION_MINOR)        \
