@@ -80,6 +80,17 @@ detail::Args words_of(std::span<const std::uint32_t> words) noexcept {
   return {ErrorCode::invalid_argument, to};
 }
 
+/// All buffers are in use. The caller may still send a plain message, so this is a warning.
+[[gnu::cold]] Status refuse_exhausted(EndpointState& state, Rank to) noexcept {
+  if (state.messages->prepared().names_exhaustion())
+    state.log.warn(
+        "a prepared payload for rank {} was refused: all {} of them are in use (AQUEDUCT_PREPARED). Commit "
+        "or "
+        "cancel one, send a plain message, or raise the setting. Further refusals are not named",
+        to, state.config.number("prepared"));
+  return {ErrorCode::refused, to};
+}
+
 /// More bytes are to be sent than were prepared.
 [[gnu::cold]] Status refuse_used(EndpointState& state, const Prepared& prepared, std::size_t used) noexcept {
   if (core::names_refusal(state))
@@ -116,7 +127,7 @@ Result<Prepared*> prepare_room(EndpointState& state, const PrepareCall& call,
                   : state.guard.runs_handler_outside() ? For::parallel_reply
                                                        : For::reply;
   Prepared* prepared = pool.take(who);
-  if (prepared == nullptr) return {ErrorCode::refused, to};
+  if (prepared == nullptr) return refuse_exhausted(state, to);
   prepared->to = to;
   prepared->place = call.place;
   prepared->size = most;

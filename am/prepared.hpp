@@ -5,6 +5,7 @@
 #include "core/endpoint_state.hpp"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::detail {
@@ -39,6 +40,8 @@ class PreparedPool {
   void lend_buffer(detail::Prepared& prepared, std::size_t bytes);
   void give_back(detail::Prepared& prepared) noexcept;
   std::size_t buffer_bytes() const noexcept { return bytes_; }
+  /// True at the first call: who asks again and again for a buffer would fill the log.
+  bool names_exhaustion() noexcept { return std::exchange(exhaustion_is_new_, false); }
 
  private:
   std::size_t bytes_;
@@ -47,6 +50,7 @@ class PreparedPool {
   std::vector<detail::Prepared*> free_;
   bool parallel_reply_free_ = true;
   bool reply_free_ = true;
+  bool exhaustion_is_new_ = true;
 };
 
 }  // namespace aqueduct::am

@@ -22,7 +22,7 @@ class Refusals : public testing::Test {
   void SetUp() override {
     Config config;
     ASSERT_TRUE(config.set("segment_bytes", "4K"));
-    ASSERT_TRUE(config.set("log", "error"));
+    ASSERT_TRUE(config.set("log", "warn"));
     testing::internal::CaptureStderr();  // before the log is made
     auto made = Job::in_process(1, config);
     if (made) job_.emplace(std::move(*made));
@@ -177,6 +177,23 @@ TEST_F(Refusals, OfPreparedPayloadsNameTheBounds) {
   EXPECT_THAT(said, HasSubstr("97 bytes at offset 4000 are not inside"));
   EXPECT_THAT(said, HasSubstr("a prepared plain request with 17 words of arguments; the limit is 16"));
   EXPECT_THAT(said, HasSubstr("for rank 0 is sent with 9 bytes, and has room for 8 (size())"));
+}
+
+TEST_F(Refusals, OfPreparedPayloadsNameTheSettingOnce) {
+  const auto most = job_->config().number("prepared");
+  std::vector<PreparedPayload> held;
+  for (std::int64_t i = 0; i < most; ++i) {
+    auto one = prepare_medium(me(), 0, 8);
+    ASSERT_TRUE(one) << i;
+    held.push_back(std::move(*one));
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(prepare_medium(me(), 0, 8).status().code(), ErrorCode::refused);
+  held.clear();
+  EXPECT_TRUE(prepare_medium(me(), 0, 8));
+  const std::string said = testing::internal::GetCapturedStderr();
+  const std::string limit = "all " + std::to_string(most) + " of them are in use (AQUEDUCT_PREPARED)";
+  EXPECT_THAT(said, HasSubstr(limit + ". Commit or cancel one, send a plain message, or raise the setting"));
+  EXPECT_EQ(said.find(limit), said.rfind(limit)) << said;
 }
 
 TEST_F(Refusals, OfMessagesWithTooManyWordsNameTheLimit) {
