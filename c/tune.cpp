@@ -4,6 +4,7 @@
 #include "c/convert.hpp"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 using namespace aqueduct;
@@ -47,16 +48,13 @@ TuneOptions tune_options_of(const aq_tune_options& from) {
 aq_status aq_team_tune(aq_team* team, const int* operations, size_t operation_count, const uint64_t* bytes,
                        size_t byte_count, const aq_tune_options* options, aq_tune_report* report) try {
   std::vector<Collective> which;
-  if ((operations == nullptr && operation_count != 0) || (bytes == nullptr && byte_count != 0)) {
-    // This stands for no operation. The call goes on with it, so that all members get the error: the others wait for this one.
-    which.push_back(c::tuned_number<Collective>(0xff));
-    operation_count = 0;
-    byte_count = 0;
-  }
-  for (std::size_t i = 0; i < operation_count; ++i)
-    which.push_back(c::tuned_number<Collective>(static_cast<std::uint32_t>(operations[i])));
+  if (operations != nullptr)
+    for (std::size_t i = 0; i < operation_count; ++i)
+      which.push_back(c::tuned_number<Collective>(static_cast<std::uint32_t>(operations[i])));
+  // tune() refuses null lists, by name and on all members.
+  const std::span<const Collective> asked(operations != nullptr ? which.data() : nullptr, operation_count);
   const TuneOptions how = options != nullptr ? c::tune_options_of(*options) : TuneOptions();
-  const auto found = tune(*reinterpret_cast<Team*>(team), which, {bytes, byte_count}, how);
+  const auto found = tune(*reinterpret_cast<Team*>(team), asked, {bytes, byte_count}, how);
   if (found && report != nullptr) {
     const auto undecided = std::count_if(found->found.begin(), found->found.end(),
                                          [](const Tuned& one) { return !one.decided; });

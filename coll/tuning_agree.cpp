@@ -1,5 +1,6 @@
 // How the members of a search agree.
 
+#include "coll/tune/operation_word.hpp"
 #include "coll/tune/tuning_file.hpp"
 #include "coll/tuning_run.hpp"
 #include "coll/wait_for_call.hpp"
@@ -97,10 +98,28 @@ Status TuningRun::agree_on_arguments(std::span<const Collective> operations,
     if (problem_ == 0) state_.log.error("tune: {}", why);
     problem(ErrorCode::invalid_argument);
   };
-  for (const Collective one : operations) {
+  const auto refuse_null = [&](const char* list, std::size_t entries) {
+    refuse(fmt::format("the list `{}` is null and should have {} entries. Pass the list, or 0 entries", list,
+                       entries));
+  };
+  // The call goes on without the list, so that all members get the error: the others wait for this one.
+  if (operations.data() == nullptr && !operations.empty()) {
+    refuse_null("operations", operations.size());
+    operations = {};
+  }
+  if (bytes.data() == nullptr && !bytes.empty()) {
+    refuse_null("bytes", bytes.size());
+    bytes = {};
+  }
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const Collective one = operations[i];
     hash = mixed_words(hash, static_cast<std::uint64_t>(one));
     if (one > Collective::exscan)
-      refuse("operations may be barrier to exscan: permutes and v-forms are not tuned");
+      refuse(
+          fmt::format("operations[{}] is {} ({}): they may be barrier to exscan, 0 to {}. Permutes and "
+                      "v-forms are not tuned",
+                      i, static_cast<unsigned>(one), operation_word(static_cast<Operation>(one)),
+                      static_cast<unsigned>(Collective::exscan)));
   }
   const std::uint32_t element = bytes_of_element(options_.type);
   const bool combines = std::any_of(operations.begin(), operations.end(), reduces);

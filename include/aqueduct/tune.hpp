@@ -83,7 +83,7 @@ struct TuneReport {
 /// Shape:      operations from barrier to exscan; sizes that are multiples of the type's, for reductions. A barrier has no size
 ///             and no modes: it is measured once, whatever `bytes` and `options` say, if it is not the conduit's own.
 /// Completion: all members use the same new table, and get the same report.
-/// Errors:     invalid_argument (an operation, a type or a size that cannot be: on all members); mismatch (members pass
+/// Errors:     invalid_argument (an operation, a type or a size that cannot be, a null list: on all members); mismatch (members pass
 ///             different arguments; the team can be used further); in_handler; peer_lost; no_memory;
 ///             timed_out, with the rank: `work` took longer there than work_limit; or without one, when a member has not
 ///             come back from `work` at all: then the other members' collective calls on the team fail with timed_out

@@ -75,6 +75,29 @@ TEST(TuneJobs, LeaveToTheNextJobWhatTheyHaveFound) {
   }
 }
 
+TEST(TuneJobs, NameTheOperationOrTheListThatTheyRefuse) {
+  testing::internal::CaptureStderr();
+  auto job = Job::in_process(2, loop_config());
+  if (!job) testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(job) << job.status().text();
+  constexpr std::array kWrong{Collective::barrier, Collective::permute};
+  job->run_each([&](Endpoint& me) {
+    Team& world = me.world();
+    // One member's null list, for which the other one must not wait.
+    const bool is_first = me.rank() == 0;
+    const std::span<const Collective> no_operations(is_first ? nullptr : kOneOperation.data(), 1);
+    const std::span<const std::uint64_t> no_sizes(is_first ? nullptr : kOneSize.data(), 1);
+    EXPECT_EQ(tune(world, no_operations, kOneSize).status().code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(tune(world, kOneOperation, no_sizes).status().code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(tune(world, kWrong, kOneSize).status().code(), ErrorCode::invalid_argument);
+  });
+  EXPECT_TRUE(job->finish());
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("tune: the list `operations` is null and should have 1 entries"));
+  EXPECT_THAT(said, HasSubstr("tune: the list `bytes` is null and should have 1 entries"));
+  EXPECT_THAT(said, HasSubstr("tune: operations[1] is 11 (permute): they may be barrier to exscan, 0 to 10"));
+}
+
 TEST(TuneJobs, CompareTheirChoiceWithAllOthersIfAsked) {
   auto job = Job::in_process(3, loop_config());
   ASSERT_TRUE(job) << job.status().text();
