@@ -52,6 +52,8 @@ struct Connection {
   std::uint64_t counter = 0;          ///< where the peer wants `taken` to be written
   std::uint32_t counter_key = 0;
 
+  core::Clock::time_point next_way{};   ///< when the device may look for a way to the peer again
+  core::Clock::time_point way_until{};  ///< until when it looks; none: it has found one, or has not looked
   core::Clock::time_point next_hello{};
   std::chrono::nanoseconds pause{0};
 

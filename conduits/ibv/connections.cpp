@@ -95,20 +95,6 @@ Connection* Connections::make_connection(Rank peer) noexcept try {
   return nullptr;
 }
 
-bool Connections::make_address_handle(Connection& connection) noexcept {
-  if (connection.address_handle != nullptr) return true;
-  ibv_ah_attr way = address_vector(addresses_[connection.peer], env_.port, env_.options);
-  connection.address_handle = {env_.verbs.create_ah(env_.objects.domain.get(), &way),
-                               {env_.verbs.destroy_ah}};
-  if (connection.address_handle != nullptr) return true;
-  env_.log.error(
-      "ibv: rank {}: {} knows no way to rank {}: {}. Do both hosts' ports have addresses of one network "
-      "(AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
-      env_.me, env_.port.device, connection.peer, std::strerror(errno));
-  losses_.suspect(connection.peer, "there is no way to it");
-  return false;
-}
-
 // Starts the connection, unless it is being made already. Returns null, except for the connection with this rank
 // itself.
 Connection* Connections::start_connecting(Rank peer) noexcept {
@@ -126,7 +112,7 @@ Connection* Connections::start_connecting(Rank peer) noexcept {
     return connection;
   }
   const bool by_cm = manager_.is_open();
-  if (connection->connecting || (!by_cm && !make_address_handle(*connection))) return nullptr;
+  if (connection->connecting) return nullptr;
   connection->connecting = true;
   connection->pause = kFirstPause;
   connecting_.push_back(connection);
@@ -136,24 +122,6 @@ Connection* Connections::start_connecting(Rank peer) noexcept {
     request_connection(*connection);
   }
   return nullptr;
-}
-
-bool Connections::connect_queue_pair(Connection& connection, const Hello& hello) noexcept {
-  const int error = connect_pair(env_.verbs, *connection.pair, env_.objects, env_.port, env_.options,
-                                 addresses_[connection.peer], hello, connection.first);
-  if (error != 0) {
-    env_.log.error(
-        "ibv: rank {}: {} does not connect a queue pair with rank {}: {}. Do both hosts' ports have "
-        "addresses "
-        "of one network (AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
-        env_.me, env_.port.device, connection.peer, std::strerror(error));
-    losses_.suspect(connection.peer, "it cannot be connected with");
-    return false;
-  }
-  rails_.connect(connection.peer, hello);
-  connection.connected = true;
-  learn(connection, hello);
-  return true;
 }
 
 // Stores what the peer's Hello says of its side.
@@ -179,12 +147,13 @@ Hello Connections::hello_for(const Connection& connection) const noexcept {
 }
 
 void Connections::send_hello(Connection& connection) noexcept {
+  connection.next_hello = env_.clock.now() + connection.pause;
+  if (!make_address_handle(connection)) return;
   Hello hello = hello_for(connection);
   hello.understood = connection.connected ? 1 : 0;
   hello.both = connection.ready ? 1 : 0;
   for (std::size_t i = 0; i < rails_.size(); ++i) hello.rails[i] = rails_[i].pair_of(connection.peer);
   static_cast<void>(listener_.send(hello, *connection.address_handle, addresses_[connection.peer].listener));
-  connection.next_hello = env_.clock.now() + connection.pause;
 }
 
 void Connections::take_hello(const Hello& hello) noexcept {
@@ -195,7 +164,7 @@ void Connections::take_hello(const Hello& hello) noexcept {
   if (connection->pair == nullptr || (!connection->connected && !connect_queue_pair(*connection, hello)))
     return;
   if (hello.understood != 0) connection->ready = true;
-  if (hello.both == 0 && make_address_handle(*connection)) send_hello(*connection);
+  if (hello.both == 0) send_hello(*connection);
 }
 
 void Connections::retry_connecting() noexcept {

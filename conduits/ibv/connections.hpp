@@ -89,14 +89,19 @@ class Connections {
  private:
   Connection* start_connecting(Rank peer) noexcept;
   Connection* make_connection(Rank peer) noexcept;
-  bool connect_queue_pair(Connection& connection, const Hello& hello) noexcept;
   void learn(Connection& connection, const Hello& hello) noexcept;
   Hello hello_for(const Connection& connection) const noexcept;
   bool can_count() const noexcept { return env_.sizes().depth <= BesidePut::kMostDepth; }
-  bool make_address_handle(Connection& connection) noexcept;
   void send_hello(Connection& connection) noexcept;
   void take_hello(const Hello& hello) noexcept;
   void retry_connecting() noexcept;
+
+  // connections_resolve.cpp: false while there is no way to the peer, or if there will be none (see Losses).
+  bool make_address_handle(Connection& connection) noexcept;
+  bool connect_queue_pair(Connection& connection, const Hello& hello) noexcept;
+  bool may_try_way(const Connection& connection) const noexcept;
+  void found_way(Connection& connection) noexcept;
+  void found_no_way(Connection& connection, int error) noexcept;
 
   // Over iWARP.
   void check_cm_events(bool woken) noexcept;

@@ -2,6 +2,7 @@
 
 #include "conduits/ibv/verbs.hpp"
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -49,8 +50,11 @@ struct Faults {
       IBV_WC_SUCCESS;      ///< how the next request on a connected queue pair ends; then success again
   int drop_datagrams = 0;  ///< how many will be lost
   int stop_datagrams = 0;  ///< how many fail to leave, which stops the queue pair
-  int receives = -1;       ///< how many receives the queues still take; -1: all
-  bool silent = false;     ///< requests on connected queue pairs are not carried out
+  int refused_starts = 0;  ///< how often a queue pair of datagrams is not made ready
+  int no_way = 0;  ///< how many address vectors of peers are refused, of handles and connections; -1: all
+  int no_way_error = EHOSTUNREACH;
+  int receives = -1;    ///< how many receives the queues still take; -1: all
+  bool silent = false;  ///< requests on connected queue pairs are not carried out
   bool no_pairs = false;
   int refused_calls = 0;    ///< how many connection requests find no listener
   int timed_out_calls = 0;  ///< how many time out, though the peer has received them
@@ -68,6 +72,7 @@ struct Counts {
   int doorbells = 0;    ///< calls that posted to connected queue pairs
   int completions = 0;  ///< of requests on connected queue pairs
   int not_ready = 0;    ///< messages that found no receive
+  int ways = 0;         ///< address handles that were asked for
   int calls = 0;        ///< connection requests by librdmacm
   int overruns = 0;     ///< completions that found no room
   int breaches = 0;     ///< uses beyond a limit that the device has reported
@@ -151,6 +156,8 @@ class Network {
  private:
   friend struct Calls;
   friend struct ConnectionMock;
+
+  bool refuses_way();
 
   Pair* find(std::uint32_t number);
   void begin_all(Pair& pair, bool now = false);

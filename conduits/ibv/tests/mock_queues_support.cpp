@@ -98,6 +98,11 @@ int Calls::modify_qp(ibv_qp* plain, ibv_qp_attr* wanted, int mask) {
   if ((mask & IBV_QP_QKEY) != 0) pair.datagram_key = wanted->qkey;
   if (current->faults.gone) return ENODEV;
   if ((mask & IBV_QP_DEST_QPN) != 0 && !device_of(pair.context).connects) return ENETUNREACH;
+  if ((mask & IBV_QP_DEST_QPN) != 0 && current->refuses_way()) return current->faults.no_way_error;
+  if (pair.qp_type == IBV_QPT_UD && wanted->qp_state == IBV_QPS_RTS && current->faults.refused_starts > 0) {
+    --current->faults.refused_starts;
+    return EIO;
+  }
   if ((mask & IBV_QP_PATH_MTU) != 0) current->mtus.push_back(wanted->path_mtu);
   if ((mask & IBV_QP_DEST_QPN) != 0) pair.peer = wanted->dest_qp_num;
   if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) {
@@ -133,7 +138,15 @@ int Calls::destroy_qp(ibv_qp* plain) {
   return 0;
 }
 
+bool Network::refuses_way() {
+  if (faults.no_way > 0) return faults.no_way-- > 0;
+  return faults.no_way != 0;
+}
+
 ibv_ah* Calls::create_ah(ibv_pd* domain, ibv_ah_attr*) {
+  const Lock lock(current->mutex_);
+  ++current->counts.ways;
+  if (current->refuses_way()) return refuse<ibv_ah>(current->faults.no_way_error);
   auto* const way = new ibv_ah{};
   way->context = domain->context;
   return way;

@@ -4,6 +4,7 @@
 #include "conduits/ibv/tests/mock_device.hpp"
 #include "tests/support/heard.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,14 +40,23 @@ class Ranks {
   bool until(const std::function<bool()>& holds);
   /// Tries until the answer is not `retry`.
   core::Post insist(const std::function<core::Post()>& attempt);
+  /// The same while time passes for the endpoints, 5 ms for each attempt.
+  core::Post until_answered(const std::function<core::Post()>& attempt);
   /// How rank 0's operation ended; `timed_out` if it did not.
   Status end_of(core::Token token);
   /// Makes the connection by a put of 8 bytes from rank 0, and resets the counts.
   void meet(Rank with = 1);
+  /// Time passes for the endpoints.
+  void pass(std::chrono::nanoseconds time) { ahead_ += time; }
   void close(Rank rank) { ends_[rank].reset(); }
 
  private:
+  static core::Clock::time_point tell(const void* self) noexcept {
+    return core::Clock::now() + static_cast<const Ranks*>(self)->ahead_;
+  }
+
   mock::Network network_;
+  std::chrono::nanoseconds ahead_{0};
   Verbs verbs_;
   std::vector<std::string> lines_;
   core::Log log_;

@@ -37,7 +37,7 @@ Ranks::Ranks(const IbvOptions& options, Rank count, const std::function<void(moc
     auto objects = open_objects(verbs_, port_, options, count, rank, log_);
     EXPECT_TRUE(objects) << said();
     ends_.push_back(std::make_unique<IbvConduit>(verbs_, port_, std::move(*objects), options, kJob, count,
-                                                 rank, log_, core::kSystemClock));
+                                                 rank, log_, core::EndpointClock(tell, this)));
     const std::size_t more = rank < ports.size() ? ports[rank] - 1 : 0;
     EXPECT_TRUE(ends_[rank]->start(std::span(rails_).first(more))) << said();
     addresses.push_back(ends_[rank]->address());
@@ -78,6 +78,13 @@ core::Post Ranks::insist(const std::function<core::Post()>& attempt) {
   core::Post post = core::Post::retry();
   static_cast<void>(until([&] { return (post = attempt()).kind != core::Post::Kind::retry; }));
   return post;
+}
+
+core::Post Ranks::until_answered(const std::function<core::Post()>& attempt) {
+  return insist([&] {
+    pass(std::chrono::milliseconds(5));
+    return attempt();
+  });
 }
 
 Status Ranks::end_of(core::Token token) {
