@@ -11,10 +11,7 @@
 
 namespace aqueduct::coll {
 
-TeamEngine::TeamEngine(Collectives& all, TeamState& team)
-    : TeamChoices(all, team),
-      transfers_(*team.endpoint.transfers),
-      agreement_(team.endpoint.rank, team.size()) {
+TeamEngine::TeamEngine(Collectives& all, TeamState& team) : TeamEngineState(all, team) {
   shares_memory_ = state_.near != nullptr && state_.near->cross_map() != nullptr;
   for (Rank i = 0; i < ranks_ && !maps_; ++i) maps_ = state_.conduit(team.members[i]).cross_map() != nullptr;
   redirects_ = redirects_of_team();

@@ -1,31 +1,20 @@
 #pragma once
 
-#include "coll/engine/call_record.hpp"
-#include "coll/engine/latest_calls.hpp"
-#include "coll/engine/places.hpp"
-#include "coll/engine/pool.hpp"
-#include "coll/engine/said_calls.hpp"
-#include "coll/engine/team_agreement.hpp"
-#include "coll/engine/team_choices.hpp"
+#include "coll/engine/team_engine_state.hpp"
 #include "coll/engine/team_offers.hpp"
-#include "coll/engine/timed_out.hpp"
 #include "coll/schedule/tree_recipe.hpp"
-#include "coll/shared/board.hpp"
 #include "coll/tune/chooser.hpp"
-#include "rma/transfers.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace aqueduct::coll {
 
 using aqueduct::detail::CollCall;
 
-struct BlocksMethods;
 class CallQuestions;
 class CallText;
 
@@ -43,7 +32,7 @@ class CallText;
 /// run for each, and for Sync::all a run before and one after them that only signals.
 ///
 /// Nothing here waits. A step that finds no room is tried again at the next progress.
-class TeamEngine : public TeamChoices {
+class TeamEngine : public TeamEngineState {
  public:
   TeamEngine(Collectives& all, TeamState& team);
   ~TeamEngine();
@@ -218,7 +207,6 @@ class TeamEngine : public TeamChoices {
 
  private:
   friend class Collectives;
-  static constexpr std::uint64_t kNotBroken = ~std::uint64_t{0};
   /// What has become of a lane's step.
   enum class Did : std::uint8_t { step, waits, no_room, failed };
 
@@ -348,7 +336,6 @@ class TeamEngine : public TeamChoices {
   void describe_board(std::string& text, const Run& run) const;
 
   // barrier_calls.cpp
-  struct BarrierCall;
   void prepare_barriers();
   bool set_barrier(BarrierCall& made, const Choice& choice) const;
   void tell_of_other_barrier();
@@ -444,59 +431,6 @@ class TeamEngine : public TeamChoices {
   GlobalPtr<std::byte> announced(const Run& run, const Step& step) const noexcept;
   GlobalPtr<std::byte> scratch_of(Rank peer) const noexcept;
   Signal signal_for(const Run& run, const Step& step) const noexcept;
-
-  rma::Transfers& transfers_;
-  bool trying_ = false;  ///< the call that begins is a trial: its method is for it alone
-  const Algorithm* latest_algorithm_ = nullptr;  ///< of the last call that was looked up by its shape
-  TeamPlaces places_;
-  std::byte* base_ = nullptr;             ///< this member's scratch
-  std::span<std::uint64_t> words_;        ///< its counters, in this member's memory
-  std::unique_ptr<TeamScratch> scratch_;  ///< made by the first call
-  TeamAgreement agreement_;
-  Status broken_;   ///< why calls fail from now on: the first failure
-  Status earlier_;  ///< why operations before `first_broken_` were cancelled later
-  std::uint64_t first_broken_ = kNotBroken;
-  std::uint64_t broken_from_ = kNotBroken;  ///< operations from this number on are cancelled
-  bool team_gone_ = false;
-  bool scratch_missed_ = false;  ///< the log says that the team has none
-  SegmentId found_last_ = 0;     ///< the segment of the latest output that members announced
-  bool no_room_ = false;         ///< something found no room in this pass
-  bool raised_own_ = false;      ///< a step has raised a counter of this member
-
-  CallRecord* first_ = nullptr;  ///< calls that are not over, or not drained
-  CallRecord** end_ = &first_;
-  CallRecord* opening_ = nullptr;  ///< the first of these that has runs to open; null: none
-  Run* held_ = nullptr;            ///< opened, and may not start yet
-  Run* active_ = nullptr;          ///< have started
-  Run** active_end_ = &active_;
-  Run* newest_ = nullptr;  ///< the latest to start
-  bool listed_ = false;    ///< among the layer's busy teams, and
-  TeamEngine* next_busy_ = nullptr;
-  Plan* plans_ = nullptr;
-  bool quiet_ = true;  ///< no failure, and no member has told of a call that this one has yet to make
-  core::Op all_;       ///< has a part for each put and signal that is not over, and one of its own
-  std::unique_ptr<LatestCalls> latest_;  ///< made by the first call, as is scratch_
-  KnownCall* const* known_ =
-      LatestCalls::kNoneYet.data();  ///< latest_->known, so that a call need not ask whether there are any
-  BarrierCall* barrier_ = nullptr;   ///< of `barriers_`; null: the next barrier chooses
-  /// One for each way in which the team has carried out barriers: an earlier one may still be in flight.
-  std::vector<std::unique_ptr<BarrierCall>> barriers_;
-  std::unique_ptr<core::NativeTeam> native_;    ///< null: the library carries out all operations
-  core::NativeRedirects* redirects_ = nullptr;  ///< null: blocks are copied out of scratch
-  bool shares_memory_ = false;
-  bool maps_ = false;                ///< a conduit of the team can map memory
-  std::unique_ptr<Board> board_;     ///< null: the team has none
-  std::unique_ptr<SaidCalls> said_;  ///< null: the team has no board
-  std::uint64_t native_offer_ = 0;
-  std::uint64_t natives_started_ = 0;
-  std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ
-  std::unique_ptr<TimedOut> timed_out_;    ///< null: no call has timed out that is not over
-};
-
-/// How the engine carries out the team's barriers.
-struct TeamEngine::BarrierCall {
-  KnownCall call;
-  Method method;
 };
 
 inline bool TeamEngine::may_call_barrier() const noexcept {
