@@ -1,3 +1,5 @@
+#include <aqueduct/version.hpp>
+
 #include "c/convert.hpp"
 
 using namespace aqueduct;
@@ -17,13 +19,19 @@ Config settings_or_environment(const aq_config* config) {
 }  // namespace
 }  // namespace aqueduct::c
 
-aq_status aq_job_start(const aq_config* config, aq_job** job) {
-  return c::guarded(
-      [&] { return c::hand_over([&] { return Job::start(c::settings_or_environment(config)); }, job); });
+aq_status aq_job_start_of_layout(uint32_t layout, const aq_config* config, aq_job** job) {
+  return c::guarded([&]() -> Status {
+    const Config settings = c::settings_or_environment(config);
+    if (const Status status = check_layout(layout, settings); !status) return status;
+    return c::hand_over([&] { return Job::start(settings); }, job);
+  });
 }
-aq_status aq_job_in_process(uint32_t ranks, const aq_config* config, aq_job** job) {
-  return c::guarded([&] {
-    return c::hand_over([&] { return Job::in_process(ranks, c::settings_or_environment(config)); }, job);
+aq_status aq_job_in_process_of_layout(uint32_t layout, uint32_t ranks, const aq_config* config,
+                                      aq_job** job) {
+  return c::guarded([&]() -> Status {
+    const Config settings = c::settings_or_environment(config);
+    if (const Status status = check_layout(layout, settings); !status) return status;
+    return c::hand_over([&] { return Job::in_process(ranks, settings); }, job);
   });
 }
 

@@ -21,6 +21,17 @@ struct LayoutForC {
   static_assert(sizeof(Rank) == 4 && sizeof(SegmentId) == 4);
 };
 
+// What programs have compiled in. Who changes a number here raises kLayout and AQ_LAYOUT: a program compiled before would read other
+// words, and the number is what refuses it (docs/decisions/0173-inline-functions-tell-their-layout.md).
+static_assert(kLayout == 1 && AQ_LAYOUT == kLayout);
+static_assert(offsetof(aq_endpoint, state) == 0 && offsetof(aq_endpoint, rank) == 3912 &&
+              offsetof(aq_endpoint, ranks) == 3916 && offsetof(aq_endpoint, segments) == 3920 &&
+              offsetof(aq_endpoint, segment_shift) == 3924 && offsetof(aq_endpoint, windows) == 3928 &&
+              offsetof(aq_endpoint, value_windows) == 3936 && offsetof(aq_endpoint, rows) == 3944 &&
+              offsetof(aq_endpoint, value_rows) == 4008 && sizeof(aq_endpoint) == 4072);
+static_assert(offsetof(aq_window, base) == 0 && offsetof(aq_window, bytes) == 8 && sizeof(aq_window) == 16);
+static_assert(sizeof(aq_event) == 8 && sizeof(aq_shared_event) == 8 && sizeof(aq_ptr) == 16);
+
 // What inline functions of C read as plain words are atomics here, of the same size and without a lock.
 static_assert(sizeof(Window) == sizeof(aq_window) && alignof(Window) == alignof(aq_window));
 static_assert(offsetof(Window, base) == offsetof(aq_window, base));

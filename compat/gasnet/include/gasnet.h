@@ -37,7 +37,10 @@ extern gex_TM_t aqg_world_tm;
 int aqg_init_seq(int* argc, char*** argv);
 int aqg_init_parsync(int* argc, char*** argv);
 int aqg_init_par(int* argc, char*** argv);
-static inline int gasnet_init(int* argc, char*** argv) { return AQG_OF_MODE(aqg_init)(argc, argv); }
+static inline int gasnet_init(int* argc, char*** argv) {
+  const int fits = aqg_of_layout(AQG_LAYOUT, AQ_LAYOUT);
+  return fits == GASNET_OK ? AQG_OF_MODE(aqg_init)(argc, argv) : fits;
+}
 int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsize, uintptr_t minheapoffset);
 void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM_t* tm_p, gex_Segment_t* segment_p);
 static inline gasnet_node_t gasnet_mynode(void) { return gex_System_QueryJobRank(); }

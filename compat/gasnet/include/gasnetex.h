@@ -217,12 +217,20 @@ struct aqg_team {
 
 // ------------------------------------------------------------------------------------------- client and job
 
+/// The layout of aqg_place, aqg_shift and aqg_team. Who changes one raises it: compat/gasnet/layout.cpp notices.
+#define AQG_LAYOUT 1u
+/// Whether inline functions compiled for these layouts (AQG_LAYOUT, AQ_LAYOUT) fit the libraries: GASNET_OK, or GASNET_ERR_RESOURCE, and
+/// a line on stderr names both.
+int aqg_of_layout(uint32_t layer, uint32_t below);
+
 // Linking with the library of another thread mode leaves these undefined.
 int aqg_client_init_seq(gex_Client_t*, gex_EP_t*, gex_TM_t*, const char*, int*, char***, gex_Flags_t);
 int aqg_client_init_parsync(gex_Client_t*, gex_EP_t*, gex_TM_t*, const char*, int*, char***, gex_Flags_t);
 int aqg_client_init_par(gex_Client_t*, gex_EP_t*, gex_TM_t*, const char*, int*, char***, gex_Flags_t);
 static inline int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
                                   const char* clientName, int* argc, char*** argv, gex_Flags_t flags) {
+  const int fits = aqg_of_layout(AQG_LAYOUT, AQ_LAYOUT);
+  if (fits != GASNET_OK) return fits;
   return AQG_OF_MODE(aqg_client_init)(client_p, ep_p, tm_p, clientName, argc, argv, flags);
 }
 #ifndef AQG_WITHOUT_TEXTS

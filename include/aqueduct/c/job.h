@@ -11,11 +11,23 @@ extern "C" {
 /// One run of a program on all its ranks, and the endpoints that this process holds.
 typedef struct aq_job aq_job;
 
+// For the inline functions below, and for bindings of other languages: `layout` is the AQ_LAYOUT of the headers for which the
+// caller was written.
+aq_status aq_job_start_of_layout(uint32_t layout, const aq_config* config, aq_job** job) AQ_MUST_USE;
+aq_status aq_job_in_process_of_layout(uint32_t layout, uint32_t ranks, const aq_config* config,
+                                      aq_job** job) AQ_MUST_USE;
+
 /// Joins the job for which a launcher started this process, or starts one of this process alone. `config` may be null:
 /// the environment's settings.
-aq_status aq_job_start(const aq_config* config, aq_job** job) AQ_MUST_USE;
+///
+/// Errors: AQ_VERSION_MISMATCH also if the library has another AQ_LAYOUT.
+AQ_MUST_USE static inline aq_status aq_job_start(const aq_config* config, aq_job** job) {
+  return aq_job_start_of_layout(AQ_LAYOUT, config, job);
+}
 /// Starts a job of `ranks` ranks, all in this process.
-aq_status aq_job_in_process(uint32_t ranks, const aq_config* config, aq_job** job) AQ_MUST_USE;
+AQ_MUST_USE static inline aq_status aq_job_in_process(uint32_t ranks, const aq_config* config, aq_job** job) {
+  return aq_job_in_process_of_layout(AQ_LAYOUT, ranks, config, job);
+}
 
 uint32_t aq_job_ranks(const aq_job* job);
 size_t aq_job_endpoints(const aq_job* job);
