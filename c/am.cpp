@@ -41,14 +41,20 @@ aq_status add_handler(aq_endpoint* ep, int category, size_t words, aq_handler ha
 
 aq_status aq_register(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
                       uint16_t* id) {
+  if (ep == nullptr || id == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_register", {{"ep", ep}, {"id", id}}));
   return c::add_handler(ep, category, words, handler, context, id, {});
 }
 aq_status aq_register_parallel(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
                                uint16_t* id) {
+  if (ep == nullptr || id == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_register_parallel", {{"ep", ep}, {"id", id}}));
   return c::add_handler(ep, category, words, handler, context, id, {.parallel = true});
 }
 
 aq_status aq_request_short(aq_endpoint* ep, uint32_t to, const aq_call* call, const aq_options* options) {
+  if (ep == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_request_short", {{"ep", ep}, {"call", call}}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return request_plain(c::whole(ep), to, AmCategory::short_request, call->handler, c::words_of(*call), {},
                          {}, chosen.am());
@@ -56,6 +62,8 @@ aq_status aq_request_short(aq_endpoint* ep, uint32_t to, const aq_call* call, co
 }
 aq_status aq_request_medium(aq_endpoint* ep, uint32_t to, const aq_call* call, const void* payload,
                             size_t bytes, const aq_options* options) {
+  if (ep == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_request_medium", {{"ep", ep}, {"call", call}}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return request_plain(c::whole(ep), to, AmCategory::medium_request, call->handler, c::words_of(*call),
                          c::source(payload, bytes), {}, chosen.am());
@@ -63,6 +71,8 @@ aq_status aq_request_medium(aq_endpoint* ep, uint32_t to, const aq_call* call, c
 }
 aq_status aq_request_long(aq_endpoint* ep, aq_ptr to, const aq_call* call, const void* payload, size_t bytes,
                           const aq_options* options) {
+  if (ep == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_request_long", {{"ep", ep}, {"call", call}}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return request_plain(c::whole(ep), to.rank, AmCategory::long_request, call->handler, c::words_of(*call),
                          c::source(payload, bytes), c::whole(to), chosen.am());
@@ -70,6 +80,8 @@ aq_status aq_request_long(aq_endpoint* ep, aq_ptr to, const aq_call* call, const
 }
 
 aq_status aq_reply_short(const aq_incoming* incoming, const aq_call* call) {
+  if (incoming == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_reply_short", {{"incoming", incoming}, {"call", call}}));
   return c::answer(
       incoming,
       [&](RequestContext& request) {
@@ -79,6 +91,8 @@ aq_status aq_reply_short(const aq_incoming* incoming, const aq_call* call) {
 }
 aq_status aq_reply_medium(const aq_incoming* incoming, const aq_call* call, const void* payload,
                           size_t bytes) {
+  if (incoming == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_reply_medium", {{"incoming", incoming}, {"call", call}}));
   return c::answer(
       incoming,
       [&](RequestContext& request) {
@@ -89,6 +103,8 @@ aq_status aq_reply_medium(const aq_incoming* incoming, const aq_call* call, cons
 }
 aq_status aq_reply_long(const aq_incoming* incoming, const aq_call* call, const void* payload, size_t bytes,
                         aq_ptr to) {
+  if (incoming == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_reply_long", {{"incoming", incoming}, {"call", call}}));
   return c::answer(
       incoming,
       [&](RequestContext& request) {

@@ -68,59 +68,89 @@ aq_status committed(Room& room, Status status) noexcept {
 
 aq_status aq_prepare_medium(aq_endpoint* ep, uint32_t to, const aq_bounds* bounds, const aq_options* options,
                             aq_prepared* prepared) {
+  if (ep == nullptr || bounds == nullptr || prepared == nullptr) [[unlikely]]
+    return c::plain(
+        c::refuse_null(ep, "aq_prepare_medium", {{"ep", ep}, {"bounds", bounds}, {"prepared", prepared}}));
   return c::prepare_request(options, prepared, [&](const AmOptions& chosen) {
     return prepare_medium(c::whole(ep), to, c::bounds_of(*bounds), chosen);
   });
 }
 aq_status aq_prepare_long(aq_endpoint* ep, aq_ptr to, const aq_bounds* bounds, const aq_options* options,
                           aq_prepared* prepared) {
+  if (ep == nullptr || bounds == nullptr || prepared == nullptr) [[unlikely]]
+    return c::plain(
+        c::refuse_null(ep, "aq_prepare_long", {{"ep", ep}, {"bounds", bounds}, {"prepared", prepared}}));
   return c::prepare_request(options, prepared, [&](const AmOptions& chosen) {
     return prepare_long(c::whole(ep), c::whole(to), c::bounds_of(*bounds), chosen);
   });
 }
 aq_status aq_prepare_long_anywhere(aq_endpoint* ep, uint32_t to, const aq_bounds* bounds,
                                    const aq_options* options, aq_prepared* prepared) {
+  if (ep == nullptr || bounds == nullptr || prepared == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_prepare_long_anywhere",
+                                   {{"ep", ep}, {"bounds", bounds}, {"prepared", prepared}}));
   return c::prepare_request(options, prepared, [&](const AmOptions& chosen) {
     return prepare_long(c::whole(ep), Rank{to}, c::bounds_of(*bounds), chosen);
   });
 }
 aq_status aq_prepare_reply_medium(const aq_incoming* incoming, const aq_bounds* bounds,
                                   aq_prepared* prepared) {
+  if (incoming == nullptr || bounds == nullptr || prepared == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_prepare_reply_medium",
+                                   {{"incoming", incoming}, {"bounds", bounds}, {"prepared", prepared}}));
   return c::prepare_reply(incoming, prepared,
                           [&](auto& request) { return request.prepare_medium(c::bounds_of(*bounds)); });
 }
 aq_status aq_prepare_reply_long(const aq_incoming* incoming, aq_ptr to, const aq_bounds* bounds,
                                 aq_prepared* prepared) {
+  if (incoming == nullptr || bounds == nullptr || prepared == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_prepare_reply_long",
+                                   {{"incoming", incoming}, {"bounds", bounds}, {"prepared", prepared}}));
   return c::prepare_reply(incoming, prepared, [&](auto& request) {
     return request.prepare_long(c::whole(to), c::bounds_of(*bounds));
   });
 }
 aq_status aq_prepare_reply_long_anywhere(const aq_incoming* incoming, const aq_bounds* bounds,
                                          aq_prepared* prepared) {
+  if (incoming == nullptr || bounds == nullptr || prepared == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_prepare_reply_long_anywhere",
+                                   {{"incoming", incoming}, {"bounds", bounds}, {"prepared", prepared}}));
   return c::prepare_reply(incoming, prepared,
                           [&](auto& request) { return request.prepare_long(c::bounds_of(*bounds)); });
 }
 
 size_t aq_prepared_size(const aq_prepared* prepared) {
+  if (prepared == nullptr) [[unlikely]]
+    return {};
   c::Room& room = c::room_in(const_cast<aq_prepared*>(prepared));
   if (room.kind == c::Room::none) return 0;
   return room.kind == c::Room::request ? room.of_request().size() : room.of_reply().size();
 }
 void* aq_prepared_buffer(aq_prepared* prepared) {
+  if (prepared == nullptr) [[unlikely]]
+    return {};
   c::Room& room = c::room_in(prepared);
   if (room.kind == c::Room::none) return nullptr;
   const auto buffer = room.kind == c::Room::request ? room.of_request().buffer() : room.of_reply().buffer();
   return buffer.empty() ? nullptr : buffer.data();
 }
 aq_status aq_prepared_place(aq_prepared* prepared, aq_ptr place) {
+  if (prepared == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_prepared_place", {{"prepared", prepared}}));
   c::Room& room = c::room_in(prepared);
   if (room.kind == c::Room::none) return c::plain(ErrorCode::invalid_argument);
   return c::plain(room.kind == c::Room::request ? room.of_request().set_place(c::whole(place))
                                                 : room.of_reply().set_place(c::whole(place)));
 }
-void aq_cancel(aq_prepared* prepared) { c::room_in(prepared).cancel(); }
+void aq_cancel(aq_prepared* prepared) {
+  if (prepared == nullptr) [[unlikely]]
+    return;
+  c::room_in(prepared).cancel();
+}
 
 aq_status aq_commit(aq_prepared* prepared, const aq_call* call, size_t used, const aq_options* options) {
+  if (prepared == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_commit", {{"prepared", prepared}, {"call", call}}));
   c::Room& room = c::room_in(prepared);
   if (room.kind == c::Room::none) return c::plain(ErrorCode::invalid_argument);
   if (room.kind != c::Room::request)
@@ -132,6 +162,8 @@ aq_status aq_commit(aq_prepared* prepared, const aq_call* call, size_t used, con
 }
 aq_status aq_commit_raw(aq_prepared* prepared, const aq_space* space, const aq_call* call, size_t used,
                         const aq_options* options) {
+  if (prepared == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_commit_raw", {{"prepared", prepared}, {"call", call}}));
   c::Room& room = c::room_in(prepared);
   if (room.kind == c::Room::none) return c::plain(ErrorCode::invalid_argument);
   if (room.kind != c::Room::request)

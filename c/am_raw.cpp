@@ -5,6 +5,8 @@ using namespace aqueduct;
 static_assert(sizeof(HandlerSpace) == sizeof(aq_space) && std::is_trivially_copyable_v<HandlerSpace>);
 
 aq_status aq_space_create(aq_endpoint* ep, const char* name, aq_space* space) {
+  if (ep == nullptr || space == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_space_create", {{"ep", ep}, {"space", space}}));
   if (name == nullptr) return c::plain(ErrorCode::invalid_argument);
   const auto made = HandlerSpace::create(c::whole(ep), name);
   if (made) *space = std::bit_cast<aq_space>(*made);
@@ -13,6 +15,8 @@ aq_status aq_space_create(aq_endpoint* ep, const char* name, aq_space* space) {
 
 aq_status aq_space_add(const aq_space* space, uint8_t number, aq_handler handler, void* context,
                        const aq_accepts* accepts) {
+  if (space == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_space_add", {{"space", space}}));
   if (handler == nullptr) return c::plain(ErrorCode::invalid_argument);
   RawAccepts taken;
   HandlerOptions options;
@@ -41,25 +45,37 @@ aq_status aq_space_add(const aq_space* space, uint8_t number, aq_handler handler
       taken, options));
 }
 aq_status aq_space_remove(const aq_space* space, uint8_t number) {
+  if (space == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_space_remove", {{"space", space}}));
   HandlerSpace whole = c::whole(space);
   return c::plain(whole.remove(number));
 }
-bool aq_space_has(const aq_space* space, uint8_t number) { return c::whole(space).has(number); }
+bool aq_space_has(const aq_space* space, uint8_t number) {
+  if (space == nullptr) [[unlikely]]
+    return {};
+  return c::whole(space).has(number);
+}
 
 aq_status aq_raw_request_short(const aq_space* space, uint32_t to, const aq_call* call,
                                const aq_options* options) {
+  if (space == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_raw_request_short", {{"space", space}, {"call", call}}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return c::whole(space).request_short(to, c::raw_of(*call), chosen.am());
   });
 }
 aq_status aq_raw_request_medium(const aq_space* space, uint32_t to, const aq_call* call, const void* payload,
                                 size_t bytes, const aq_options* options) {
+  if (space == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_raw_request_medium", {{"space", space}, {"call", call}}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return c::whole(space).request_medium(to, c::raw_of(*call), c::source(payload, bytes), chosen.am());
   });
 }
 aq_status aq_raw_request_long(const aq_space* space, aq_ptr to, const aq_call* call, const void* payload,
                               size_t bytes, const aq_options* options) {
+  if (space == nullptr || call == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_raw_request_long", {{"space", space}, {"call", call}}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return c::whole(space).request_long(c::raw_of(*call), c::source(payload, bytes), c::whole(to),
                                         chosen.am());

@@ -84,22 +84,30 @@ PlainAtomic in_domain(const aq_domain& domain, int op, aq_ptr at, const void* op
 
 aq_status aq_atomic(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand, const void* expected,
                     void* result) {
+  if (ep == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_atomic", {{"ep", ep}}));
   return c::plain(c::whole(ep).wait(c::atomic_nb_of(type, {ep, op, at, operand, expected, result}, {})));
 }
 aq_event aq_atomic_nb(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand, const void* expected,
                       void* result, const aq_options* options) {
+  if (ep == nullptr) [[unlikely]]
+    return c::plain(Event(c::refuse_null(ep, "aq_atomic_nb", {{"ep", ep}})));
   return c::event_of(options, [&](c::CallOptions& call) {
     return c::atomic_nb_of(type, {ep, op, at, operand, expected, result}, call.atomic());
   });
 }
 aq_status aq_atomic_nbi(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand,
                         const void* expected, void* result, const aq_options* options) {
+  if (ep == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_atomic_nbi", {{"ep", ep}}));
   return c::status_of(options, [&](c::CallOptions& call) {
     return c::atomic_nbi_of(type, {ep, op, at, operand, expected, result}, call.atomic());
   });
 }
 
 aq_status aq_domain_create(aq_endpoint* ep, uint32_t operations, int type, int favour, aq_domain* domain) {
+  if (ep == nullptr || domain == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_domain_create", {{"ep", ep}, {"domain", domain}}));
   constexpr std::uint32_t kKnown = (1u << (AQ_MULTIPLY + 1)) - 1;
   const bool known_favour = favour == AQ_FAVOUR_REMOTE || favour == AQ_FAVOUR_NEAR;
   if ((operations & ~kKnown) != 0 || !known_favour) return c::plain(ErrorCode::invalid_argument);
@@ -116,15 +124,21 @@ aq_status aq_domain_create(aq_endpoint* ep, uint32_t operations, int type, int f
   }));
 }
 bool aq_domain_is_native(const aq_domain* domain) {
+  if (domain == nullptr) [[unlikely]]
+    return {};
   return static_cast<detail::AtomicBy>(domain->by) == detail::AtomicBy::network;
 }
 aq_status aq_domain_atomic(const aq_domain* domain, int op, aq_ptr at, const void* operand,
                            const void* expected, void* result) {
+  if (domain == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_domain_atomic", {{"domain", domain}}));
   const c::PlainAtomic call = c::in_domain(*domain, op, at, operand, expected, result);
   return c::plain(c::whole(domain->ep).wait(c::atomic_nb_of(domain->type, call, {})));
 }
 aq_event aq_domain_atomic_nb(const aq_domain* domain, int op, aq_ptr at, const void* operand,
                              const void* expected, void* result, const aq_options* options) {
+  if (domain == nullptr) [[unlikely]]
+    return c::plain(Event(c::refuse_null(nullptr, "aq_domain_atomic_nb", {{"domain", domain}})));
   return c::event_of(options, [&](c::CallOptions& call) {
     return c::atomic_nb_of(domain->type, c::in_domain(*domain, op, at, operand, expected, result),
                            call.atomic());
@@ -132,8 +146,14 @@ aq_event aq_domain_atomic_nb(const aq_domain* domain, int op, aq_ptr at, const v
 }
 aq_status aq_domain_atomic_nbi(const aq_domain* domain, int op, aq_ptr at, const void* operand,
                                const void* expected, void* result, const aq_options* options) {
+  if (domain == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_domain_atomic_nbi", {{"domain", domain}}));
   return c::status_of(options, [&](c::CallOptions& call) {
     return c::atomic_nbi_of(domain->type, c::in_domain(*domain, op, at, operand, expected, result),
                             call.atomic());
   });
+}
+
+aq_status aq_refuse_no_result(aq_endpoint* ep) {
+  return c::plain(c::refuse_null(ep, "an atomic with a result", {{"old (or value)", nullptr}}));
 }

@@ -2,6 +2,7 @@
 
 #include <aqueduct/aqueduct.h>
 #include <aqueduct/aqueduct.hpp>
+#include <aqueduct/null_argument.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <new>
 #include <span>
 #include <string_view>
@@ -73,6 +75,15 @@ aq_status guarded(F body) noexcept {
     return plain(ErrorCode::no_memory);
   }
 }
+
+/// A pointer argument of a call.
+struct PointerArgument {
+  const char* name;
+  const void* value;
+};
+/// A call got null where it needs something: the log of `ep`, if it is one, names the call and the first such argument.
+[[gnu::cold]] Status refuse_null(aq_endpoint* ep, const char* call,
+                                 std::initializer_list<PointerArgument> arguments) noexcept;
 
 /// The memory behind a C handle. It is allocated before the call that makes the object: what all members of a team have
 /// made must not be lost on this rank for lack of a few bytes.

@@ -56,16 +56,23 @@ std::span<const GlobalPtr<std::byte>> list_of(const aq_ptr* list, std::size_t co
 
 aq_status aq_put_pieces(aq_endpoint* ep, aq_ptr to, const aq_shape* there, const void* from,
                         const aq_shape* here) {
+  if (ep == nullptr || there == nullptr || here == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_put_pieces", {{"ep", ep}, {"there", there}, {"here", here}}));
   return c::plain(put(c::whole(ep), c::remote(to, there), c::local(from, here)));
 }
 aq_event aq_put_pieces_nb(aq_endpoint* ep, aq_ptr to, const aq_shape* there, const void* from,
                           const aq_shape* here, const aq_options* options) {
+  if (ep == nullptr || there == nullptr || here == nullptr) [[unlikely]]
+    return c::plain(
+        Event(c::refuse_null(ep, "aq_put_pieces_nb", {{"ep", ep}, {"there", there}, {"here", here}})));
   return c::event_of(options, [&](c::CallOptions& call) {
     return put_nb(c::whole(ep), c::remote(to, there), c::local(from, here), call.put());
   });
 }
 aq_status aq_put_pieces_nbi(aq_endpoint* ep, aq_ptr to, const aq_shape* there, const void* from,
                             const aq_shape* here, const aq_options* options) {
+  if (ep == nullptr || there == nullptr || here == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_put_pieces_nbi", {{"ep", ep}, {"there", there}, {"here", here}}));
   return c::status_of(options, [&](c::CallOptions& call) {
     return put_nbi(c::whole(ep), c::remote(to, there), c::local(from, here), call.put());
   });
@@ -73,6 +80,9 @@ aq_status aq_put_pieces_nbi(aq_endpoint* ep, aq_ptr to, const aq_shape* there, c
 aq_event aq_put_pieces_signal_nb(aq_endpoint* ep, aq_ptr to, const aq_shape* there, const void* from,
                                  const aq_shape* here, uint32_t slot, uint64_t add,
                                  const aq_options* options) {
+  if (ep == nullptr || there == nullptr || here == nullptr) [[unlikely]]
+    return c::plain(
+        Event(c::refuse_null(ep, "aq_put_pieces_signal_nb", {{"ep", ep}, {"there", there}, {"here", here}})));
   return c::event_of(options, [&](c::CallOptions& call) {
     return put_signal_nb(c::whole(ep), c::remote(to, there), c::local(from, here), Signal{slot, add},
                          call.put());
@@ -80,16 +90,23 @@ aq_event aq_put_pieces_signal_nb(aq_endpoint* ep, aq_ptr to, const aq_shape* the
 }
 
 aq_status aq_get_pieces(aq_endpoint* ep, void* to, const aq_shape* here, aq_ptr from, const aq_shape* there) {
+  if (ep == nullptr || here == nullptr || there == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_get_pieces", {{"ep", ep}, {"here", here}, {"there", there}}));
   return c::plain(get(c::whole(ep), c::local(to, here), c::remote(from, there)));
 }
 aq_event aq_get_pieces_nb(aq_endpoint* ep, void* to, const aq_shape* here, aq_ptr from, const aq_shape* there,
                           const aq_options* options) {
+  if (ep == nullptr || here == nullptr || there == nullptr) [[unlikely]]
+    return c::plain(
+        Event(c::refuse_null(ep, "aq_get_pieces_nb", {{"ep", ep}, {"here", here}, {"there", there}})));
   return c::event_of(options, [&](c::CallOptions& call) {
     return get_nb(c::whole(ep), c::local(to, here), c::remote(from, there), call.get());
   });
 }
 aq_status aq_get_pieces_nbi(aq_endpoint* ep, void* to, const aq_shape* here, aq_ptr from,
                             const aq_shape* there, const aq_options* options) {
+  if (ep == nullptr || here == nullptr || there == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_get_pieces_nbi", {{"ep", ep}, {"here", here}, {"there", there}}));
   return c::status_of(options, [&](c::CallOptions& call) {
     return get_nbi(c::whole(ep), c::local(to, here), c::remote(from, there), call.get());
   });
@@ -97,6 +114,9 @@ aq_status aq_get_pieces_nbi(aq_endpoint* ep, void* to, const aq_shape* here, aq_
 
 aq_event aq_accumulate_nb(aq_endpoint* ep, int type, aq_ptr to, const aq_shape* there, const void* from,
                           const aq_shape* here) {
+  if (ep == nullptr || there == nullptr || here == nullptr) [[unlikely]]
+    return c::plain(
+        Event(c::refuse_null(ep, "aq_accumulate_nb", {{"ep", ep}, {"there", there}, {"here", here}})));
   if (!c::is_type(type) || !c::are_elements(type, there, here))
     return c::plain(Event(Status(ErrorCode::invalid_argument, to.rank)));
   return c::plain(detail::accumulate(c::whole(ep), c::remote(to, there), c::local(from, here),
@@ -104,6 +124,8 @@ aq_event aq_accumulate_nb(aq_endpoint* ep, int type, aq_ptr to, const aq_shape* 
 }
 aq_status aq_accumulate_nbi(aq_endpoint* ep, int type, aq_ptr to, const aq_shape* there, const void* from,
                             const aq_shape* here) {
+  if (ep == nullptr || there == nullptr || here == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_accumulate_nbi", {{"ep", ep}, {"there", there}, {"here", here}}));
   if (!c::is_type(type) || !c::are_elements(type, there, here))
     return c::plain({ErrorCode::invalid_argument, to.rank});
   return c::plain(detail::accumulate_nbi(c::whole(ep), c::remote(to, there), c::local(from, here),
@@ -111,11 +133,15 @@ aq_status aq_accumulate_nbi(aq_endpoint* ep, int type, aq_ptr to, const aq_shape
 }
 
 aq_status aq_get_elements(aq_endpoint* ep, void* to, const aq_ptr* from, size_t count, size_t bytes) {
+  if (ep == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_get_elements", {{"ep", ep}}));
   if (from == nullptr && count != 0) return c::plain(ErrorCode::invalid_argument);
   return c::plain(
       detail::get_group(c::whole(ep), static_cast<std::byte*>(to), c::list_of(from, count), bytes));
 }
 aq_status aq_put_elements(aq_endpoint* ep, const aq_ptr* to, const void* from, size_t count, size_t bytes) {
+  if (ep == nullptr) [[unlikely]]
+    return c::plain(c::refuse_null(ep, "aq_put_elements", {{"ep", ep}}));
   if (to == nullptr && count != 0) return c::plain(ErrorCode::invalid_argument);
   return c::plain(
       detail::put_group(c::whole(ep), c::list_of(to, count), static_cast<const std::byte*>(from), bytes));

@@ -1,5 +1,7 @@
 #include "core/refuse.hpp"
 
+#include <aqueduct/null_argument.hpp>
+
 #include "core/signals.hpp"
 
 namespace aqueduct::core {
@@ -61,3 +63,10 @@ Status refuse_order(EndpointState& state, const char* why) noexcept {
 }
 
 }  // namespace aqueduct::core
+
+aqueduct::Status aqueduct::detail::refuse_null(Endpoint& ep, const char* call,
+                                               const char* argument) noexcept {
+  if (core::names_refusal(ep.state()))
+    ep.state().log.error("{}: `{}` is null. The call needs it, and has done nothing", call, argument);
+  return ErrorCode::invalid_argument;
+}

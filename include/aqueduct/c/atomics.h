@@ -47,8 +47,17 @@ static inline void* aq_atomic_place(const aq_endpoint* ep, aq_ptr at, size_t byt
 }
 
 /// aq_fetch_add_u64 and so on: an atomic with an operand that waits, and gives the old value in *old.
+// Checked builds refuse a null pointer to a result; others crash.
+aq_status aq_refuse_no_result(aq_endpoint* ep);
+#ifdef AQUEDUCT_CHECKED
+#define AQ_DEFINE_RESULT(result) \
+  if ((result) == NULL) return aq_refuse_no_result(ep);
+#else
+#define AQ_DEFINE_RESULT(result)
+#endif
 #define AQ_DEFINE_FETCH(T, type, TYPE, name, OP, builtin)                                                 \
   AQ_MUST_USE static inline aq_status aq_##name##_##type(aq_endpoint* ep, aq_ptr at, T operand, T* old) { \
+    AQ_DEFINE_RESULT(old)                                                                                   \
     T* const place = (T*)aq_atomic_place(ep, at, sizeof(T));                                              \
     if (__builtin_expect(place != NULL, 1)) {                                                             \
       *old = builtin(place, operand, __ATOMIC_SEQ_CST);                                                   \
@@ -74,6 +83,7 @@ static inline void* aq_atomic_place(const aq_endpoint* ep, aq_ptr at, size_t byt
   AQ_DEFINE_APPLY(T, type, TYPE, add, AQ_ADD, __atomic_fetch_add)                                          \
   AQ_DEFINE_APPLY(T, type, TYPE, store, AQ_STORE, __atomic_store_n)                                        \
   AQ_MUST_USE static inline aq_status aq_load_##type(aq_endpoint* ep, aq_ptr at, T* value) {               \
+    AQ_DEFINE_RESULT(value)                                                                                   \
     const T* const place = (const T*)aq_atomic_place(ep, at, sizeof(T));                                   \
     if (__builtin_expect(place != NULL, 1)) {                                                              \
       *value = __atomic_load_n(place, __ATOMIC_SEQ_CST);                                                   \
@@ -83,6 +93,7 @@ static inline void* aq_atomic_place(const aq_endpoint* ep, aq_ptr at, size_t byt
   }                                                                                                        \
   AQ_MUST_USE static inline aq_status aq_compare_swap_##type(aq_endpoint* ep, aq_ptr at, T expected,       \
                                                              T desired, T* old) {                          \
+    AQ_DEFINE_RESULT(old)                                                                                   \
     T* const place = (T*)aq_atomic_place(ep, at, sizeof(T));                                               \
     if (__builtin_expect(place != NULL, 1)) {                                                              \
       (void)__atomic_compare_exchange_n(place, &expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
@@ -98,6 +109,7 @@ AQ_DEFINE_ATOMICS(uint64_t, u64, AQ_U64)
 #undef AQ_DEFINE_ATOMICS
 #undef AQ_DEFINE_APPLY
 #undef AQ_DEFINE_FETCH
+#undef AQ_DEFINE_RESULT
 
 #ifdef __cplusplus
 }

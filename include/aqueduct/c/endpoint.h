@@ -29,6 +29,14 @@ struct __attribute__((__may_alias__)) aq_endpoint {
   const aq_window* value_rows[8];
 };
 
+// Checked builds: what the inline functions do with a null pointer. What they call then refuses it.
+#ifdef AQUEDUCT_CHECKED
+#define AQ_DEFINE_NO_NULL(pointer, answer) \
+  if ((pointer) == NULL) return answer;
+#else
+#define AQ_DEFINE_NO_NULL(pointer, answer)
+#endif
+
 /// For inline functions: the address of a range of a window; null if it is closed, or the range is not inside it.
 static inline char* aq_find_in_window(const aq_window* window, uint64_t offset, size_t bytes) {
   const uint64_t size = __atomic_load_n(&window->bytes, __ATOMIC_ACQUIRE);
@@ -55,15 +63,24 @@ static inline char* aq_in_window(const aq_endpoint* ep, const aq_window* const r
 }
 /// The address of a range of a segment; null if it is not mapped here, or not inside the segment. Maps nothing.
 static inline void* aq_mapped(const aq_endpoint* ep, aq_ptr at, size_t bytes) {
+  AQ_DEFINE_NO_NULL(ep, NULL)
   return aq_in_window(ep, ep->rows, ep->windows, at, bytes);
 }
 /// As aq_mapped, for atomics and for reading values: Endpoint::mapped_for_value.
 static inline void* aq_mapped_for_value(const aq_endpoint* ep, aq_ptr at, size_t bytes) {
+  AQ_DEFINE_NO_NULL(ep, NULL)
   return aq_in_window(ep, ep->value_rows, ep->value_windows, at, bytes);
 }
 
-static inline uint32_t aq_rank(const aq_endpoint* ep) { return ep->rank; }
-static inline uint32_t aq_ranks(const aq_endpoint* ep) { return ep->ranks; }
+static inline uint32_t aq_rank(const aq_endpoint* ep) {
+  AQ_DEFINE_NO_NULL(ep, AQ_NO_RANK)
+  return ep->rank;
+}
+static inline uint32_t aq_ranks(const aq_endpoint* ep) {
+  AQ_DEFINE_NO_NULL(ep, 0)
+  return ep->ranks;
+}
+#undef AQ_DEFINE_NO_NULL
 
 /// My part of a segment, and its size. Null and 0 if there is no such segment.
 void* aq_my_segment(const aq_endpoint* ep, uint32_t segment, size_t* bytes);

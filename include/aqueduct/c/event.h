@@ -15,6 +15,9 @@ aq_status aq_wait_slowly(aq_endpoint* ep, aq_event* event);
 
 /// Whether the operation is over. Makes no progress; an acquire load.
 static inline bool aq_done(const aq_event* event) {
+#ifdef AQUEDUCT_CHECKED
+  if (event == NULL) return true;  // a wait refuses it
+#endif
   if (event->word == NULL || ((uintptr_t)event->word & 1) != 0) return true;
   return __atomic_load_n((const uint32_t*)event->word, __ATOMIC_ACQUIRE) != 0;
 }
@@ -23,6 +26,9 @@ static inline bool aq_done(const aq_event* event) {
 ///
 /// Errors: those of the operation; AQ_IN_HANDLER (the event is unchanged).
 AQ_MUST_USE static inline aq_status aq_wait(aq_endpoint* ep, aq_event* event) {
+#ifdef AQUEDUCT_CHECKED
+  if (event == NULL) return aq_wait_slowly(ep, event);
+#endif
   if (__builtin_expect(event->word == NULL, 1)) return aq_success();
   return aq_wait_slowly(ep, event);
 }
