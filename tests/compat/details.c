@@ -191,6 +191,9 @@ static void neighbourhoods(void) {
 }
 
 int main(int argc, char** argv) {
+  // As inline functions of other headers ask.
+  HOLDS(aqg_of_layout(AQG_LAYOUT + 1, AQ_LAYOUT) == GASNET_ERR_RESOURCE);
+  HOLDS(aqg_of_layout(AQG_LAYOUT, AQ_LAYOUT + 1) == GASNET_ERR_RESOURCE);
   OK(gex_Client_Init(&client, &endpoint, &world, "DETAILS", &argc, &argv, 0));
   OK(gex_Segment_Attach(&segment, world, 65536));
   me = gex_TM_QueryRank(world);
