@@ -32,6 +32,8 @@ Result<CollTraffic> coll_traffic(Team& handle, std::size_t level) noexcept try {
   }
   out.staged = boards->staged();
   out.touched = boards->touched();
+  out.copied = boards->copied();
+  out.waits = boards->waits();
   return out;
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;

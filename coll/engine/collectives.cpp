@@ -51,6 +51,7 @@ Collectives::Collectives(EndpointState& state)
                         {"collective_control", "messages", &counts_.control},
                         {"collective_redirected", "bytes", &counts_.redirected},
                         {"teams_without_scratch", "teams", &teams_without_scratch_},
+                        {"collective_scratch_most", "bytes", &memory().high_water()},
                         {"choices_by_rules", "choices", &choices_.by_rules},
                         {"choices_by_model", "choices", &choices_.by_model},
                         {"choices_by_measurement", "choices", &choices_.by_measurement},

@@ -48,6 +48,7 @@ std::optional<HiddenMemory::Place> HiddenMemory::take(std::uint64_t bytes, std::
     return std::nullopt;
   }
   const Place place{*offset, whole, *first, counters};
+  high_water_ = std::max(high_water_, size_ - bytes_.free());
   // Atomic, since peers have raised these words in this way. The exchange in which the place is offered publishes the
   // zeros to them.
   for (std::uint64_t& word : counters_of(place)) std::atomic_ref(word).store(0, std::memory_order_relaxed);

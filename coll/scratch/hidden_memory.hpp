@@ -55,7 +55,7 @@ class HiddenMemory {
 
   /// `bytes` is the number of bytes; this class does not touch them. Requires: a multiple of kLine.
   HiddenMemory(std::span<std::uint64_t> counters, std::uint64_t bytes) noexcept
-      : words_(counters), counters_(counters.size()), bytes_(bytes) {}
+      : words_(counters), counters_(counters.size()), bytes_(bytes), size_(bytes) {}
 
   /// Takes a place of at least `bytes` bytes, and of `counters` counters, which hold 0. Empty if there is no room.
   /// Requires: counters > 0; after the last use of what was given back, no peer raises its counters any more.
@@ -74,11 +74,15 @@ class HiddenMemory {
   std::uint64_t most_bytes() const noexcept { return bytes_.longest(); }
   std::uint64_t most_counters() const noexcept { return counters_.longest(); }
   std::size_t places() const noexcept { return bytes_.used(); }
+  /// The most bytes that places have had at one time. For statistics.
+  const std::uint64_t& high_water() const noexcept { return high_water_; }
 
  private:
   std::span<std::uint64_t> words_;
   UsedRanges counters_;
   UsedRanges bytes_;
+  const std::uint64_t size_;
+  std::uint64_t high_water_ = 0;
 };
 
 }  // namespace aqueduct::coll

@@ -84,6 +84,13 @@ class MappedBoards {
   void have_staged(std::uint64_t bytes) noexcept { staged_ += bytes; }
   /// Counts the bytes that a copy or a reduction of a large operation reads, its own memory's too, and those that it writes.
   void have_touched(std::uint64_t bytes) noexcept { touched_ += bytes; }
+  /// The same of a copy, which reads as many bytes as it writes.
+  void have_copied(std::uint64_t bytes) noexcept {
+    copied_ += bytes;
+    touched_ += 2 * bytes;
+  }
+  /// Counts a movement in which this member had to wait.
+  void has_waited() noexcept { ++waits_; }
   static void moves(std::uint64_t) noexcept {}
   /// As BoardHead::processor.
   static std::uint64_t processor() noexcept;
@@ -91,6 +98,8 @@ class MappedBoards {
   std::uint64_t written_to(Rank member) const noexcept { return members_[member].written; }
   std::uint64_t staged() const noexcept { return staged_; }
   std::uint64_t touched() const noexcept { return touched_; }
+  std::uint64_t copied() const noexcept { return copied_; }
+  std::uint64_t waits() const noexcept { return waits_; }
 
   /// Ends a member's sleep, if it sleeps. After a store that it may wait for.
   void wake(Rank member) noexcept {
@@ -162,6 +171,8 @@ class MappedBoards {
   std::uint64_t bytes_;
   std::uint64_t staged_ = 0;
   std::uint64_t touched_ = 0;
+  std::uint64_t copied_ = 0;
+  std::uint64_t waits_ = 0;
   bool fenced_ = false;  ///< a sleeper makes all others execute a barrier: plain stores will do
   std::optional<core::Clock::time_point> unreached_;  ///< since when a member's memory cannot be mapped
   bool one_process_ = true;                           ///< all members are in this process

@@ -30,14 +30,14 @@ template <class Access>
 inline void BoardOf<Access>::copy_long(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
   if (to == from) return;
   aqueduct::detail::copy_bytes(to, from, bytes);
-  access_.have_touched(2 * bytes);
+  access_.have_copied(bytes);
 }
 
 template <class Access>
 inline void BoardOf<Access>::give_long(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
   if (to == from) return;
   aqueduct::detail::write_bytes(to, from, bytes);
-  access_.have_touched(2 * bytes);
+  access_.have_copied(bytes);
 }
 
 template <class Access>
@@ -51,7 +51,7 @@ template <class Access>
 inline bool BoardOf<Access>::fetch(Rank member, std::byte* to, const std::byte* from,
                                    std::uint64_t bytes) noexcept {
   if (!access_.fetch(member, to, from, bytes)) return false;
-  access_.have_touched(2 * bytes);
+  access_.have_copied(bytes);
   return true;
 }
 

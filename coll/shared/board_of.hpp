@@ -72,7 +72,13 @@ class BoardOf {
     const BoardPlan& plan = *op.plan;
     while (op.movement < plan.movements) {
       const Movement& movement = plan.movement[op.movement];
-      if (!go_on(op, plan, movement)) return false;
+      if (!go_on(op, plan, movement)) {
+        if (waited_in_ != op.number()) {  // once, however often it looks in vain
+          waited_in_ = op.number();
+          access_.has_waited();
+        }
+        return false;
+      }
       if (op.short_of_room) [[unlikely]]
         is_short_of_room(op, false);
       if (movement.heard != Movement::kNothing)
@@ -397,6 +403,7 @@ class BoardOf {
   std::uint64_t given_ = 0;
   std::uint64_t ended_ = 0;
   std::uint64_t left_ = 0;       ///< as BoardHead::left
+  std::uint64_t waited_in_ = 0;  ///< the last movement in which this member had to wait
   std::uint64_t known_all_ = 0;  ///< all members have ended the movements up to this one
   bool disagrees_ = false;
   Rank waits_for_ = kNoRank;

@@ -25,12 +25,18 @@ struct CollTraffic {
   /// All bytes that the rank's copies and reductions have read or written, of its own memory too. An all-reduce of m bytes among
   /// p members touches (3 p - 1) m by `mapped-tiles`, and (5 p + 1) m by `flags-stream`, which copies in and out.
   std::uint64_t touched = 0;
+  /// Of these, the bytes that copies have written. Divided by the length of the block it is the number of copies that the rank has
+  /// made: 1 for each reader of a broadcast by `mapped`, whose buffers all members map.
+  std::uint64_t copied = 0;
+  /// Stages (movements, docs/collectives/board.md) of this team's operations in which the rank had to wait for a flag of another
+  /// member. Short operations and barriers of the team's members count, too. It depends on who comes when.
+  std::uint64_t waits = 0;
 };
 
 /// The counters of this rank, divided by the domains at a level of topology_of (aqueduct/topology.hpp). Members of which
 /// no domain is known count as one domain more. Zeroes if the members do not share memory. Operations whose payload
 /// travels beside the lines that members poll (up to 1 KiB; of two members 16 KiB; of more that share processors 32 KiB, but for
-/// scans) are not counted.
+/// scans) are not counted, but for `waits`. Memory that teams have taken is `collective_scratch_most` of Endpoint::statistics_rows.
 ///
 /// Errors: no_memory; out_of_range (no such level); closed (the team has ended); in a forked child invalid_argument.
 /// Cost:   no message; that of topology_of, and a look at each member.

@@ -85,6 +85,8 @@ struct ModelAccess {
   static void have_written(Rank, std::uint64_t) {}
   static void have_staged(std::uint64_t) {}
   static void have_touched(std::uint64_t) {}
+  static void have_copied(std::uint64_t) {}
+  static void has_waited() {}
   static void moves(std::uint64_t) {}
   void writes(const std::byte*, std::uint64_t);
   static void prefetch(const void*) {}

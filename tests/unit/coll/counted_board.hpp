@@ -156,6 +156,8 @@ struct Access {
   void writes(const std::byte* to, std::uint64_t bytes) const { memory->write(me, to, bytes); }
   void moves(std::uint64_t bytes) const { memory->touch(bytes); }
   void have_touched(std::uint64_t bytes) const { memory->touch(bytes); }
+  void have_copied(std::uint64_t bytes) const { memory->touch(2 * bytes); }
+  static void has_waited() {}
   static std::byte* reach(Rank, const BufferNote& note, std::uint64_t) {
     return reinterpret_cast<std::byte*>(note.at);
   }

@@ -58,6 +58,21 @@ TEST(HiddenMemory, ThatHasNoRoomForOneOfTheTwoTakesNeither) {
 }
 
 // Thousands of places: no two overlap, and when all are given back, all is one range again.
+TEST(HiddenMemory, KnowsTheMostThatPlacesHaveHadAtOneTime) {
+  std::vector<std::uint64_t> words(64);
+  HiddenMemory memory(words, 1024);
+  EXPECT_EQ(memory.high_water(), 0u);
+  const auto first = memory.take(100, 1);
+  const auto second = memory.take(64, 1);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(memory.high_water(), 192u);
+  memory.give_back(*first);
+  ASSERT_TRUE(memory.take(64, 1));
+  EXPECT_EQ(memory.high_water(), 192u);
+  EXPECT_FALSE(memory.take(2000, 1));
+  EXPECT_EQ(memory.high_water(), 192u) << "what was refused was not had";
+}
+
 TEST(HiddenMemory, KeepsThousandsOfPlacesApart) {
   std::vector<std::uint64_t> words(65536);
   HiddenMemory memory(words, 8 << 20);

@@ -75,6 +75,7 @@ CollTraffic traffic_of(const std::string& setting, const std::string& algorithm,
     sum.written_across += mine->written_across;
     sum.staged += mine->staged;
     sum.touched += mine->touched;
+    sum.copied += mine->copied;
   });
   EXPECT_TRUE(job->finish());
   return sum;
@@ -106,6 +107,23 @@ TEST_P(CollTrafficOf, AOneStageBroadcastIsThatOfEveryMemberElsewhere) {
   EXPECT_EQ(sum.read_inside, (kOfDomain - 1) * kBytes);
   EXPECT_EQ(sum.written_inside + sum.written_across, 0u);
   EXPECT_EQ(sum.staged, 0u) << "the buffers are in segments";
+}
+
+// Requirement HS-11.
+TEST_P(CollTrafficOf, CopiesAreCountedApartFromReductions) {
+  const auto send = [](Team& team, TwoBuffers buffers) {
+    return broadcast(team, words_of(buffers.out, kBytes), 3);
+  };
+  EXPECT_EQ(traffic_of("coll_broadcast", "mapped", GetParam(), true, send).copied, (kRanks - 1) * kBytes)
+      << "one copy for each reader";
+  EXPECT_EQ(traffic_of("coll_broadcast", "flags-stream", GetParam(), true, send).copied, kRanks * kBytes)
+      << "one into the board, and one out of it for each reader";
+  const auto add = [](Team& team, TwoBuffers buffers) {
+    return all_reduce(team, words_of(buffers.out, kBytes), ReduceOp::sum);
+  };
+  EXPECT_EQ(traffic_of("coll_all_reduce", "mapped-tiles", GetParam(), true, add).copied,
+            (kRanks - 1) * kBytes)
+      << "each tile of the result, to all other members";
 }
 
 // The kit has processes, whose buffers outside of segments go through the board, or are copied by the system.
