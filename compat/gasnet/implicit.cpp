@@ -1,6 +1,7 @@
 // Operations with implicit completion, and access regions.
 
 #include "compat/gasnet/composites.hpp"
+#include "compat/gasnet/misuse.hpp"
 #include "compat/gasnet/state.hpp"
 
 #include <utility>
@@ -11,6 +12,7 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t) {
+  check_no_region("gex_NBI_Test");
   Thread& mine = thread();
   const bool done = ((event_mask & GEX_EC_PUT) == 0 || mine.puts.done()) &&
                     ((event_mask & GEX_EC_GET) == 0 || mine.gets.done()) &&
@@ -21,6 +23,7 @@ int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t) {
 }
 void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t) {
   check_may_poll("gex_NBI_Wait");
+  check_no_region("gex_NBI_Wait");
   Thread& mine = thread();
   Status status;
   const auto wait = [&](gex_EC_t category, Group& group) {

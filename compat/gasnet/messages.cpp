@@ -2,6 +2,8 @@
 
 #include "compat/gasnet/messages.hpp"
 
+#include "compat/gasnet/misuse.hpp"
+
 #include <utility>
 
 namespace aqueduct::gasnet {
@@ -130,6 +132,7 @@ int aqg_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_
 int aqg_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source,
                        size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
                        const gex_AM_Arg_t* args) {
+  check_local_completion("gex_AM_RequestMedium", lc_opt, true);
   const Peer peer = peer_of(tm, rank);
   if (peer.rank == state().me()) {
     free_at_once(lc_opt);
@@ -143,6 +146,7 @@ int aqg_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, con
 int aqg_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source, size_t nbytes,
                      void* dest, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
                      const gex_AM_Arg_t* args) {
+  check_local_completion("gex_AM_RequestLong", lc_opt, true);
   const Peer peer = peer_of(tm, rank);
   if (peer.rank == state().me()) {
     free_at_once(lc_opt);
@@ -159,11 +163,13 @@ int aqg_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t, unsi
 }
 int aqg_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source, size_t nbytes,
                      gex_Event_t* lc_opt, gex_Flags_t, unsigned nargs, const gex_AM_Arg_t* args) {
+  check_local_completion("gex_AM_ReplyMedium", lc_opt, false);
   return reply("gex_AM_ReplyMedium", token, kMediumReply, handler, source, nbytes, nullptr, lc_opt,
                words_of(nargs, args));
 }
 int aqg_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void* source, size_t nbytes, void* dest,
                    gex_Event_t* lc_opt, gex_Flags_t, unsigned nargs, const gex_AM_Arg_t* args) {
+  check_local_completion("gex_AM_ReplyLong", lc_opt, false);
   return reply("gex_AM_ReplyLong", token, kLongReply, handler, source, nbytes, dest, lc_opt,
                words_of(nargs, args));
 }

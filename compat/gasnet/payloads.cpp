@@ -19,7 +19,8 @@ struct aqg_payload {
   aqueduct::gasnet::Peer peer{};
   gex_Token_t token = nullptr;
   gex_Event_t* lc_opt = nullptr;
-  bool lent = false;                                 ///< the buffer is not the client's
+  unsigned arguments = 0;  ///< of its message; checked builds look if the commit has as many
+  bool lent = false;       ///< the buffer is not the client's
   std::unique_ptr<std::max_align_t[]> buffer;        ///< of this layer
   std::optional<aqueduct::PreparedPayload> request;  ///< of Aqueduct
   std::optional<aqueduct::PreparedReply> reply;
@@ -74,8 +75,9 @@ gex_AM_SrcDesc_t lend(const char* call, aqg_payload& payload, Result<Made>&& mad
 
 gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
                                  std::size_t least, std::size_t most, void* dest, gex_Event_t* lc_opt,
-                                 gex_Flags_t flags, bool is_long) {
+                                 gex_Flags_t flags, bool is_long, unsigned arguments) {
   aqg_payload& payload = begin(call, true, least, most);
+  payload.arguments = arguments;
   payload.dest = dest;
   payload.is_long = is_long;
   payload.peer = peer_of(tm, rank);
@@ -104,8 +106,9 @@ gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank,
 
 gex_AM_SrcDesc_t prepare_reply(const char* call, gex_Token_t token, const void* client_buf, std::size_t least,
                                std::size_t most, void* dest, gex_Event_t* lc_opt, gex_Flags_t flags,
-                               bool is_long) {
+                               bool is_long, unsigned arguments) {
   aqg_payload& payload = begin(call, false, least, most);
+  payload.arguments = arguments;
   payload.dest = dest;
   payload.is_long = is_long;
   payload.token = token;
@@ -185,27 +188,27 @@ extern "C" {
 
 gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
                                              size_t least_payload, size_t most_payload, gex_Event_t* lc_opt,
-                                             gex_Flags_t flags, unsigned int) {
+                                             gex_Flags_t flags, unsigned int numargs) {
   return prepare_request("gex_AM_PrepareRequestMedium", tm, rank, client_buf, least_payload, most_payload,
-                         nullptr, lc_opt, flags, false);
+                         nullptr, lc_opt, flags, false, numargs);
 }
 gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
                                            size_t least_payload, size_t most_payload, void* dest_addr,
-                                           gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int) {
+                                           gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs) {
   return prepare_request("gex_AM_PrepareRequestLong", tm, rank, client_buf, least_payload, most_payload,
-                         dest_addr, lc_opt, flags, true);
+                         dest_addr, lc_opt, flags, true, numargs);
 }
 gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client_buf, size_t least_payload,
                                            size_t most_payload, gex_Event_t* lc_opt, gex_Flags_t flags,
-                                           unsigned int) {
+                                           unsigned int numargs) {
   return prepare_reply("gex_AM_PrepareReplyMedium", token, client_buf, least_payload, most_payload, nullptr,
-                       lc_opt, flags, false);
+                       lc_opt, flags, false, numargs);
 }
 gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_buf, size_t least_payload,
                                          size_t most_payload, void* dest_addr, gex_Event_t* lc_opt,
-                                         gex_Flags_t flags, unsigned int) {
+                                         gex_Flags_t flags, unsigned int numargs) {
   return prepare_reply("gex_AM_PrepareReplyLong", token, client_buf, least_payload, most_payload, dest_addr,
-                       lc_opt, flags, true);
+                       lc_opt, flags, true, numargs);
 }
 void* gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd) { return sd->address; }
 size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd) { return sd->size; }
@@ -226,6 +229,9 @@ int aqg_commit(gex_AM_SrcDesc_t sd, int is_request, int is_long, gex_AM_Index_t 
   if (sd->is_long != (is_long != 0) || nbytes > sd->size)
     fail(call, "the payload was prepared for another kind of message, or is shorter");
   if (sd->dest != nullptr && dest != sd->dest) fail(call, "the payload was prepared for another destination");
+#ifdef AQUEDUCT_CHECKED
+  if (nargs != sd->arguments) fail(call, "the payload was prepared for another number of arguments");
+#endif
   return commit(call, *sd, handler, nbytes, dest, flags, words_of(nargs, args));
 }
 }

@@ -60,6 +60,8 @@ size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, 
   constexpr gex_Flags_t kQueries = GEX_FLAG_TM_SCRATCH_SIZE_MIN | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED;
   if ((flags & kQueries) != 0) return new_tm_p != nullptr ? GASNET_PAGESIZE : 0;
   std::optional<std::uint32_t> colour;
+  if (new_tm_p != nullptr && color < 0)
+    fail("gex_TM_Split", "the colour is negative: pass 0 or more, or no new_tm_p for no team");
   if (new_tm_p != nullptr) colour = static_cast<std::uint32_t>(color);
   const gex_TM_t made =
       split("gex_TM_Split", whole(parent_tm), colour, key, scratch_addr, scratch_size, flags);
@@ -74,21 +76,29 @@ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm, 
   Tm& parent = whole(parent_tm);
   // The lists of two callers are equal or have nobody in common. So the rank that is first in its list names the team.
   std::optional<std::uint32_t> colour;
-  std::int64_t key = 0;
+  std::int64_t key = -1;
   for (size_t i = 0; i < numargs; ++i) {
     if (args[i].gex_ep_index != 0) fail(call, "only primordial endpoints can be members");
     const Rank rank = (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0 ? args[i].gex_rank
                                                               : peer_of(parent_tm, args[i].gex_rank).rank;
+    if (parent.team->index_of(rank) == kNoRank) fail(call, "args name a rank that the parent does not have");
     if (i == 0) colour = rank;
-    if (rank == state().me()) key = static_cast<std::int64_t>(i);
-  }
-  void* scratch = nullptr;
-  if (scratch_addrs != nullptr && numargs != 0 && (flags & GEX_FLAG_TM_NO_SCRATCH) == 0) {
-    scratch = scratch_addrs[(flags & GEX_FLAG_TM_GLOBAL_SCRATCH) != 0 ? static_cast<std::size_t>(key) : 0];
+    if (rank != state().me()) continue;
+    if (key >= 0) fail(call, "args name this rank twice");
+    key = static_cast<std::int64_t>(i);
   }
   const bool member = numargs != 0 && num_new_tms != 0;
+  if (member && key < 0) fail(call, "num_new_tms is not 0, but args do not name this rank");
+  void* scratch = nullptr;
+  if (scratch_addrs != nullptr && numargs != 0 && (flags & GEX_FLAG_TM_NO_SCRATCH) == 0) {
+    scratch =
+        scratch_addrs[(flags & GEX_FLAG_TM_GLOBAL_SCRATCH) != 0 && member ? static_cast<std::size_t>(key)
+                                                                          : 0];
+  }
   if (!member) colour.reset();
   const gex_TM_t made = split(call, parent, colour, key, scratch, scratch_size, flags);
+  if (made != GEX_TM_INVALID && made->size != numargs)
+    fail(call, "the members of the new team gave other lists, or one that is named made no team");
   if (member) *new_tms = made;
   return 0;
 }

@@ -54,6 +54,52 @@ static gex_AD_t domain_of(gex_DT_t type, gex_OP_t ops) {
   return domain;
 }
 
+static void never(const void* left, void* right, size_t count, const void* data) {
+  (void)left, (void)right, (void)count, (void)data;
+}
+static void reduce(gex_DT_t type, size_t bytes, size_t count, gex_OP_t op, gex_Coll_ReduceFn_t by) {
+  char in[64] = {0}, out[64];
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(world, out, in, type, bytes, count, op, by, NULL, 0));
+}
+static void create(gex_Rank_t first, gex_Rank_t second, size_t args, size_t teams) {
+  gex_EP_Location_t list[2] = {{first, 0}, {second, 0}};
+  gex_TM_t made;
+  gex_TM_Create(&made, teams, world, list, args, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+}
+
+// Arguments that the specification leaves undefined, and checked builds name; the lists of teams in all builds.
+static void run_undefined(const char* what) {
+  char memory[64] = {0};
+  uint32_t word = 0;
+  gex_TM_t team;
+#define CASE(name, call) \
+  if (strcmp(what, name) == 0) call
+  CASE("split_negative", gex_TM_Split(&team, world, -1, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH));
+  CASE("create_stranger", create(me, 9, 2, 1));
+  CASE("create_twice", create(me, me, 2, 1));
+  CASE("create_others", create((me + 1) % 2, 0, 1, 1));
+  CASE("never_self", gex_RMA_PutBlocking(world, me, there, memory, 8, GEX_FLAG_PEER_NEVER_SELF));
+  CASE("never_near", gex_RMA_GetNBI(world, memory, (me + 1) % 2, there, 8, GEX_FLAG_PEER_NEVER_NBRHD));
+  CASE("offset", gex_RMA_PutBlocking(world, to, (void*)8, memory, 8, GEX_FLAG_PEER_SEG_OFFSET));
+  CASE("put_group", gex_Event_Wait(gex_RMA_PutNB(world, to, there, memory, 8, GEX_EVENT_GROUP, 0)));
+  gex_Event_t event;
+  CASE("put_event", gex_RMA_PutNBI(world, to, there, memory, 8, &event, 0));
+  CASE("value_long", gex_RMA_PutBlockingVal(world, to, there, 1, 9, 0));
+  CASE("value_none", (void)gex_RMA_GetBlockingVal(world, to, there, 0, 0));
+  CASE("atomic_mine", gex_Event_Wait(gex_AD_OpNB_U32(domain_of(GEX_DT_U32, GEX_OP_ADD), &word, (me + 1) % 2,
+                                                     there, GEX_OP_ADD, 1, 0, GEX_FLAG_AD_MY_RANK)));
+  CASE("message_defer", gex_AM_RequestMedium0(world, to, kTake, memory, 8, GEX_EVENT_DEFER, 0));
+  CASE("commit_arguments", gex_AM_CommitRequestMedium1(prepared(10), kTake, 1, 5));
+  CASE("region_sync", (gex_NBI_BeginAccessRegion(0), gex_NBI_Wait(GEX_EC_PUT, 0)));
+  CASE("region_test", (gex_NBI_BeginAccessRegion(0), gex_NBI_Test(GEX_EC_GET, 0)));
+  CASE("reduce_size", reduce(GEX_DT_I32, 8, 1, GEX_OP_ADD, NULL));
+  CASE("reduce_none", reduce(GEX_DT_I32, 4, 0, GEX_OP_ADD, NULL));
+  CASE("reduce_types", reduce(GEX_DT_I32 | GEX_DT_U32, 4, 1, GEX_OP_ADD, NULL));
+  CASE("reduce_user", reduce(GEX_DT_USER, 4, 1, GEX_OP_ADD, never));
+  CASE("reduce_by_nothing", reduce(GEX_DT_USER, 4, 1, GEX_OP_USER, NULL));
+#undef CASE
+}
+
 // Calls in an order, or with arguments, that cannot be.
 static void run_more(const char* what) {
   const gex_TM_t pair = gex_TM_Pair(endpoint, 0);
@@ -152,6 +198,7 @@ static void run(const char* what) {
   CASE("short_get_nb", gex_Event_Wait(gex_RMA_GetNB(world, nowhere, to, there, 64, 0)));
   CASE("short_get_nbi", gex_RMA_GetNBI(world, nowhere, to, there, 2000, 0));
   run_more(what);
+  run_undefined(what);
   CASE("strided_get", gex_Event_Wait(gex_VIS_StridedGetNB(world, nowhere, strides, to, there, strides, 8, counts, 1, 0)));
 }
 

@@ -83,7 +83,28 @@ if said=$("$run" --timeout 20 -n 2 "${options[@]}" "$client" count self 2>&1) ||
   printf 'wrong.sh: a message with a wrong count of arguments: %s\n' "$said" >&2
   exit 1
 fi
+ends split_negative self 'gex_TM_Split: the colour is negative'
+ends create_stranger self 'gex_TM_Create: args name a rank that the parent does not have'
+ends create_twice self 'gex_TM_Create: args name this rank twice'
+ends create_others self 'gex_TM_Create: .*args do not name this rank'
 if [[ $checked == 1 ]]; then
+  ends never_self self 'gex_RMA_PutBlocking: GEX_FLAG_PEER_NEVER_SELF'
+  ends never_near self 'gex_RMA_GetNBI: GEX_FLAG_PEER_NEVER_NBRHD'
+  ends offset next 'gex_RMA_PutBlocking: .*not implemented: pass addresses'
+  ends put_group next 'gex_RMA_PutNB: lc_opt is'
+  ends put_event next 'gex_RMA_PutNBI: lc_opt is'
+  ends value_long next 'gex_RMA_PutBlockingVal: a value has 1 to 8 bytes'
+  ends value_none next 'gex_RMA_GetBlockingVal: a value has 1 to 8 bytes'
+  ends atomic_mine next 'gex_AD_Op: GEX_FLAG_AD_MY_RANK is not true'
+  ends message_defer next 'gex_AM_RequestMedium: messages do not have GEX_EVENT_DEFER'
+  ends commit_arguments next 'gex_AM_Commit: .*another number of arguments'
+  ends region_sync self 'gex_NBI_Wait: an access region is open'
+  ends region_test self 'gex_NBI_Test: an access region is open'
+  ends reduce_size self 'gex_Coll_ReduceToAllNB: dt_sz is not the size'
+  ends reduce_none self 'gex_Coll_ReduceToAllNB: dt_sz or dt_cnt is 0'
+  ends reduce_types self 'gex_Coll_ReduceToAllNB: dt is no data type'
+  ends reduce_user self 'gex_Coll_ReduceToAllNB: GEX_DT_USER has'
+  ends reduce_by_nothing self 'gex_Coll_ReduceToAllNB: user_op is null'
   ends no_op self 'gex_Event_Wait: GEX_EVENT_NO_OP'
   for to in self next; do
     ends request_in_handler $to 'gex_AM_RequestShort: a handler'

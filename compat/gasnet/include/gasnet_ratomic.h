@@ -45,6 +45,9 @@ static inline void* aqg_word_of(gex_AD_t ad, gex_Rank_t rank, const void* addres
   }
 }
 
+/// Checked builds: ends the job if flags say what is not true.
+void aqg_check_atomic(gex_AD_t ad, gex_Rank_t rank, gex_Flags_t flags);
+
 /// R is the type of the call's result: the event that has nothing left to wait for, or the int for success, is 0 in both.
 #define AQG_DEFINE_AD_FORM(FORM, R, NAME, T)                                                                   \
   R aqg_AD_Op##FORM##_##NAME(gex_AD_t ad, T* result_p, gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode,    \
@@ -53,6 +56,7 @@ static inline void* aqg_word_of(gex_AD_t ad, gex_Rank_t rank, const void* addres
                                            gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {        \
     aqg_on_mapped const function = aqg_function_for(ad, GEX_DT_##NAME, opcode);                                 \
     T* const at = (T*)aqg_word_of(ad, tgt_rank, tgt_addr, sizeof(T), flags);                                    \
+    AQG_CHECK(aqg_check_atomic(ad, tgt_rank, flags));                                                           \
     if (__builtin_expect(function == NULL || at == NULL, 0))                                                    \
       return aqg_AD_Op##FORM##_##NAME(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);     \
     return (R)((aqg_on_mapped_##NAME)function)(at, operand1, operand2, result_p);                               \

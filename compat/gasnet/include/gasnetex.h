@@ -480,31 +480,50 @@ static inline int aqg_get_mapped_value(gex_TM_t tm, gex_Rank_t rank, void* to, c
 }
 static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
 
+/// Checked builds: end the job if flags say what is not true, if the place for local completion is none of that call's (`group`:
+/// GEX_EVENT_GROUP, if it has that, else null), and if a value has too many bytes.
+void aqg_check_transfer(const char* call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags);
+void aqg_check_source(const char* call, const gex_Event_t* lc_opt, const gex_Event_t* group);
+void aqg_check_value(const char* call, size_t nbytes);
+#ifdef AQUEDUCT_CHECKED
+#define AQG_CHECK(check) check
+#else
+#define AQG_CHECK(check) ((void)0)
+#endif
+
 static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                                       gex_Flags_t flags) {
+  AQG_CHECK(aqg_check_transfer("gex_RMA_PutBlocking", tm, rank, flags));
   return __builtin_expect(aqg_put_mapped(tm, rank, dest, src, nbytes), 1) ? 0 : aqg_put(tm, rank, dest, src, nbytes, flags);
 }
 static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                                  gex_Event_t* lc_opt, gex_Flags_t flags) {
+  AQG_CHECK(aqg_check_transfer("gex_RMA_PutNBI", tm, rank, flags));
+  AQG_CHECK(aqg_check_source("gex_RMA_PutNBI", lc_opt, GEX_EVENT_GROUP));
   if (__builtin_expect(aqg_put_mapped(tm, rank, dest, src, nbytes), 1)) return 0;
   return aqg_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
 }
 static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
+  AQG_CHECK(aqg_check_transfer("gex_RMA_PutNB", tm, rank, flags));
+  AQG_CHECK(aqg_check_source("gex_RMA_PutNB", lc_opt, NULL));
   if (__builtin_expect(!aqg_put_mapped(tm, rank, dest, src, nbytes), 0)) return aqg_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
   if (aqg_is_pointer(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
 }
 static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                       gex_Flags_t flags) {
+  AQG_CHECK(aqg_check_transfer("gex_RMA_GetBlocking", tm, rank, flags));
   return __builtin_expect(aqg_get_mapped_value(tm, rank, dest, src, nbytes), 1) ? 0 : aqg_get(tm, dest, rank, src, nbytes, flags);
 }
 static inline int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                  gex_Flags_t flags) {
+  AQG_CHECK(aqg_check_transfer("gex_RMA_GetNBI", tm, rank, flags));
   return __builtin_expect(aqg_get_mapped(tm, rank, dest, src, nbytes), 1) ? 0 : aqg_get_nbi(tm, dest, rank, src, nbytes, flags);
 }
 static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                         gex_Flags_t flags) {
+  AQG_CHECK(aqg_check_transfer("gex_RMA_GetNB", tm, rank, flags));
   if (__builtin_expect(aqg_get_mapped(tm, rank, dest, src, nbytes), 1)) return GEX_EVENT_INVALID;
   return aqg_get_nb(tm, dest, rank, src, nbytes, flags);
 }
@@ -520,19 +539,23 @@ static inline const void* aqg_bytes_of(const gex_RMA_Value_t* value, size_t nbyt
 }
 static inline int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                                          size_t nbytes, gex_Flags_t flags) {
+  AQG_CHECK(aqg_check_value("gex_RMA_PutBlockingVal", nbytes));
   return gex_RMA_PutBlocking(tm, rank, dest, aqg_bytes_of(&value, nbytes), nbytes, flags);
 }
 static inline int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                                     size_t nbytes, gex_Flags_t flags) {
+  AQG_CHECK(aqg_check_value("gex_RMA_PutNBIVal", nbytes));
   return gex_RMA_PutNBI(tm, rank, dest, aqg_bytes_of(&value, nbytes), nbytes, GEX_EVENT_NOW, flags);
 }
 static inline gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                                            size_t nbytes, gex_Flags_t flags) {
+  AQG_CHECK(aqg_check_value("gex_RMA_PutNBVal", nbytes));
   return gex_RMA_PutNB(tm, rank, dest, aqg_bytes_of(&value, nbytes), nbytes, GEX_EVENT_NOW, flags);
 }
 static inline gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
                                                      gex_Flags_t flags) {
   gex_RMA_Value_t value = 0;
+  AQG_CHECK(aqg_check_value("gex_RMA_GetBlockingVal", nbytes));
   // A value cannot say that nothing has happened.
   (void)gex_RMA_GetBlocking(tm, (void*)(uintptr_t)aqg_bytes_of(&value, nbytes), rank, src, nbytes,
                             flags & ~GEX_FLAG_IMMEDIATE);
