@@ -152,7 +152,7 @@ gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, cons
                                    void* user_cdata, gex_Flags_t) {
   const char* const call = "gex_Coll_ReduceToOneNB";
   Tm& team = whole(tm);
-  check_elements(call, dt, dt_sz, dt_cnt, op, user_op != nullptr);
+  check_elements(call, dt, dt_sz, op, user_op != nullptr);
   if (gathers(team, op, dt_sz))
     return begin_gathered(call, team, root, dst, src, dt_sz, dt_cnt, user_op, user_cdata);
   const Reduction by = reduction(call, team, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
@@ -164,7 +164,7 @@ gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_
                                    gex_Flags_t) {
   const char* const call = "gex_Coll_ReduceToAllNB";
   Tm& team = whole(tm);
-  check_elements(call, dt, dt_sz, dt_cnt, op, user_op != nullptr);
+  check_elements(call, dt, dt_sz, op, user_op != nullptr);
   if (gathers(team, op, dt_sz))
     return begin_gathered(call, team, {}, dst, src, dt_sz, dt_cnt, user_op, user_cdata);
   const Reduction by = reduction(call, team, dt, dt_sz, dt_cnt, op, user_op, user_cdata);

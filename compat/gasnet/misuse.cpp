@@ -37,13 +37,13 @@ void check_local_completion([[maybe_unused]] const char* call, [[maybe_unused]] 
 }
 
 void check_elements([[maybe_unused]] const char* call, [[maybe_unused]] gex_DT_t type,
-                    [[maybe_unused]] std::size_t bytes, [[maybe_unused]] std::size_t count,
-                    [[maybe_unused]] gex_OP_t op, [[maybe_unused]] bool has_function) {
+                    [[maybe_unused]] std::size_t bytes, [[maybe_unused]] gex_OP_t op,
+                    [[maybe_unused]] bool has_function) {
 #ifdef AQUEDUCT_CHECKED
   const bool by_user = op == GEX_OP_USER || op == GEX_OP_USER_NC;
   const bool is_4 = (type & (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_FLT)) != 0;
   if (!std::has_single_bit(type) || type > GEX_DT_USER) fail(call, "dt is no data type: pass one GEX_DT_…");
-  if (bytes == 0 || count == 0) fail(call, "dt_sz or dt_cnt is 0: a reduction has elements");
+  if (bytes == 0) fail(call, "dt_sz is 0: an element has bytes");
   if (type != GEX_DT_USER && bytes != (is_4 ? 4u : 8u))
     fail(call, "dt_sz is not the size of the built-in type dt");
   if (type == GEX_DT_USER && !by_user) fail(call, "GEX_DT_USER has GEX_OP_USER and GEX_OP_USER_NC only");

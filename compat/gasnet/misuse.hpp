@@ -13,8 +13,7 @@ namespace aqueduct::gasnet {
 void check_no_region(const char* call);
 /// Ends the job if `lc_opt` is one that messages do not have.
 void check_local_completion(const char* call, const gex_Event_t* lc_opt, bool is_request);
-/// Ends the job if a reduction's elements are not those of its type, or there are none.
-void check_elements(const char* call, gex_DT_t type, std::size_t bytes, std::size_t count, gex_OP_t op,
-                    bool has_function);
+/// Ends the job if a reduction's elements are not those of its type. There may be none.
+void check_elements(const char* call, gex_DT_t type, std::size_t bytes, gex_OP_t op, bool has_function);
 
 }  // namespace aqueduct::gasnet

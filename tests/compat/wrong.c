@@ -93,7 +93,7 @@ static void run_undefined(const char* what) {
   CASE("region_sync", (gex_NBI_BeginAccessRegion(0), gex_NBI_Wait(GEX_EC_PUT, 0)));
   CASE("region_test", (gex_NBI_BeginAccessRegion(0), gex_NBI_Test(GEX_EC_GET, 0)));
   CASE("reduce_size", reduce(GEX_DT_I32, 8, 1, GEX_OP_ADD, NULL));
-  CASE("reduce_none", reduce(GEX_DT_I32, 4, 0, GEX_OP_ADD, NULL));
+  CASE("reduce_none", reduce(GEX_DT_USER, 0, 1, GEX_OP_USER, never));
   CASE("reduce_types", reduce(GEX_DT_I32 | GEX_DT_U32, 4, 1, GEX_OP_ADD, NULL));
   CASE("reduce_user", reduce(GEX_DT_USER, 4, 1, GEX_OP_ADD, never));
   CASE("reduce_by_nothing", reduce(GEX_DT_USER, 4, 1, GEX_OP_USER, NULL));

@@ -101,7 +101,7 @@ if [[ $checked == 1 ]]; then
   ends region_sync self 'gex_NBI_Wait: an access region is open'
   ends region_test self 'gex_NBI_Test: an access region is open'
   ends reduce_size self 'gex_Coll_ReduceToAllNB: dt_sz is not the size'
-  ends reduce_none self 'gex_Coll_ReduceToAllNB: dt_sz or dt_cnt is 0'
+  ends reduce_none self 'gex_Coll_ReduceToAllNB: dt_sz is 0'
   ends reduce_types self 'gex_Coll_ReduceToAllNB: dt is no data type'
   ends reduce_user self 'gex_Coll_ReduceToAllNB: GEX_DT_USER has'
   ends reduce_by_nothing self 'gex_Coll_ReduceToAllNB: user_op is null'
