@@ -168,6 +168,13 @@ Cost stream_cost(const Shape& shape) noexcept {
   }
 }
 
+/// Each member begins with its own contribution, so the order is another one in each tile.
+const char* cyclic_refusal(const Shape& shape) noexcept {
+  if (!shape.commutative) return "it does not keep team order";
+  if (shape.order == Order::exact && shape.ranks > 1)
+    return "it combines from each member's own contribution on, which order exact forbids";
+  return shape.element > 4096 ? "an element is longer than what it combines at once" : nullptr;
+}
 const char* tiles_refusal(const Shape& shape) noexcept {
   return shape.element > 4096 ? "an element is longer than what it combines at once" : nullptr;
 }
@@ -232,6 +239,11 @@ constexpr Algorithm tiles(Operation operation) noexcept {
   algorithm.refusal = tiles_refusal;
   return algorithm;
 }
+constexpr Algorithm cyclic_tiles(Operation operation) noexcept {
+  Algorithm algorithm = of_board(operation, "mapped-cyclic-tiles", BoardMethod::cyclic_tiles, tiles_cost);
+  algorithm.refusal = cyclic_refusal;
+  return algorithm;
+}
 constexpr Algorithm domains(Operation operation) noexcept {
   return of_board(operation, "mapped-domains", BoardMethod::domains, mapped_cost);
 }
@@ -284,6 +296,7 @@ constexpr std::array kBoards{
     tree(Operation::reduce),
     last(Operation::reduce),
     tiles(Operation::reduce),
+    cyclic_tiles(Operation::reduce),
     domain_tiles(Operation::reduce),
     claims(Operation::reduce),
     stream(Operation::reduce),
@@ -292,12 +305,14 @@ constexpr std::array kBoards{
     last(Operation::all_reduce),
     dissemination(Operation::all_reduce),
     tiles(Operation::all_reduce),
+    cyclic_tiles(Operation::all_reduce),
     domain_tiles(Operation::all_reduce),
     claims(Operation::all_reduce),
     stream(Operation::all_reduce),
     flat(Operation::reduce_scatter),
     last(Operation::reduce_scatter),
     tiles(Operation::reduce_scatter),
+    cyclic_tiles(Operation::reduce_scatter),
     domain_tiles(Operation::reduce_scatter),
     claims(Operation::reduce_scatter),
     stream(Operation::reduce_scatter),

@@ -49,6 +49,7 @@ enum class BoardMethod : std::uint8_t {
   domains,
   domain_blocks,
   tiles,
+  cyclic_tiles,
   domain_tiles,
   claims,
   stream

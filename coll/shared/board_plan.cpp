@@ -29,6 +29,7 @@ class Planner {
       case BoardMethod::two_stage:
       case BoardMethod::domain_blocks:
       case BoardMethod::tiles:
+      case BoardMethod::cyclic_tiles:
       case BoardMethod::domain_tiles:
       case BoardMethod::claims: return large();
       case BoardMethod::domains: return down_by_domains();

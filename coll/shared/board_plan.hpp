@@ -126,8 +126,9 @@ constexpr bool keeps_to_domains(BoardMethod method) noexcept {
 
 /// Whether an algorithm cuts blocks by TileSizes.
 constexpr bool has_tiles(BoardMethod method) noexcept {
-  return method == BoardMethod::tiles || method == BoardMethod::claims ||
-         method == BoardMethod::domain_tiles || method == BoardMethod::domains;
+  return method == BoardMethod::tiles || method == BoardMethod::cyclic_tiles ||
+         method == BoardMethod::claims || method == BoardMethod::domain_tiles ||
+         method == BoardMethod::domains;
 }
 
 /// Whose bytes an operation takes, and who takes them.

@@ -13,22 +13,25 @@ std::uint32_t BoardOf<Access>::count_far() const noexcept {
       std::count_if(places_.begin(), places_.end(), [](const Places& one) { return one.in.far; }));
 }
 
-/// Combines contributions from `shift` on into `to`, in team order and in one pass: some elements are rounded at its end. False:
-/// one of them is out of reach now. `far`: count_far().
+/// Combines contributions from `shift` on into `to`, in one pass: some elements are rounded at its end. In team order; by cyclic
+/// tiles from this member's own contribution on, so that members do not all read the same one first. False: one of them is out of
+/// reach now. `far`: count_far().
 template <class Access>
 bool BoardOf<Access>::fold(const BoardOp& op, std::byte* to, std::uint64_t shift, std::uint64_t bytes,
                            std::uint32_t far) {
   // Half of what is copied goes to each of the two buffers.
   std::uint32_t copied = 0;
   const std::uint32_t first_half = (far + 1) / 2;
-  for (Rank i = 0; i < ranks_; ++i) {
+  const Rank first = op.plan->method == BoardMethod::cyclic_tiles ? me_ : 0;
+  for (Rank at = 0; at < ranks_; ++at) {
+    const Rank i = at + first < ranks_ ? at + first : at + first - ranks_;
     const Place from = places_[i].in + shift;
-    sources_[i] = from.at;
+    sources_[at] = from.at;
     if (from.far) {
       std::byte* const place =
           copied < first_half ? here_.data() + copied * bytes : there_.data() + (copied - first_half) * bytes;
       if (!fetch(i, place, from.at, bytes)) return false;
-      sources_[i] = place;
+      sources_[at] = place;
       ++copied;
     }
     if (i != me_) access_.have_read(i, bytes);
@@ -38,7 +41,7 @@ bool BoardOf<Access>::fold(const BoardOp& op, std::byte* to, std::uint64_t shift
   return true;
 }
 
-/// Combines a tile of all members' contributions, in team order, and puts the result where it belongs.
+/// Combines a tile of all members' contributions, and puts the result where it belongs.
 template <class Access>
 bool BoardOf<Access>::fold_tile(const BoardOp& op, const BoardPlan& plan, Rank block, std::uint64_t tile) {
   const bool blocks = plan.operation == Operation::reduce_scatter;

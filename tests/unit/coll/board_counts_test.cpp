@@ -175,9 +175,26 @@ TEST(BoardCounts, BytesThatAllReducesTouch) {
     }
     constexpr std::uint64_t kLong = 9 * 1024;
     EXPECT_EQ(touched(BoardMethod::tiles, kLong), expected.tiles);
+    EXPECT_EQ(touched(BoardMethod::cyclic_tiles, kLong), expected.tiles);
     EXPECT_EQ(touched(BoardMethod::claims, kLong), expected.tiles);
     EXPECT_EQ(touched(BoardMethod::domain_tiles, kLong), expected.domain_tiles);
     EXPECT_EQ(touched(BoardMethod::stream, kLong), expected.copied_tiles);
+  }
+}
+
+// Requirement H-25.
+TEST(BoardCounts, CyclicTilesRefuseWhatNeedsTeamOrder) {
+  for (const Operation operation : {Operation::reduce, Operation::all_reduce, Operation::reduce_scatter}) {
+    const Algorithm* const cyclic = board_algorithm(operation, BoardMethod::cyclic_tiles);
+    ASSERT_NE(cyclic, nullptr);
+    Shape shape = shape_of(operation, kHosts[0], 64 << 10);
+    shape.commutative = true;
+    EXPECT_EQ(cyclic->refusal(shape), nullptr);
+    shape.order = Order::exact;
+    EXPECT_NE(cyclic->refusal(shape), nullptr);
+    shape.order = Order::any;
+    shape.commutative = false;
+    EXPECT_NE(cyclic->refusal(shape), nullptr);
   }
 }
 

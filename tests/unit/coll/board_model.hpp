@@ -213,7 +213,13 @@ struct ModelRun {
     const BoardMethod method = what.calls[c].algorithm->board;
     const bool in_pairs =
         what.ranks == 4 && (method == BoardMethod::dissemination || method == BoardMethod::tree);
-    const bool either = (method == BoardMethod::dissemination && out == turned) ||
+    bool from_any = false;  // by cyclic tiles: from the member on that combines
+    for (Rank first = 0; method == BoardMethod::cyclic_tiles && first < what.ranks; ++first) {
+      std::uint32_t cyclic = 0;
+      for (Rank r = 0; r < what.ranks; ++r) cyclic = cyclic * 10 + value((first + r) % what.ranks, c) + i;
+      from_any = from_any || out == cyclic;
+    }
+    const bool either = from_any || (method == BoardMethod::dissemination && out == turned) ||
                         (in_pairs && out == halves[0] * 10 + halves[1]);
     std::uint32_t before = 0;  // a scan's sum
     for (Rank r = 0; r < me + (plan.operation == Operation::scan ? 1u : 0u); ++r)

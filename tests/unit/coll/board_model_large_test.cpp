@@ -76,8 +76,10 @@ TEST_F(BoardModel, LargeOperationsOfThreeAndFourMembersInOrdersOfChance) {
       {Operation::scatter, {BoardMethod::mapped, BoardMethod::stream}},
       {Operation::gather, {BoardMethod::mapped, BoardMethod::stream}},
       {Operation::all_gather, {BoardMethod::mapped, BoardMethod::stream}},
-      {Operation::reduce, {BoardMethod::tiles, BoardMethod::claims, BoardMethod::stream}},
-      {Operation::all_reduce, {BoardMethod::tiles, BoardMethod::claims, BoardMethod::stream}},
+      {Operation::reduce,
+       {BoardMethod::tiles, BoardMethod::cyclic_tiles, BoardMethod::claims, BoardMethod::stream}},
+      {Operation::all_reduce,
+       {BoardMethod::tiles, BoardMethod::cyclic_tiles, BoardMethod::claims, BoardMethod::stream}},
   };
   for (const Rank ranks : {3u, 4u}) {
     for (const auto& [in, out] : {std::pair{kMapped, kMapped},

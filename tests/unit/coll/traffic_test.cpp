@@ -148,6 +148,25 @@ TEST_P(CollTrafficOf, AnAllReduceByTilesReadsAndWritesEachTileOfEachMember) {
   EXPECT_EQ(sum.staged, 0u);
 }
 
+// Requirements H-24, H-25 and HF-16: cyclic tiles move what tiles in team order do.
+TEST_P(CollTrafficOf, CyclicTilesMoveAsMuchAndGiveTheSameToAll) {
+  const auto call = [](Team& team, TwoBuffers buffers) {
+    const auto out = words_of(buffers.out, kBytes);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = i + buffers.rank;
+    const Status status = all_reduce(team, out, ReduceOp::sum);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      EXPECT_EQ(out[i], kRanks * i + kRanks * (kRanks - 1) / 2)
+          << "word " << i << " of rank " << buffers.rank;
+    return status;
+  };
+  const CollTraffic sum = traffic_of("coll_all_reduce", "mapped-cyclic-tiles", GetParam(), true, call);
+  EXPECT_EQ(sum.read_across, kAcross * kBytes);
+  EXPECT_EQ(sum.written_across, kAcross * kBytes);
+  EXPECT_EQ(sum.read_inside, (kOfDomain - 1) * kBytes);
+  EXPECT_EQ(sum.touched, (3 * kRanks - 1) * kBytes);
+  EXPECT_EQ(sum.staged, 0u);
+}
+
 TEST_P(CollTrafficOf, AnAllGatherIsThatOfEveryBlockElsewhere) {
   const auto call = [](Team& team, TwoBuffers buffers) {
     return all_gather(team, words_of(buffers.in, kBytes), words_of(buffers.out, kRanks * kBytes));
