@@ -170,6 +170,18 @@ TEST(Aqperf, ComparesCollectiveCallsWithPutsOverTheSameEdges) {
   }
 }
 
+// Issue 19: lines moved, and how often a rank runs for a call.
+TEST(Aqperf, SaysHowManyLinesACollectiveCallMovesAndHowOftenARankRuns) {
+  const auto outcome = aqperf("coll-all-reduce --ranks 4 --bytes 8 --json --seconds 0.05");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = rows_of(outcome);
+  ASSERT_EQ(rows.size(), 1u) << outcome.out;
+  EXPECT_GE(rows.front()["runs"], 0) << rows.front().dump();
+  ASSERT_TRUE(rows.front().contains("lines")) << rows.front().dump();
+  // Four members of one host, whatever the algorithm: each has at least to hear of the others once.
+  EXPECT_GE(rows.front()["lines"], 3) << rows.front().dump();
+}
+
 TEST(Aqperf, ComparesCollectiveCallsInFlightWithOneAfterTheOther) {
   for (const char* more : {"", " --plan"}) {
     const auto outcome =

@@ -101,7 +101,11 @@ void describe_choice(Row& row, const coll::Choice& choice) {
   if (choice.algorithm == nullptr) return;
   const bool whole = choice.shape.bytes <= choice.piece;
   const coll::Shape piece = whole ? choice.shape : coll::piece_of(choice.shape, choice.piece);
-  row.extra.emplace_back("depth", coll::Schedule::cost(*choice.algorithm, piece).depth);
+  const coll::Cost cost = coll::Schedule::cost(*choice.algorithm, piece);
+  row.extra.emplace_back("depth", cost.depth);
+  // On a board bytes are lines of 64: those that move from one member's cache to another's, of all members together. 0: messages.
+  const bool on_board = choice.algorithm->board != coll::BoardMethod::none;
+  row.extra.emplace_back("lines", on_board ? static_cast<double>((cost.bytes + 63) / 64) : 0.0);
 }
 
 }  // namespace aqueduct::perf
