@@ -101,6 +101,11 @@ Cost mapped_cost(const Shape& shape) noexcept {
   const std::uint64_t pairs = is_rooted(shape) ? ranks - 1 : ranks * (ranks - 1);
   return {.messages = 2 * pairs, .bytes = pairs * shape.bytes, .depth = 2, .depth_is_limit = true};
 }
+Cost large_tree_cost(const Shape& shape) noexcept {
+  Cost cost = mapped_cost(shape);
+  cost.depth = 1 + levels_of(shape.ranks, shape.parameters[0]);
+  return cost;
+}
 Cost two_stage_cost(const Shape& shape) noexcept {
   const std::uint64_t ranks = shape.ranks;
   return {.messages = 3 * ranks * (ranks - 1),
@@ -247,6 +252,11 @@ constexpr Algorithm cyclic_tiles(Operation operation) noexcept {
 constexpr Algorithm domains(Operation operation) noexcept {
   return of_board(operation, "mapped-domains", BoardMethod::domains, mapped_cost);
 }
+constexpr Algorithm large_tree(Operation operation) noexcept {
+  Algorithm algorithm = of_board(operation, "mapped-tree", BoardMethod::large_tree, large_tree_cost);
+  algorithm.parameters = std::span(kTreeParameters).first(1);
+  return algorithm;
+}
 constexpr Algorithm domain_blocks(Operation operation) noexcept {
   return of_board(operation, "mapped-domain-blocks", BoardMethod::domain_blocks, domain_blocks_cost);
 }
@@ -272,6 +282,7 @@ constexpr std::array kBoards{
     mapped(Operation::broadcast),
     two_stage(Operation::broadcast),
     domains(Operation::broadcast),
+    large_tree(Operation::broadcast),
     stream(Operation::broadcast),
     flat(Operation::scatter),
     last(Operation::scatter),

@@ -42,7 +42,7 @@ bool is_copied(const BoardPlan& plan, Rank me) noexcept {
 
 /// Members read each other's outputs.
 bool passes_outputs_on(const BoardPlan& plan) noexcept {
-  return plan.method == BoardMethod::two_stage || plan.method == BoardMethod::domains;
+  return plan.method == BoardMethod::two_stage || goes_down_a_tree(plan.method);
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ enum class BoardMethod : std::uint8_t {
   mapped,
   two_stage,
   domains,
+  large_tree,
   domain_blocks,
   tiles,
   cyclic_tiles,

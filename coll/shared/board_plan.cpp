@@ -32,7 +32,8 @@ class Planner {
       case BoardMethod::cyclic_tiles:
       case BoardMethod::domain_tiles:
       case BoardMethod::claims: return large();
-      case BoardMethod::domains: return down_by_domains();
+      case BoardMethod::domains:
+      case BoardMethod::large_tree: return down_a_tree();
       case BoardMethod::stream: return stream();
       case BoardMethod::domain_lines: return lines_by_domains();
       default: return flat();
@@ -168,8 +169,10 @@ class Planner {
     add(Move::work, false, Movement::kNothing, 1);
   }
   /// From each member to those below it in the tree; a member leaves when these have what they need.
-  void down_by_domains() {
-    plan_tree(std::max<std::uint32_t>(plan_.ranks, 2));
+  void down_a_tree() {
+    // By domains alone: one step from each to those below it.
+    plan_tree(method_ == BoardMethod::large_tree ? shape_.parameters[0]
+                                                 : std::max<std::uint32_t>(plan_.ranks, 2));
     if (in_all()) add(Move::tree_up, false, Movement::kNothing);
     add(Move::work, false, Movement::kNothing);
     add(Move::tree_up, false, Movement::kNothing);
@@ -263,7 +266,7 @@ void plan_tiles(BoardPlan& plan, const Shape& shape, const TileSizes& sizes) noe
   const auto whole = [&](std::uint64_t bytes) { return (bytes + unit - 1) / unit * unit; };
   plan.tile = whole(tile);
   // Chosen: a piece that a member reads while the one before it goes on to the next members.
-  if (plan.method == BoardMethod::domains) plan.tile = sizes.most;
+  if (goes_down_a_tree(plan.method)) plan.tile = sizes.most;
   plan.at_once = sizes.at_once;
   plan.copied_tile = whole(std::max(tile, claims ? kLeastCopiedClaim : kLeastCopiedTile));
 }
@@ -281,8 +284,7 @@ void count_pieces(BoardPlan& plan) noexcept {
   };
   plan.through = so_many(plan.bytes, plan.piece) * (plan.twice ? 2 : 1) + (plan.meets ? 1 : 0);
   plan.pieces = plan.through;
-  if (plan.method == BoardMethod::domains)
-    plan.pieces = std::max(plan.pieces, 1 + so_many(plan.bytes, plan.tile));
+  if (goes_down_a_tree(plan.method)) plan.pieces = std::max(plan.pieces, 1 + so_many(plan.bytes, plan.tile));
   if (plan.domains.count != 0 && partials_need_slots(plan.operation)) {
     plan.strips = so_many(longest_tile(plan), plan.strip);
     plan.pieces = std::max(plan.pieces, plan.strips);
@@ -315,10 +317,10 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
     // Two members combine all that there is. Of more, each combines a part.
     plan.twice = shape.operation == Operation::all_reduce && shape.ranks > 2;
     // With more members, a broadcast in pieces gives the root less to do, and they copy at the same time.
-    plan.meets = plan.method == BoardMethod::domains ||
-                 (plan.method == BoardMethod::mapped &&
-                  (shape.operation == Operation::scatter ||
-                   (shape.operation == Operation::broadcast && shape.ranks == 2)));
+    plan.meets =
+        goes_down_a_tree(plan.method) || (plan.method == BoardMethod::mapped &&
+                                          (shape.operation == Operation::scatter ||
+                                           (shape.operation == Operation::broadcast && shape.ranks == 2)));
     plan.unit = unit_of(shape.element);
     plan_tiles(plan, shape, sizes);
     const bool by_domains =

@@ -117,18 +117,22 @@ constexpr std::uint64_t most_published(BoardMethod method, const Shape& shape) n
 /// Whether blocks may be longer than a slot: members access each other's buffers, or bytes go through the board in pieces.
 constexpr bool is_large(BoardMethod method) noexcept { return method >= BoardMethod::mapped; }
 
+/// Whether each member of a large broadcast copies from its parent in a tree.
+constexpr bool goes_down_a_tree(BoardMethod method) noexcept {
+  return method == BoardMethod::domains || method == BoardMethod::large_tree;
+}
+
 /// Whether a plan depends on where the members are.
 constexpr bool keeps_to_domains(BoardMethod method) noexcept {
   return method == BoardMethod::tree || method == BoardMethod::dissemination ||
-         method == BoardMethod::domain_lines || method == BoardMethod::domains ||
+         method == BoardMethod::domain_lines || goes_down_a_tree(method) ||
          method == BoardMethod::domain_blocks || method == BoardMethod::domain_tiles;
 }
 
 /// Whether an algorithm cuts blocks by TileSizes.
 constexpr bool has_tiles(BoardMethod method) noexcept {
   return method == BoardMethod::tiles || method == BoardMethod::cyclic_tiles ||
-         method == BoardMethod::claims || method == BoardMethod::domain_tiles ||
-         method == BoardMethod::domains;
+         method == BoardMethod::claims || method == BoardMethod::domain_tiles || goes_down_a_tree(method);
 }
 
 /// Whose bytes an operation takes, and who takes them.

@@ -72,7 +72,8 @@ TEST_F(BoardModel, LargeOperationsOfThreeAndFourMembersInOrdersOfChance) {
   };
   const Entry entries[] = {
       {Operation::broadcast,
-       {BoardMethod::mapped, BoardMethod::two_stage, BoardMethod::domains, BoardMethod::stream}},
+       {BoardMethod::mapped, BoardMethod::two_stage, BoardMethod::domains, BoardMethod::large_tree,
+        BoardMethod::stream}},
       {Operation::scatter, {BoardMethod::mapped, BoardMethod::stream}},
       {Operation::gather, {BoardMethod::mapped, BoardMethod::stream}},
       {Operation::all_gather, {BoardMethod::mapped, BoardMethod::stream}},

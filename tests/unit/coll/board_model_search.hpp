@@ -87,6 +87,7 @@ inline ModelCall call_of(Operation operation, BoardMethod method, Rank ranks, Ra
   shape.element = 4;
   shape.bytes = shape.pitch = 4;
   if (method == BoardMethod::tree) shape.parameters = {2, up, down};
+  if (method == BoardMethod::large_tree) shape.parameters = {2};
   return call;
 }
 

@@ -126,6 +126,25 @@ TEST_P(CollTrafficOf, CopiesAreCountedApartFromReductions) {
       << "each tile of the result, to all other members";
 }
 
+// Requirement H-17: whatever the radix, each other member copies once, and one of the other domain from this one.
+TEST_P(CollTrafficOf, ABroadcastDownATreeOfAnyRadixCopiesOnceForEachReader) {
+  for (const char* tree :
+       {"mapped-tree", "mapped-tree:radix=2", "mapped-tree:radix=3", "mapped-tree:radix=64"}) {
+    const auto call = [tree](Team& team, TwoBuffers buffers) {
+      const auto out = words_of(buffers.out, kBytes);
+      std::ranges::fill(out, buffers.rank);
+      const Status status = broadcast(team, out, 3);
+      EXPECT_EQ(std::ranges::count(out, 3u), static_cast<std::ptrdiff_t>(out.size())) << tree;
+      return status;
+    };
+    const CollTraffic sum = traffic_of("coll_broadcast", tree, GetParam(), true, call);
+    EXPECT_EQ(sum.read_across, kBytes) << tree;
+    EXPECT_EQ(sum.read_inside, (kRanks - 2) * kBytes) << tree;
+    EXPECT_EQ(sum.copied, (kRanks - 1) * kBytes) << tree;
+    EXPECT_EQ(sum.staged, 0u) << tree;
+  }
+}
+
 // The kit has processes, whose buffers outside of segments go through the board, or are copied by the system.
 TEST_P(CollTrafficOf, NothingIsCopiedInAmongThreads) {
   const auto call = [](Team& team, TwoBuffers buffers) {
