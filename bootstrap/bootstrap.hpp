@@ -51,6 +51,9 @@ class Bootstrap {
   /// cheap enough to call every few milliseconds.
   virtual void poll_losses(const std::function<void(std::uint32_t process)>& lost) noexcept = 0;
 
+  /// Says that other processes cannot be reached from this one, which they may not notice: those that still are in the job are
+  /// told of its loss, as if it had ended. Before `leave`. This default does nothing.
+  virtual void tell_cut_off() noexcept {}
   /// Announces that this process is about to exit on purpose, so that it does not count as lost.
   virtual void leave() noexcept = 0;
   /// Asks the launcher to end the whole job.

@@ -82,6 +82,10 @@ class Client final : public Bootstrap {
     for (; from < to; ++from) lost(losses_[from]);  // it never moves: see the constructor
   }
 
+  void tell_cut_off() noexcept override try {
+    say(wire::encode(wire::Lost{about_.process}), Clock::now() + timeout_);
+  } catch (const std::bad_alloc&) {  // then nobody is told
+  }
   void leave() noexcept override { say(wire::encode_leave(), Clock::now() + timeout_); }
   void abort(int exit_code, std::string_view why) noexcept override try {
     say(wire::encode(wire::Abort{exit_code, std::string(why)}), Clock::now() + timeout_);

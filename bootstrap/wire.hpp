@@ -49,7 +49,7 @@ struct ExchangeResult {
   std::vector<Blob> blobs;
   bool operator==(const ExchangeResult&) const = default;
 };
-/// To a process: another process has ended.
+/// To a process: another process has ended, or is cut off from the network. From a process: it is cut off itself.
 struct Lost {
   std::uint32_t process = 0;
   bool operator==(const Lost&) const = default;

@@ -24,6 +24,8 @@ class Farewells {
   /// Says farewell to those to whom it has not been said, as far as there is room. Returns whether that is done, and all
   /// others have said theirs or are lost.
   bool over() noexcept;
+  /// Whether that rank has said its farewell.
+  bool has_said(Rank rank) const noexcept { return heard_[rank]; }
   /// Whether that rank has said that it leaves, in good order.
   bool has_left(Rank rank) const noexcept { return gone_[rank]; }
   /// This rank stays no longer. Tells those who have not said theirs, as far as there is room: they lose this rank. Returns

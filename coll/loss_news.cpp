@@ -70,18 +70,33 @@ void LossNews::pass_on() noexcept {
   std::erase_if(losses_, [&](Loss& loss) { return go_on(loss, finishing); });
 }
 
+bool LossNews::untold() const noexcept {
+  const auto& farewells = state_.barriers->farewells();
+  return std::ranges::any_of(losses_, [&](const Loss& loss) {
+    return loss.kind == Loss::Kind::own && !farewells.has_said(loss.peer);
+  });
+}
+
 bool LossNews::go_on(Loss& loss, bool finishing) noexcept {
   const auto age = state_.clock.now() - loss.since;
   if (loss.kind == Loss::Kind::own) {
-    if (finishing) return true;  // ranks that leave count as lost: see Farewells
+    if (finishing) return false;  // ranks that leave count as lost: see Farewells, and Job::finish
+    if (alone_) return true;
     if (age < kPatience) return false;
+    const bool cut_off = state_.lost_count + 1 == state_.ranks;
     if (!std::exchange(loss.reported, true)) {
       state_.log.warn(
           "rank {} cannot be reached from here any more, and the launcher has not said that it has ended: "
-          "all ranks go on without it. If it lives, the network between the two has failed",
-          loss.peer);
+          "{}. If it lives, the network between the two has failed",
+          loss.peer,
+          cut_off && state_.ranks > 2
+              ? "nor can any other rank, so this one goes on alone and is lost to them"
+              : "all ranks go on without it");
     }
-    return tell(loss);
+    if (!cut_off) return tell(loss);
+    cut_off_ = true;
+    alone_ = true;
+    return true;
   }
   static_cast<void>(tell(loss));
   if (age < kToTell) return false;

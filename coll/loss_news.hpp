@@ -5,6 +5,7 @@
 #include "core/endpoint_state.hpp"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -17,7 +18,8 @@ struct LossMessage;
 /// A rank whose conduit has lost a peer waits a while for the launcher to confirm that the peer has ended, since then all
 /// ranks learn of it. If it does not, the rank tells the others, for which the peer is lost too from then on. They tell
 /// the peer itself. If it lives, it treats all others as lost, tells them so, and goes on alone: nobody waits for it, nor it
-/// for anybody.
+/// for anybody. So does a rank that reaches none of the others, without having been told. The launcher tells those, if it can: they
+/// may not notice by themselves, as over a network that connects at first use.
 ///
 /// Cost: a message for each other rank, only after such a loss.
 class LossNews {
@@ -32,6 +34,11 @@ class LossNews {
   void confirm(Rank peer) noexcept;
   /// Tells what has waited for long enough, as far as there is room. Cheap if there is nothing.
   void pass_on() noexcept;
+  /// Whether this rank has lost a peer that nobody has said to be lost, or to finish, and the others do not know that: those that
+  /// live may wait for this rank.
+  bool untold() const noexcept;
+  /// Whether this rank has lost all others so, and none of them could be told. Holds once.
+  bool take_cut_off() noexcept { return std::exchange(cut_off_, false); }
 
  private:
   /// Something to tell.
@@ -60,6 +67,7 @@ class LossNews {
   core::EndpointState& state_;
   std::vector<Loss> losses_;
   bool alone_ = false;
+  bool cut_off_ = false;
 };
 
 }  // namespace aqueduct::coll

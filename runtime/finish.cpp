@@ -111,6 +111,12 @@ bool knows_of_loss(const Job::Impl& job) {
   return std::ranges::any_of(job.endpoints, [](const auto& parts) { return parts->state.lost_count != 0; });
 }
 
+/// Ranks that only this one has lost may live, and wait for it. No message reaches them, so the launcher tells them.
+void tell_if_cut_off(Job::Impl& job) {
+  const auto untold = [](const auto& parts) { return parts->state.barriers->loss_news().untold(); };
+  if (std::ranges::any_of(job.endpoints, untold)) job.bootstrap->tell_cut_off();
+}
+
 /// Waits until `done` holds for the farewells of all endpoints of this process. Returns whether it does.
 bool wait_for_farewells(Job::Impl& job, bool (coll::Farewells::*done)() noexcept, const char* what) {
   const auto for_all = [&] {
@@ -216,6 +222,7 @@ Status Job::finish() {
   } else if (knows_of_loss(*impl_)) {
     // After a loss no barrier tells it. The others may still have operations among themselves.
     all_farewells(*impl_);
+    tell_if_cut_off(*impl_);
   }
   all_sent(*impl_);
   // After a loss the launcher may end this process, so there is no time to wait.

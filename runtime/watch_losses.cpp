@@ -31,6 +31,7 @@ void watch_losses(Job::Impl& job) {
       if (const Rank rank = state.barriers->unreachable(); rank != kNoRank) state.peer_lost(rank);
       if (const Rank rank = state.messages->unreachable(); rank != kNoRank) state.peer_lost(rank);
       state.barriers->loss_news().pass_on();
+      if (state.barriers->loss_news().take_cut_off()) job.bootstrap->tell_cut_off();
     };
   }
 }

@@ -33,7 +33,7 @@ void close_and_forget(int& descriptor) noexcept {
 struct Server::Peer {
   int ours = -1;
   int theirs = -1;  // until `started`
-  bool asked = false, joined = false, left = false, gone = false;
+  bool asked = false, joined = false, left = false, gone = false, cut_off = false;
   bool watches_output = false;
   pid_t sender = 0;     // of the latest bytes
   pid_t joined_by = 0;  // while it is connected
@@ -147,6 +147,8 @@ void Server::take(std::uint32_t i, wire::Message& message) {
     take_hello(i, *hello);
   } else if (auto* exchange = std::get_if<wire::Exchange>(&message); exchange && peer.joined) {
     take_exchange(i, std::move(*exchange));
+  } else if (const auto* lost = std::get_if<wire::Lost>(&message); lost && lost->process == i) {
+    if (!std::exchange(peer.cut_off, true)) tell_lost(i);
   } else if (std::holds_alternative<wire::Leave>(message)) {
     peer.left = true;
   } else if (const auto* exit = std::get_if<wire::Exit>(&message)) {
@@ -235,9 +237,16 @@ void Server::gone(std::uint32_t i) {
   if (std::exchange(peer.gone, true)) return;
   if (!peer.left && !exit_) {
     if (!first_lost_) first_lost_ = i;
-    send_all(std::make_shared<const wire::Blob>(wire::encode(wire::Lost{i})));
+    if (!peer.cut_off) tell_lost(i);
   }
   finish_round();
+}
+
+void Server::tell_lost(std::uint32_t i) {
+  const auto frame = std::make_shared<const wire::Blob>(wire::encode(wire::Lost{i}));
+  for (std::uint32_t k = 0; k < peers_.size(); ++k) {
+    if (k != i) send(k, frame);
+  }
 }
 
 void Server::refuse_all(ErrorCode code, const std::string& why) {

@@ -97,6 +97,7 @@ class Server {
   void take(std::uint32_t i, wire::Message& message);
   void take_hello(std::uint32_t i, const wire::Hello& hello);
   void take_exchange(std::uint32_t i, wire::Exchange exchange);
+  void tell_lost(std::uint32_t i);
   void take_exit(std::uint32_t i, int code);
   void finish_round();
   void gone(std::uint32_t i);

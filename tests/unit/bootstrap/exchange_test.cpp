@@ -185,6 +185,26 @@ TEST(Leaving, IsNoLossButNoLongerTakesPart) {
   EXPECT_TRUE(job.server().left(1));
 }
 
+TEST(CutOff, IsALossToTheOthersAlsoIfItLeavesInGoodOrder) {
+  Threads job(3);
+  job.run([&](std::uint32_t i) {
+    const auto me = job.join(i);
+    if (i == 1) {
+      me->tell_cut_off();
+      me->tell_cut_off();
+      return me->leave();
+    }
+    std::vector<std::uint32_t> lost;
+    const auto until = Clock::now() + kBound;
+    while (lost.empty() && Clock::now() < until)
+      me->poll_losses([&lost](std::uint32_t process) { lost.push_back(process); });
+    EXPECT_EQ(lost, std::vector<std::uint32_t>{1});
+    me->leave();
+  });
+  EXPECT_TRUE(job.server().left(1));
+  EXPECT_FALSE(job.server().first_lost()) << "no process has ended by itself";
+}
+
 TEST(Aborting, ReachesTheLauncherWithItsReason) {
   Threads job(2);
   job.run([&](std::uint32_t i) {

@@ -98,5 +98,19 @@ TEST_F(LossNewsTest, OfOneThatLivesTellItToGoOnAlone) {
   });
 }
 
+// Nobody is left whom it could tell, but the launcher.
+TEST_F(LossNewsTest, OfAllOthersAreForTheLauncher) {
+  start(3);
+  state(0).inbox->lost(1);
+  EXPECT_TRUE(state(0).barriers->loss_news().untold());
+  state(0).inbox->lost(2);
+  LossNews& news = state(0).barriers->loss_news();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (news.untold() && std::chrono::steady_clock::now() < until)
+    static_cast<void>(job_->endpoint(0).progress_for(std::chrono::milliseconds(20)));
+  EXPECT_FALSE(news.untold());
+  EXPECT_FALSE(job_->endpoint(2).is_lost(1));
+}
+
 }  // namespace
 }  // namespace aqueduct::coll
