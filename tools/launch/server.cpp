@@ -23,6 +23,9 @@ std::string version_text(std::uint32_t library, std::uint32_t protocol) {
   return fmt::format("{}.{}.{} (protocol {})", library / 10000, library / 100 % 100, library % 100, protocol);
 }
 
+/// Chosen: the first ones tell enough.
+constexpr std::size_t kMostNamed = 8;
+
 void close_and_forget(int& descriptor) noexcept {
   if (descriptor >= 0) ::close(descriptor);
   descriptor = -1;
@@ -239,7 +242,25 @@ void Server::gone(std::uint32_t i) {
     if (!first_lost_) first_lost_ = i;
     if (!peer.cut_off) tell_lost(i);
   }
+  if (peer.given && !refusal_ && !exit_) report_missing(i);
   finish_round();
+}
+
+// A process that gives up only knows that others are missing.
+void Server::report_missing(std::uint32_t i) {
+  if (!report_ || std::exchange(missing_reported_, true)) return;
+  std::string who;
+  std::size_t count = 0;
+  for (std::uint32_t k = 0; k < peers_.size(); ++k) {
+    if (peers_[k].given || ++count > kMostNamed) continue;
+    who +=
+        fmt::format("{}{}{}", count > 1 ? ", " : "", k, peers_[k].joined ? "" : " (has not joined the job)");
+  }
+  report_(
+      fmt::format("process {} has ended while it waited for {} of {} processes in exchange {}: {}{}. Is one "
+                  "stopped, does it "
+                  "compute before Job::start, or is it a program that never calls it?",
+                  i, count, peers_.size(), round_, who, count > kMostNamed ? ", …" : ""));
 }
 
 void Server::tell_lost(std::uint32_t i) {

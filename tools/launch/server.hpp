@@ -98,6 +98,7 @@ class Server {
   void take_hello(std::uint32_t i, const wire::Hello& hello);
   void take_exchange(std::uint32_t i, wire::Exchange exchange);
   void tell_lost(std::uint32_t i);
+  void report_missing(std::uint32_t i);
   void take_exit(std::uint32_t i, int code);
   void finish_round();
   void gone(std::uint32_t i);
@@ -115,6 +116,7 @@ class Server {
   std::uint32_t round_ = 0;
   std::uint32_t given_ = 0;  // how many have contributed to this round
   Frame refusal_;            // once set, every exchange is answered with it
+  bool missing_reported_ = false;
   std::optional<std::uint32_t> first_lost_;
   std::optional<AbortAsked> abort_;
   std::optional<wire::Exit> exit_;

@@ -124,6 +124,12 @@ TEST(Exchange, EndsAtItsDeadline) {
     EXPECT_GE(Clock::now() - begin, 50ms);
   });
   EXPECT_NE(why.find("AQUEDUCT_BOOTSTRAP_TIMEOUT"), std::string::npos) << why;
+  job.server().process_ended(0);
+  EXPECT_NE(
+      job.why().find("process 0 has ended while it waited for 1 of 2 processes in exchange 0: 1 (has not "
+                     "joined the job)"),
+      std::string::npos)
+      << job.why();
 }
 
 TEST(Exchange, FailsWhenTheLauncherEnds) {
