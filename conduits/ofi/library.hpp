@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
 
 #include <cstdint>
 #include <string>
@@ -20,8 +21,10 @@ struct Library {
   int (*fabric)(fi_fabric_attr* attributes, fid_fabric** fabric, void* context) = nullptr;
   const char* (*strerror)(int error) = nullptr;
 
-  /// The text of an error, of either sign.
+  /// The text of an error, of either sign. Of one that a setting of the system mends, it says so.
   const char* text(std::int64_t error) const noexcept {
+    if (error == FI_EMFILE || error == -FI_EMFILE)
+      return "this process has as many open files as it may (raise `ulimit -n`)";
     return strerror(static_cast<int>(error < 0 ? -error : error));
   }
 };

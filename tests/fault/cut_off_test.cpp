@@ -20,6 +20,7 @@ TEST_P(CutOff, IsLostToTheOthers) {
   const auto noticed = job.lines("noticed peer_lost (rank 1)");
   ASSERT_EQ(noticed.size(), 2u) << job.out() << job.err();
   for (const std::string& line : noticed) EXPECT_TRUE(has(line, "in time 1")) << line << job.err();
+  EXPECT_TRUE(has(job.err(), "taken for lost") && has(job.err(), "raise `ulimit -n`")) << job.err();
   EXPECT_EQ(has(job.err(), "nor can any other rank, so this one goes on alone"),
             std::string(GetParam()) == "stays")
       << job.err();
