@@ -126,6 +126,26 @@ TEST(LeftoversOfOtherJobs, AreNotTouched) {
   EXPECT_TRUE(std::filesystem::exists(other));
 }
 
+// Libfabric's provider has files of its own, which a process that is killed leaves.
+TEST(LeftoversOfLibfabric, GoWhenARankIsKilled) {
+  Launch job(aqrun({"-n", "3", "--grace", "1", program("fault_crowd"), "linger"}),
+             {"AQUEDUCT_CONDUIT=ofi", "AQUEDUCT_NEAR=off", "AQUEDUCT_OFI_PROVIDER=shm"});
+  if (!job.says("pid ", 3)) {
+    job.status();
+    GTEST_SKIP() << "libfabric's provider shm cannot be used here: " << job.err();
+  }
+  const auto all = pids_of(job);
+  const auto left = [&all] {
+    return std::count_if(all.begin(), all.end(), [](const std::string& pid) {
+      return std::filesystem::exists("/dev/shm/" + pid + ":0:0");
+    });
+  };
+  ASSERT_EQ(left(), 3);
+  ::kill(std::stoi(all.at(1)), SIGKILL);
+  EXPECT_EQ(job.status(), 128 + SIGKILL) << job.err();
+  EXPECT_EQ(left(), 0);
+}
+
 // With memfd there is never a file, so none can remain.
 TEST(LeftoversOfMemfd, CannotBe) {
   Folder folder;

@@ -84,12 +84,14 @@ void Children::take_signals(pid_t first, const std::function<void(pid_t, int)>& 
     int status = 0;
     std::vector<std::pair<pid_t, int>> gone;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      ended_.push_back(pid);
       std::erase(found_, pid);
       if (std::erase(running_, pid) > 0) gone.emplace_back(pid, status);
     }
     if (!gone.empty() && first != waited_for_ && std::erase(running_, first) > 0) {
       waited_for_ = first;  // in vain, perhaps: it has only closed its channel
       if (wait_for(first, status)) {
+        ended_.push_back(first);
         gone.emplace(gone.begin(), first, status);
       } else {
         running_.push_back(first);
@@ -134,6 +136,7 @@ void Children::leave_nothing(std::uint64_t job) {
     const bool any = kill_adopted();
     int status = 0;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      ended_.push_back(pid);
       std::erase(running_, pid);
       std::erase(found_, pid);
     }
@@ -147,6 +150,7 @@ void Children::leave_nothing(std::uint64_t job) {
     }
   } while (Clock::now() < until);
   remove_shared_memory(leader_.folder(), job);
+  remove_libfabric_memory(ended_, since_);
 }
 
 }  // namespace aqrun

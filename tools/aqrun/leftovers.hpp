@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace aqrun {
 
@@ -13,5 +16,9 @@ std::string shared_memory_folder(const std::vector<std::string>& environment);
 /// Removes the files that a job's shared memory has left in the folder. A rank removes its own files when it ends,
 /// unless it is killed. Requires: no rank of the job is running.
 void remove_shared_memory(const std::string& folder, std::uint64_t job) noexcept;
+
+/// Removes what libfabric's provider `shm` has left in /dev/shm of processes of this job that were killed: 16 MiB each, by the
+/// name PID:NUMBER:NUMBER. `ended`: these processes. `since`: when the first of them began; older files are others'.
+void remove_libfabric_memory(const std::vector<pid_t>& ended, std::time_t since) noexcept;
 
 }  // namespace aqrun
