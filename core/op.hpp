@@ -128,6 +128,9 @@ class OpPool {
       count(*op);
     return op;
   }
+  /// Whether there is an internal operation, free or in flight. If not, acquire failed for want of memory, and to wait for
+  /// one that becomes free would be in vain.
+  bool has_internal() const noexcept { return internal_.fresh != 0; }
   /// Whether acquire_at_once finds an explicit operation.
   bool has_one_at_once() const noexcept { return free_explicit_ != nullptr; }
   /// An explicit operation, by the fewest instructions. Requires: has_one_at_once(), and fences count no operations.

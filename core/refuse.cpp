@@ -57,6 +57,15 @@ Status refuse_rank(EndpointState& state, Rank to) noexcept {
   return why;
 }
 
+Status refuse_without_records(EndpointState& state, Rank peer) noexcept {
+  if (names_refusal(state))
+    state.log.error(
+        "an operation on rank {} ends with no_memory: the system refuses the memory for the first records of "
+        "operations (mprotect). Look at the limits of this process, `ulimit -d -v`, and at its sandbox",
+        peer);
+  return {ErrorCode::no_memory, peer};
+}
+
 Status refuse_order(EndpointState& state, const char* why) noexcept {
   if (names_refusal(state)) state.log.error("{}", why);
   return ErrorCode::invalid_argument;

@@ -25,6 +25,8 @@ namespace aqueduct::core {
 [[gnu::cold, gnu::noinline]] Status refuse_rank(EndpointState& state, Rank to) noexcept;
 
 /// The call is not legal at this point, as `why` says.
+/// The system gives no memory for the first internal operation (OpPool::has_internal): no_memory.
+[[gnu::cold, gnu::noinline]] Status refuse_without_records(EndpointState& state, Rank peer) noexcept;
 [[gnu::cold, gnu::noinline]] Status refuse_order(EndpointState& state, const char* why) noexcept;
 
 }  // namespace aqueduct::core

@@ -1,5 +1,6 @@
 #include "core/source_use.hpp"
 
+#include "core/refuse.hpp"
 #include "core/wait.hpp"
 
 #include <utility>
@@ -14,6 +15,8 @@ Status SourceUse::take(EndpointState& state, Rank peer, Event* event, bool immed
   const auto acquired = [&] { return (op_ = state.ops.acquire(kSource, peer, false)) != nullptr; };
   if (!acquired()) {
     if (immediate) return {ErrorCode::refused, peer};
+    if (!state.ops.has_internal()) [[unlikely]]
+      return refuse_without_records(state, peer);
     const Status status = wait_for_room(state, acquired, peer,
                                         [] { return std::string("a free operation (AQUEDUCT_OPERATIONS)"); });
     if (!status) return status;

@@ -79,6 +79,8 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& co
     auto place = [&] { return (op = state_.ops.acquire(kind, peer, false)) != nullptr; };
     if (!place()) {
       if (immediate) return {ErrorCode::refused, peer};
+      if (!state_.ops.has_internal()) [[unlikely]]
+        return core::refuse_without_records(state_, peer);
       const Status status = core::wait_for_room(
           state_, place, kNoRank, [] { return std::string("a free operation (AQUEDUCT_OPERATIONS)"); });
       if (!status) return status;

@@ -1,5 +1,6 @@
 #include "core/layer.hpp"
 #include "core/op.hpp"
+#include "tests/support/forked.hpp"
 
 #include <gtest/gtest.h>
 
@@ -124,6 +125,25 @@ TEST(OpPool, HasRoomForAHundredThousandHeldAndTakesMemoryForThoseOnly) {
   const auto after = resident_bytes();
   for (Op*& op : held) op = pool.acquire(kSomeGet, 1, true);
   EXPECT_LE(resident_bytes(), after + (1u << 20)) << "the same ones are used again";
+}
+
+TEST(OpPool, WithoutMemoryHasNoInternalOperationToWaitFor) {
+  OpPool pool(4);
+  EXPECT_FALSE(pool.has_internal());
+  const int problem = support::in_a_child([&] {
+    // Pages that become writable count, and so the pool's first ones.
+    const rlimit none{1, 1};
+    if (::setrlimit(RLIMIT_DATA, &none) != 0) return 1;
+    if (pool.acquire(kSomePut, 3, false) != nullptr) return 2;
+    return pool.has_internal() ? 3 : 0;
+  });
+  EXPECT_EQ(problem, 0);
+  Op* const op = pool.acquire(kSomePut, 3, false);
+  ASSERT_NE(op, nullptr);
+  EXPECT_TRUE(pool.has_internal());
+  pool.part_ended(*op, {});
+  static_cast<void>(pool.collect(*op));
+  EXPECT_TRUE(pool.has_internal()) << "it is free now";
 }
 
 TEST(OpPool, OfASizeThatNoMachineHasRoomForIsSmaller) {
