@@ -20,7 +20,7 @@
 namespace aqueduct::bootstrap::wire {
 
 /// Raised whenever a frame changes its meaning or layout.
-inline constexpr std::uint32_t kProtocol = 2;
+inline constexpr std::uint32_t kProtocol = 3;
 /// The longest frame, in bytes; chosen: 256 processes may give 256 KiB each.
 inline constexpr std::size_t kMostFrame = std::size_t{64} << 20;
 /// Longer texts are cut between characters, in bytes; chosen.

@@ -21,7 +21,7 @@ struct LayoutForC {
   static_assert(sizeof(Rank) == 4 && sizeof(SegmentId) == 4);
 };
 
-// What programs have compiled in. Who changes a number here raises kLayout and AQ_LAYOUT: a program compiled before would read other
+// What the inline functions read. Who changes a number here raises kLayout and AQ_LAYOUT: a program compiled before would read other
 // words, and the number is what refuses it (docs/decisions/0173-inline-functions-tell-their-layout.md).
 static_assert(kLayout == 1 && AQ_LAYOUT == kLayout);
 static_assert(offsetof(aq_endpoint, state) == 0 && offsetof(aq_endpoint, rank) == 3912 &&

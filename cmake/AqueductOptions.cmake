@@ -40,7 +40,10 @@ if(PROJECT_IS_TOP_LEVEL)
   # where each core has memory for all that a batch allocates (1.5 GiB at most). The code is the same.
   cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # MiB
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-  math(EXPR share "${memory} / 2 / ${cores}")
+  set(share 0)
+  if(cores GREATER 0)
+    math(EXPR share "${memory} / 2 / ${cores}")
+  endif()
   if(share GREATER 2048)
     add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=2097152>")
   endif()

@@ -113,7 +113,10 @@ bool knows_of_loss(const Job::Impl& job) {
 
 /// Ranks that only this one has lost may live, and wait for it. No message reaches them, so the launcher tells them.
 void tell_if_cut_off(Job::Impl& job) {
-  const auto untold = [](const auto& parts) { return parts->state.barriers->loss_news().untold(); };
+  const auto untold = [](const auto& parts) {
+    const core::Entry entry(parts->state);
+    return parts->state.barriers->loss_news().untold();
+  };
   if (std::ranges::any_of(job.endpoints, untold)) job.bootstrap->tell_cut_off();
 }
 
@@ -222,9 +225,9 @@ Status Job::finish() {
   } else if (knows_of_loss(*impl_)) {
     // After a loss no barrier tells it. The others may still have operations among themselves.
     all_farewells(*impl_);
-    tell_if_cut_off(*impl_);
   }
   all_sent(*impl_);
+  if (!first.ok()) tell_if_cut_off(*impl_);  // last: to those who are told, this rank is lost at once
   // After a loss the launcher may end this process, so there is no time to wait.
   if (first.ok() || knows_of_loss(*impl_))
     save_learned(*impl_, first.ok() ? coll::kLockPatience : std::chrono::milliseconds(0));

@@ -424,7 +424,7 @@ class BoardOf {
   // Of a large operation.
   std::vector<BoardNotes> notes_;     ///< [member]
   std::vector<Places> places_;        ///< [member]
-  std::vector<const void*> sources_;  ///< what is combined, in team order
+  std::vector<const void*> sources_;  ///< what is combined, in this order
 };
 
 }  // namespace aqueduct::coll

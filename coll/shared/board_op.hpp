@@ -28,7 +28,7 @@ struct BoardOp {
   std::uint64_t tile_bytes = 0;  ///< of one tile
   std::uint64_t claimed = 0;     ///< tiles that it has combined, and not told yet
   bool by_domains = false;       ///< it goes by domains of memory
-  BoardOffer offer{};            ///< of a broadcast by domains: whose bytes this member reads
+  BoardOffer offer{};            ///< of a broadcast down a tree: whose bytes this member reads
   /// How bytes move: decided when the buffers are known, alike on all members.
   enum class Way : std::uint8_t { unknown, direct, push, through_board } way = Way::unknown;
 

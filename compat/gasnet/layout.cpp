@@ -5,6 +5,7 @@
 
 #include "compat/gasnet/state.hpp"
 
+#include <gasnet_ratomic.h>
 #include <gasnetex.h>
 
 #include <cstddef>
@@ -19,8 +20,11 @@ static_assert(offsetof(aqg_shift, few) == 0 && offsetof(aqg_shift, many) == 8 &&
 static_assert(offsetof(aqg_team, ep) == 0 && offsetof(aqg_team, shifts) == 8 &&
               offsetof(aqg_team, places) == 16 && offsetof(aqg_team, ranks) == 24 &&
               offsetof(aqg_team, rank) == 32 && offsetof(aqg_team, size) == 36);
+static_assert(offsetof(aqg_domain, tm) == 0 && offsetof(aqg_domain, type) == 8 &&
+              offsetof(aqg_domain, operations) == 12 && offsetof(aqg_domain, on_mapped) == 16 &&
+              sizeof(aqg_domain) == 16 + 32 * sizeof(void*));
 
-extern "C" int aqg_of_layout(std::uint32_t layer, std::uint32_t below) {
+extern "C" int aqg_of_layout(std::uint32_t layer, std::uint32_t below) try {
   if (layer != AQG_LAYOUT) {
     std::fprintf(stderr,
                  "*** GASNet: this program was compiled for layout %u of the layer's inline functions, and "
@@ -29,6 +33,9 @@ extern "C" int aqg_of_layout(std::uint32_t layer, std::uint32_t below) {
                  layer, AQG_LAYOUT);
     return GASNET_ERR_RESOURCE;
   }
+  if (below == aqueduct::kLayout) return GASNET_OK;
   return aqueduct::check_layout(below, aqueduct::Config::from_environment()) ? GASNET_OK
                                                                              : GASNET_ERR_RESOURCE;
+} catch (...) {
+  return GASNET_ERR_RESOURCE;
 }

@@ -117,6 +117,7 @@ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
 }
 
 gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {
+  AQG_CHECK(aqg_check_value("gasnet_get_nb_val", nbytes));
   auto* const made = new aqg_value_in_flight;
   void* const to = const_cast<void*>(aqg_bytes_of(&made->value, nbytes));
   made->event = gex_RMA_GetNB(state().world, to, node, src, nbytes, 0);

@@ -8,7 +8,7 @@
 namespace aqueduct::gasnet {
 namespace {
 
-[[maybe_unused]] bool is_near(const Peer& peer) {
+bool is_near(const Peer& peer) {
   const State& s = state();
   return peer.rank < s.ep.ranks() && s.nbrhd_of[peer.rank] == s.nbrhd_of[s.me()];
 }
@@ -18,28 +18,21 @@ constexpr const char* kNoOffsets =
 
 }  // namespace
 
-void check_no_region([[maybe_unused]] const char* call) {
 #ifdef AQUEDUCT_CHECKED
+void check_no_region(const char* call) {
   if (thread().region != nullptr)
     fail(call, "an access region is open: call gex_NBI_EndAccessRegion first, and sync its event");
-#endif
 }
 
-void check_local_completion([[maybe_unused]] const char* call, [[maybe_unused]] const gex_Event_t* lc_opt,
-                            [[maybe_unused]] bool is_request) {
-#ifdef AQUEDUCT_CHECKED
+void check_local_completion(const char* call, const gex_Event_t* lc_opt, bool is_request) {
   if (lc_opt == GEX_EVENT_DEFER || (!is_request && lc_opt == GEX_EVENT_GROUP))
     fail(call, is_request ? "messages do not have GEX_EVENT_DEFER: pass GEX_EVENT_NOW, GEX_EVENT_GROUP or an "
                             "event's address"
                           : "replies have neither GEX_EVENT_DEFER nor GEX_EVENT_GROUP: pass GEX_EVENT_NOW or "
                             "an event's address");
-#endif
 }
 
-void check_elements([[maybe_unused]] const char* call, [[maybe_unused]] gex_DT_t type,
-                    [[maybe_unused]] std::size_t bytes, [[maybe_unused]] gex_OP_t op,
-                    [[maybe_unused]] bool has_function) {
-#ifdef AQUEDUCT_CHECKED
+void check_elements(const char* call, gex_DT_t type, std::size_t bytes, gex_OP_t op, bool has_function) {
   const bool by_user = op == GEX_OP_USER || op == GEX_OP_USER_NC;
   const bool is_4 = (type & (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_FLT)) != 0;
   if (!std::has_single_bit(type) || type > GEX_DT_USER) fail(call, "dt is no data type: pass one GEX_DT_…");
@@ -48,8 +41,8 @@ void check_elements([[maybe_unused]] const char* call, [[maybe_unused]] gex_DT_t
     fail(call, "dt_sz is not the size of the built-in type dt");
   if (type == GEX_DT_USER && !by_user) fail(call, "GEX_DT_USER has GEX_OP_USER and GEX_OP_USER_NC only");
   if (by_user && !has_function) fail(call, "user_op is null: pass the function that combines");
-#endif
 }
+#endif
 
 }  // namespace aqueduct::gasnet
 
@@ -76,7 +69,8 @@ void aqg_check_value(const char* call, size_t nbytes) {
 }
 void aqg_check_atomic(gex_AD_t ad, gex_Rank_t rank, gex_Flags_t flags) {
   const char* const call = "gex_AD_Op";
-  if ((flags & kOffsets) != 0) fail(call, kNoOffsets);
+  // The other flag is ignored where an operation fetches nothing.
+  if ((flags & GEX_FLAG_PEER_SEG_OFFSET) != 0) fail(call, kNoOffsets);
   const Peer peer = (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0 ? Peer{rank, 0, 0} : peer_of(ad->tm, rank);
   if ((flags & GEX_FLAG_AD_MY_RANK) != 0 && peer.rank != state().me())
     fail(call, "GEX_FLAG_AD_MY_RANK is not true: the target is another rank");

@@ -90,10 +90,8 @@ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm, 
   const bool member = numargs != 0 && num_new_tms != 0;
   if (member && key < 0) fail(call, "num_new_tms is not 0, but args do not name this rank");
   void* scratch = nullptr;
-  if (scratch_addrs != nullptr && numargs != 0 && (flags & GEX_FLAG_TM_NO_SCRATCH) == 0) {
-    scratch =
-        scratch_addrs[(flags & GEX_FLAG_TM_GLOBAL_SCRATCH) != 0 && member ? static_cast<std::size_t>(key)
-                                                                          : 0];
+  if (member && scratch_addrs != nullptr && (flags & GEX_FLAG_TM_NO_SCRATCH) == 0) {
+    scratch = scratch_addrs[(flags & GEX_FLAG_TM_GLOBAL_SCRATCH) != 0 ? static_cast<std::size_t>(key) : 0];
   }
   if (!member) colour.reset();
   const gex_TM_t made = split(call, parent, colour, key, scratch, scratch_size, flags);

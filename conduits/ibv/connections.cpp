@@ -148,7 +148,10 @@ Hello Connections::hello_for(const Connection& connection) const noexcept {
 
 void Connections::send_hello(Connection& connection) noexcept {
   connection.next_hello = env_.clock.now() + connection.pause;
-  if (!make_address_handle(connection)) return;
+  if (!make_address_handle(connection)) {
+    connection.next_hello = connection.next_way;
+    return;
+  }
   Hello hello = hello_for(connection);
   hello.understood = connection.connected ? 1 : 0;
   hello.both = connection.ready ? 1 : 0;

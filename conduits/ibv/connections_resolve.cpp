@@ -55,7 +55,9 @@ void Connections::found_no_way(Connection& connection, int error) noexcept {
   char gid[INET6_ADDRSTRLEN] = "?";
   ::inet_ntop(AF_INET6, addresses_[connection.peer].gid.data(), gid, sizeof gid);
   const auto now = env_.clock.now();
-  const bool is_first = connection.way_until == core::Clock::time_point{};
+  // Anew also after a long time without an attempt, as while no request of the peer comes.
+  const bool is_first =
+      connection.way_until == core::Clock::time_point{} || now - connection.next_way > kTryWaysFor;
   if (is_first) connection.way_until = now + kTryWaysFor;
   connection.next_way = now + kPauseOfWays;
   if (way_may_come(error) && now < connection.way_until) {
@@ -86,7 +88,7 @@ bool Connections::make_address_handle(Connection& connection) noexcept {
     found_no_way(connection, errno);
     return false;
   }
-  found_way(connection);
+  if (connection.connected) found_way(connection);  // else the queue pair has yet to find it
   return true;
 }
 

@@ -28,8 +28,8 @@ struct CollTraffic {
   /// Of these, the bytes that copies have written. Divided by the length of the block it is the number of copies that the rank has
   /// made: 1 for each reader of a broadcast by `mapped`, whose buffers all members map.
   std::uint64_t copied = 0;
-  /// Stages (movements, docs/collectives/board.md) of this team's operations in which the rank had to wait for a flag of another
-  /// member. Short operations and barriers of the team's members count, too. It depends on who comes when.
+  /// Stages (movements, docs/collectives/board.md) of this team's operations in which the rank could not go on at once, for want of
+  /// another member's flag or of room; each piece of a long operation counts. Short operations and barriers of the team's members count, too. It depends on who comes when.
   std::uint64_t waits = 0;
 };
 

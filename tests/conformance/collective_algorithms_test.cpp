@@ -162,7 +162,7 @@ TEST_P(CollectiveAlgorithms, ThatGoByDomainsOfMemoryEqualTheModel) {
   for (const coll::Algorithm* const one : algorithms_of_boards()) {
     if (one->board == coll::BoardMethod::domain_lines || one->board == coll::BoardMethod::domains ||
         one->board == coll::BoardMethod::domain_blocks || one->board == coll::BoardMethod::domain_tiles ||
-        one->board == coll::BoardMethod::tree)
+        one->board == coll::BoardMethod::tree || one->board == coll::BoardMethod::large_tree)
       all.push_back(one);
   }
   for (const char* const places : {"0,8,1,9,4", "0,1,8,9,10,2,12"}) {

@@ -84,7 +84,8 @@ TEST_P(CollectiveBoardLoss, OfTheLastToArriveOrTheOwnerOfATileEndsTheTeam) {
   };
   for (const Case& one :
        {Case{"flags-last", 8, false}, Case{"mapped-tiles", 32768, true}, Case{"mapped-claims", 32768, true},
-        Case{"mapped-claims", 32768, false}, Case{"mapped-domain-tiles", 32768, true}}) {
+        Case{"mapped-claims", 32768, false}, Case{"mapped-cyclic-tiles", 32768, true},
+        Case{"mapped-domain-tiles", 32768, true}}) {
     Settings settings{{"coll_all_reduce", one.algorithm}};
     if (has_domains() && one.algorithm == std::string_view("mapped-domain-tiles"))
       settings.push_back({"topology", kTwoDomains});

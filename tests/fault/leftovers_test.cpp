@@ -11,6 +11,7 @@
 #include <thread>
 
 #include <signal.h>
+#include <unistd.h>
 
 namespace aqueduct::fault {
 namespace {
@@ -137,7 +138,7 @@ TEST(LeftoversOfLibfabric, GoWhenARankIsKilled) {
   const auto all = pids_of(job);
   const auto left = [&all] {
     return std::count_if(all.begin(), all.end(), [](const std::string& pid) {
-      return std::filesystem::exists("/dev/shm/" + pid + ":0:0");
+      return std::filesystem::exists("/dev/shm/" + pid + ":" + std::to_string(::getuid()) + ":0");
     });
   };
   ASSERT_EQ(left(), 3);

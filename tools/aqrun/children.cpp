@@ -84,8 +84,7 @@ void Children::take_signals(pid_t first, const std::function<void(pid_t, int)>& 
     int status = 0;
     std::vector<std::pair<pid_t, int>> gone;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      ended_.push_back(pid);
-      std::erase(found_, pid);
+      if (std::erase(found_, pid) == 0) ended_.push_back(pid);
       if (std::erase(running_, pid) > 0) gone.emplace_back(pid, status);
     }
     if (!gone.empty() && first != waited_for_ && std::erase(running_, first) > 0) {
@@ -136,9 +135,8 @@ void Children::leave_nothing(std::uint64_t job) {
     const bool any = kill_adopted();
     int status = 0;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      ended_.push_back(pid);
       std::erase(running_, pid);
-      std::erase(found_, pid);
+      if (std::erase(found_, pid) == 0) ended_.push_back(pid);
     }
     siginfo_t about{};
     if (::waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) != 0) break;  // no children left

@@ -53,7 +53,7 @@ class Children {
   int signals_ = -1;
   std::vector<pid_t> running_;
   std::vector<pid_t> found_;  // of a program that has become this one (exec in a shell): not ours to end
-  std::vector<pid_t> ended_;
+  std::vector<pid_t> ended_;  // all others that were waited for
   const std::time_t since_ = std::time(nullptr);
   pid_t waited_for_ = 0;
 };

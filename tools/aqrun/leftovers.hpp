@@ -18,7 +18,7 @@ std::string shared_memory_folder(const std::vector<std::string>& environment);
 void remove_shared_memory(const std::string& folder, std::uint64_t job) noexcept;
 
 /// Removes what libfabric's provider `shm` has left in /dev/shm of processes of this job that were killed: 16 MiB each, by the
-/// name PID:NUMBER:NUMBER. `ended`: these processes. `since`: when the first of them began; older files are others'.
+/// name PID:UID:INDEX. `ended`: these processes. `since`: when the first of them began; files that have not changed since are others'.
 void remove_libfabric_memory(const std::vector<pid_t>& ended, std::time_t since) noexcept;
 
 }  // namespace aqrun

@@ -242,7 +242,7 @@ void Server::gone(std::uint32_t i) {
     if (!first_lost_) first_lost_ = i;
     if (!peer.cut_off) tell_lost(i);
   }
-  if (peer.given && !refusal_ && !exit_) report_missing(i);
+  if (peer.given && !refusal_ && !exit_ && !abort_) report_missing(i);
   finish_round();
 }
 
@@ -251,16 +251,19 @@ void Server::report_missing(std::uint32_t i) {
   if (!report_ || std::exchange(missing_reported_, true)) return;
   std::string who;
   std::size_t count = 0;
+  bool all_joined = true;
   for (std::uint32_t k = 0; k < peers_.size(); ++k) {
-    if (peers_[k].given || ++count > kMostNamed) continue;
+    if (peers_[k].given) continue;
+    all_joined = all_joined && peers_[k].joined;
+    if (++count > kMostNamed) continue;
     who +=
         fmt::format("{}{}{}", count > 1 ? ", " : "", k, peers_[k].joined ? "" : " (has not joined the job)");
   }
-  report_(
-      fmt::format("process {} has ended while it waited for {} of {} processes in exchange {}: {}{}. Is one "
-                  "stopped, does it "
-                  "compute before Job::start, or is it a program that never calls it?",
-                  i, count, peers_.size(), round_, who, count > kMostNamed ? ", …" : ""));
+  report_(fmt::format(
+      "process {} has given up or ended while it waited for {} of {} processes in exchange {}: {}{}. Is one "
+      "stopped{}?",
+      i, count, peers_.size(), round_, who, count > kMostNamed ? ", …" : "",
+      all_joined ? "" : ", does it compute before Job::start, or is it a program that never calls it"));
 }
 
 void Server::tell_lost(std::uint32_t i) {

@@ -217,7 +217,7 @@ struct aqg_team {
 
 // ------------------------------------------------------------------------------------------- client and job
 
-/// The layout of aqg_place, aqg_shift and aqg_team. Who changes one raises it: compat/gasnet/layout.cpp notices.
+/// The layout of aqg_place, aqg_shift, aqg_team and aqg_domain, and the values of flags, types and operations. Who changes one raises it: compat/gasnet/layout.cpp notices.
 #define AQG_LAYOUT 1u
 /// Whether inline functions compiled for these layouts (AQG_LAYOUT, AQ_LAYOUT) fit the libraries: GASNET_OK, or GASNET_ERR_RESOURCE, and
 /// a line on stderr names both.

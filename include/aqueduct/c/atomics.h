@@ -46,7 +46,6 @@ static inline void* aq_atomic_place(const aq_endpoint* ep, aq_ptr at, size_t byt
   return (uintptr_t)place % bytes == 0 ? place : NULL;
 }
 
-/// aq_fetch_add_u64 and so on: an atomic with an operand that waits, and gives the old value in *old.
 // Checked builds refuse a null pointer to a result; others crash.
 aq_status aq_refuse_no_result(aq_endpoint* ep);
 #ifdef AQUEDUCT_CHECKED
@@ -55,6 +54,7 @@ aq_status aq_refuse_no_result(aq_endpoint* ep);
 #else
 #define AQ_DEFINE_RESULT(result)
 #endif
+/// aq_fetch_add_u64 and so on: an atomic with an operand that waits, and gives the old value in *old.
 #define AQ_DEFINE_FETCH(T, type, TYPE, name, OP, builtin)                                                 \
   AQ_MUST_USE static inline aq_status aq_##name##_##type(aq_endpoint* ep, aq_ptr at, T operand, T* old) { \
     AQ_DEFINE_RESULT(old)                                                                                   \

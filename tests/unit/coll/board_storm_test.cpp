@@ -33,7 +33,7 @@ void play(const BoardRoom& room, std::uint32_t calls, StormKind kind = StormKind
         const StormCall call(number, room, kind);
         BoardPlan plan;
         make_plan(plan, *call.algorithm, call.shape, me, room, &placement);
-        if (plan.method == BoardMethod::domains) {
+        if (goes_down_a_tree(plan.method)) {
           plan.tile = 4096;  // several pieces, as of longer blocks
           count_pieces(plan);
         }

@@ -57,7 +57,6 @@ TEST(HiddenMemory, ThatHasNoRoomForOneOfTheTwoTakesNeither) {
   EXPECT_TRUE(memory.take(1024, 16));
 }
 
-// Thousands of places: no two overlap, and when all are given back, all is one range again.
 TEST(HiddenMemory, KnowsTheMostThatPlacesHaveHadAtOneTime) {
   std::vector<std::uint64_t> words(64);
   HiddenMemory memory(words, 1024);
@@ -73,6 +72,7 @@ TEST(HiddenMemory, KnowsTheMostThatPlacesHaveHadAtOneTime) {
   EXPECT_EQ(memory.high_water(), 192u) << "what was refused was not had";
 }
 
+// Thousands of places: no two overlap, and when all are given back, all is one range again.
 TEST(HiddenMemory, KeepsThousandsOfPlacesApart) {
   std::vector<std::uint64_t> words(65536);
   HiddenMemory memory(words, 8 << 20);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <span>
@@ -37,6 +38,7 @@ TEST(CollWaits, AreCountedOnceForEachStageInWhichAFlagIsAwaited) {
   for (const std::string algorithm : {"flags-flat", "flags-tree"}) {
     auto job = Job::in_process(3, config_of_waits(algorithm));
     ASSERT_TRUE(job) << job.status().text();
+    std::atomic<int> waiting{0};
     job->run_each([&](Endpoint& me) {
       auto team = me.world().dup();
       ASSERT_TRUE(team);
@@ -44,9 +46,12 @@ TEST(CollWaits, AreCountedOnceForEachStageInWhichAFlagIsAwaited) {
       const auto before = coll_traffic(*team, 0);
       ASSERT_TRUE(before);
       std::uint64_t word = me.rank() + 1;
-      // The others look in vain all the while.
-      if (me.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(30));
-      ASSERT_TRUE(broadcast(*team, std::span(&word, 1), 0, {.in = Sync::mine, .out = Sync::mine}));
+      // The root begins when the others have looked in vain.
+      while (me.rank() == 0 && waiting.load() != 2) std::this_thread::yield();
+      Event event = broadcast_nb(*team, std::span(&word, 1), 0, {.in = Sync::mine, .out = Sync::mine});
+      for (int i = 0; i < 3; ++i) me.progress();
+      if (me.rank() != 0) ++waiting;
+      ASSERT_TRUE(me.wait(event));
       const auto after = coll_traffic(*team, 0);
       ASSERT_TRUE(after);
       EXPECT_EQ(word, 1u);

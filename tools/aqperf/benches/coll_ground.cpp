@@ -103,7 +103,8 @@ void describe_choice(Row& row, const coll::Choice& choice) {
   const coll::Shape piece = whole ? choice.shape : coll::piece_of(choice.shape, choice.piece);
   const coll::Cost cost = coll::Schedule::cost(*choice.algorithm, piece);
   row.extra.emplace_back("depth", cost.depth);
-  // On a board bytes are lines of 64: those that move from one member's cache to another's, of all members together. 0: messages.
+  // On a board bytes are lines of 64: of all members together, those that they poll or, of long blocks, copy or combine, at most.
+  // 0: messages.
   const bool on_board = choice.algorithm->board != coll::BoardMethod::none;
   row.extra.emplace_back("lines", on_board ? static_cast<double>((cost.bytes + 63) / 64) : 0.0);
 }
