@@ -1,12 +1,8 @@
 #include "core/refuse.hpp"
 
-#include <aqueduct/config.hpp>
 #include <aqueduct/null_argument.hpp>
 
-#include "core/log.hpp"
 #include "core/signals.hpp"
-
-#include <atomic>
 
 namespace aqueduct::core {
 
@@ -81,17 +77,5 @@ aqueduct::Status aqueduct::detail::refuse_null(Endpoint& ep, const char* call,
                                                const char* argument) noexcept {
   if (core::names_refusal(ep.state()))
     ep.state().log.error("{}: `{}` is null. The call needs it, and has done nothing", call, argument);
-  return ErrorCode::invalid_argument;
-}
-
-aqueduct::Status aqueduct::detail::refuse_null(const char* call, const char* argument) noexcept try {
-  constexpr int kMost = 64;  // chosen, as core::names_refusal
-  static std::atomic<int> named{0};
-  if (named.fetch_add(1, std::memory_order_relaxed) < kMost) {
-    core::Log log(Config::from_environment(), kNoRank);
-    log.error("{}: `{}` is null. The call needs it, and has done nothing", call, argument);
-  }
-  return ErrorCode::invalid_argument;
-} catch (...) {
   return ErrorCode::invalid_argument;
 }

@@ -126,8 +126,9 @@ TEST(Exchange, EndsAtItsDeadline) {
   EXPECT_NE(why.find("AQUEDUCT_BOOTSTRAP_TIMEOUT"), std::string::npos) << why;
   job.server().process_ended(0);
   EXPECT_NE(
-      job.why().find("process 0 has ended while it waited for 1 of 2 processes in exchange 0: 1 (has not "
-                     "joined the job)"),
+      job.why().find(
+          "process 0 has given up or ended while it waited for 1 of 2 processes in exchange 0: 1 (has not "
+          "joined the job)"),
       std::string::npos)
       << job.why();
 }
