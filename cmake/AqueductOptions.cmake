@@ -37,7 +37,7 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
   endif()
   # g++ collects garbage whenever its heap has doubled, from 128 MiB on, which takes a tenth of a batch's time. It need not
-  # where each core has memory for all that a batch allocates (1.5 GiB at most). The code is the same.
+  # where each core has memory for all that a batch allocates (1.45 GiB for the largest, as g++ reports). The code is the same.
   cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # MiB
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
   set(share 0)

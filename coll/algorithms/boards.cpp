@@ -101,6 +101,7 @@ Cost mapped_cost(const Shape& shape) noexcept {
   const std::uint64_t pairs = is_rooted(shape) ? ranks - 1 : ranks * (ranks - 1);
   return {.messages = 2 * pairs, .bytes = pairs * shape.bytes, .depth = 2, .depth_is_limit = true};
 }
+/// Without domains: a tree that keeps to them may have a level more.
 Cost large_tree_cost(const Shape& shape) noexcept {
   Cost cost = mapped_cost(shape);
   cost.depth = 1 + levels_of(shape.ranks, shape.parameters[0]);

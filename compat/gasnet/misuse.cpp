@@ -12,6 +12,7 @@ bool is_near(const Peer& peer) {
   const State& s = state();
   return peer.rank < s.ep.ranks() && s.nbrhd_of[peer.rank] == s.nbrhd_of[s.me()];
 }
+// The specification (0.19) has these flags and says that they are UNIMPLEMENTED, so they are in GASNet-EX as well.
 constexpr gex_Flags_t kOffsets = GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET;
 constexpr const char* kNoOffsets =
     "GEX_FLAG_SELF_SEG_OFFSET and GEX_FLAG_PEER_SEG_OFFSET are not implemented: pass addresses";

@@ -1,4 +1,5 @@
-// Null for each pointer that a call reads through, in turn: the call says so, and goes nowhere.
+// Null for pointers that calls read through, in turn: each call refuses it, and does nothing. Replies get no token, since they are called
+// outside handlers: of them only that pointer is tried.
 #include "tests/c/check.h"
 
 // So that the compiler does not warn.

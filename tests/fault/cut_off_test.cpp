@@ -15,6 +15,7 @@ TEST_P(CutOff, IsLostToTheOthers) {
   Launch job(aqrun({"-n", "3", "--timeout", "30", "-e", "AQUEDUCT_CONDUIT=ofi", "-e", "AQUEDUCT_NEAR=off",
                     "-e", "AQUEDUCT_OFI_PROVIDER=tcp;ofi_rxm", program("fault_cut_off"), GetParam()}));
   const int status = job.status();
+  // not_supported: without this provider there are no connections to lose. Debian's libfabric has it.
   if (status == 25) GTEST_SKIP() << "libfabric has no tcp here: " << job.err();
   EXPECT_EQ(status, 0) << job.out() << job.err();
   const auto noticed = job.lines("noticed peer_lost (rank 1)");

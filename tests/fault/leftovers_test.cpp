@@ -131,7 +131,7 @@ TEST(LeftoversOfOtherJobs, AreNotTouched) {
 TEST(LeftoversOfLibfabric, GoWhenARankIsKilled) {
   Launch job(aqrun({"-n", "3", "--grace", "1", program("fault_crowd"), "linger"}),
              {"AQUEDUCT_CONDUIT=ofi", "AQUEDUCT_NEAR=off", "AQUEDUCT_OFI_PROVIDER=shm"});
-  if (!job.says("pid ", 3)) {
+  if (!job.says("pid ", 3)) {  // as where the system forbids copies between processes (docs/conduits/ofi.md)
     job.status();
     GTEST_SKIP() << "libfabric's provider shm cannot be used here: " << job.err();
   }

@@ -480,8 +480,9 @@ static inline int aqg_get_mapped_value(gex_TM_t tm, gex_Rank_t rank, void* to, c
 }
 static inline int aqg_is_pointer(const gex_Event_t* lc_opt) { return (uintptr_t)lc_opt > 3; }
 
-/// Checked builds: end the job if flags say what is not true, if the place for local completion is none of that call's (`group`:
-/// GEX_EVENT_GROUP, if it has that, else null), and if a value has too many bytes.
+/// Checked builds call these three. Each ends the job, and names the call. The first: flags say what is not true. The second: the call
+/// does not have this place for local completion (`group` is GEX_EVENT_GROUP if it has that one, else null). The third: a value has 0 or
+/// more than 8 bytes.
 void aqg_check_transfer(const char* call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags);
 void aqg_check_source(const char* call, const gex_Event_t* lc_opt, const gex_Event_t* group);
 void aqg_check_value(const char* call, size_t nbytes);
