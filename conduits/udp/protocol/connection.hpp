@@ -127,9 +127,10 @@ class Connection {
            shorts_waiting_ >= kFullShorts;
   }
   /// Whether waiting packets should leave at once. Messages usually come in series: only the first ones leave at once, because
-  /// one system call, or one packet, then takes several of the others.
+  /// one system call, or one packet, then takes several of the others. Of long messages it is the first one. With two, the four
+  /// messages of a packed put of 64 KiB took 16 % more time, near and far cores alike.
   bool idle() const noexcept {
-    const std::uint32_t alone = long_messages_count_ != 0                        ? 2
+    const std::uint32_t alone = long_messages_count_ != 0                        ? 1
                                 : !patience_.waits() || !bulk_transfers_.empty() ? 4
                                 : patience_.expects_more()                       ? 0
                                                                                  : 1;
