@@ -140,6 +140,17 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t) {
   }
 }
 
+/// Without an event: the library ends a blocking barrier in half of the time.
+void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
+  Tm& team = whole(tm);
+  if (!team.barrier_is_split) {
+    const Status status = team.team->barrier();
+    if (status) return;
+    if (status.code() != ErrorCode::refused) fail("gex_Coll_BarrierBlocking", nullptr, status);
+  }
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, flags));
+}
+
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src, size_t nbytes,
                                  gex_Flags_t) {
   Tm& team = whole(tm);

@@ -350,6 +350,7 @@ gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank);
 gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags);
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags);
+void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags);
 
 // GASNet-1's barrier, on the ranks of the job.
 #define GASNET_BARRIERFLAG_ANONYMOUS 1
@@ -381,9 +382,6 @@ int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags);
 void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags);
 void gex_NBI_BeginAccessRegion(gex_Flags_t flags);
 gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags);
-static inline void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
-  gex_Event_Wait(gex_Coll_BarrierNB(tm, flags));
-}
 
 // ------------------------------------------------------------------------------------------- puts and gets
 
