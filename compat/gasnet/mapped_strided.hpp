@@ -75,16 +75,21 @@ inline std::byte* find_elements(const MappedPart& part, const Merged& few, const
 template <class Copy>
 void each_element(const Merged& few, std::byte* to, const std::byte* from, Copy copy) {
   if (few.levels == 0) return copy(to, from);
+  // Not read again for each element: a copy might have changed them, as far as a compiler knows.
+  const std::ptrdiff_t to_step = *few.to_strides;
+  const std::ptrdiff_t from_step = *few.from_strides;
   const std::size_t columns = *few.count;
-  for (std::size_t rows = few.levels > 1 ? few.count[1] : 1;;) {
+  const bool is_plane = few.levels > 1;
+  const std::ptrdiff_t to_row = is_plane ? few.to_strides[1] : 0;
+  const std::ptrdiff_t from_row = is_plane ? few.from_strides[1] : 0;
+  for (std::size_t rows = is_plane ? few.count[1] : 1;;) {
     std::byte* target = to;
     const std::byte* source = from;
-    for (std::size_t left = columns; left != 0;
-         --left, target += *few.to_strides, source += *few.from_strides)
+    for (std::size_t left = columns; left != 0; --left, target += to_step, source += from_step)
       copy(target, source);
     if (--rows == 0) return;
-    to += few.to_strides[1];
-    from += few.from_strides[1];
+    to += to_row;
+    from += from_row;
   }
 }
 
