@@ -107,17 +107,18 @@ void arrived(void*, RawContext& message) {
   const AmCategory category = message.category();
   token.is_request = message.is_request() && notice != kReply;
   token.is_long =
-      notice == kAddress || category == AmCategory::long_request || category == AmCategory::long_reply;
+      notice == kPlaced || category == AmCategory::long_request || category == AmCategory::long_reply;
   const bool is_short = category == AmCategory::short_request || category == AmCategory::short_reply;
   token.entry = &find_handler(token.source, token.here, message.number(),
                               {is_short, token.is_long, token.is_request}, message.words().size());
   void* payload = message.payload().data();
   std::size_t bytes = message.payload().size();
-  if (notice == kAddress) {
-    std::uint64_t address;
-    std::memcpy(&address, payload, sizeof address);
-    payload = reinterpret_cast<void*>(address);
-    bytes = 0;
+  if (notice == kPlaced) {
+    PlacedBytes placed{};
+    if (bytes != sizeof placed) refuse(token.source, "it is no message of this layer's");
+    std::memcpy(&placed, payload, sizeof placed);
+    payload = reinterpret_cast<void*>(placed.address);
+    bytes = placed.bytes;
   }
   run(token, is_short, payload, bytes, message.words());
 }

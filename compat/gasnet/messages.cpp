@@ -2,6 +2,8 @@
 
 #include "compat/gasnet/messages.hpp"
 
+#include <aqueduct/copy_bytes.hpp>
+
 #include "compat/gasnet/misuse.hpp"
 
 #include <utility>
@@ -42,17 +44,32 @@ class LocalCompletion {
   Event source_;
 };
 
+/// Stores the bytes of a long message to another rank, if they belong into memory that is mapped here: a message that only says where
+/// they are takes less time than a long one of Aqueduct's. With no bytes, the address may be anything. False: they are not, and
+/// the library shall do it, or say what is wrong.
+bool store(const Peer& peer, const void* source, std::size_t bytes, void* dest) noexcept {
+  const State& s = state();
+  if (source == nullptr || peer.remote >= kEndpoints || s.places[peer.remote] == nullptr) return false;
+  const aqg_place& place = s.places[peer.remote][peer.rank];
+  char* const there =
+      aq_find_in_window(place.window, reinterpret_cast<std::uintptr_t>(dest) - place.base, bytes);
+  if (there == nullptr) return false;
+  detail::write_bytes(reinterpret_cast<std::byte*>(there), source, bytes);
+  return true;
+}
+
 }  // namespace
 
 int request_long(const char* call, const Peer& peer, gex_AM_Index_t handler, const void* source,
                  std::size_t bytes, void* dest, gex_Event_t* lc_opt, gex_Flags_t flags, Words words) {
-  if (bytes == 0) {  // the address may be anything
-    const auto address = reinterpret_cast<std::uint64_t>(dest);
+  const bool immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;  // if it is refused, nothing may have happened
+  if (bytes == 0 || (!immediate && store(peer, source, bytes, dest))) {
+    const PlacedBytes placed{reinterpret_cast<std::uint64_t>(dest), bytes};
     AmOptions options;
-    options.immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
+    options.immediate = immediate;
     const Status status =
-        state().space.request_medium(peer.rank, {handler, tag_of(kAddress, peer.local, peer.remote), words},
-                                     bytes_of(&address, sizeof address), options);
+        state().space.request_medium(peer.rank, {handler, tag_of(kPlaced, peer.local, peer.remote), words},
+                                     bytes_of(&placed, sizeof placed), options);
     free_at_once(lc_opt);
     return done_or_refused(call, peer, status) ? 0 : 1;
   }
@@ -88,10 +105,10 @@ int reply(const char* call, gex_Token_t token, const Kind& kind, gex_AM_Index_t 
     status = token->message->reply_short(answer);
   } else if (!kind.is_long) {
     status = token->message->reply_medium(answer, bytes_of(source, bytes));
-  } else if (bytes == 0) {
-    const auto address = reinterpret_cast<std::uint64_t>(dest);
-    answer.tag = tag_of(kAddress, peer.local, peer.remote);
-    status = token->message->reply_medium(answer, bytes_of(&address, sizeof address));
+  } else if (bytes == 0 || store(peer, source, bytes, dest)) {
+    const PlacedBytes placed{reinterpret_cast<std::uint64_t>(dest), bytes};
+    answer.tag = tag_of(kPlaced, peer.local, peer.remote);
+    status = token->message->reply_medium(answer, bytes_of(&placed, sizeof placed));
   } else {
     status = token->message->reply_long(answer, bytes_of(source, bytes), place_of(peer, dest));
   }

@@ -26,8 +26,15 @@ using Words = std::span<const std::uint32_t>;
 
 enum Notice : unsigned {
   kNone = 0,
-  kAddress = 1,  ///< a long message of no bytes: the payload is the address that the handler gets
-  kReply = 2,    ///< to a reply handler, though it is a request: the notice of a VIS transfer
+  kPlaced =
+      1,  ///< a long message whose bytes, if any, the sender has stored itself: the payload is a PlacedBytes
+  kReply = 2,  ///< to a reply handler, though it is a request: the notice of a VIS transfer
+};
+
+/// Where the bytes of a long message are, in the memory of the rank that gets it.
+struct PlacedBytes {
+  std::uint64_t address;
+  std::uint64_t bytes;
 };
 
 constexpr std::uint16_t tag_of(unsigned notice, unsigned from, unsigned to) noexcept {
