@@ -88,6 +88,12 @@ aq_event aq_team_barrier_nb(aq_team* team) { return c::plain(c::whole_team(team)
 aq_status aq_team_notify_value(aq_team* team, uint32_t value) {
   return c::plain(c::whole_team(team).notify(value));
 }
+aq_status aq_team_disagree(aq_team* team) { return c::plain(c::whole_team(team).disagree()); }
+bool aq_team_agreed(const aq_team* team, uint32_t* value) {
+  const std::optional<std::uint32_t> agreed = c::whole_team(team).agreed();
+  if (agreed && value != nullptr) *value = *agreed;
+  return agreed.has_value();
+}
 aq_status aq_team_barrier_value(aq_team* team, uint32_t value) {
   return c::plain(c::whole_team(team).barrier(value));
 }

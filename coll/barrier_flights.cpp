@@ -22,7 +22,10 @@ ErrorCode outcome_of(std::uint64_t votes) noexcept {
 
 Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept
     try {
-  if (barrier.flights == nullptr) barrier.flights = std::make_unique<BarrierFlights>();
+  if (barrier.flights == nullptr) {
+    barrier.flights = std::make_unique<BarrierFlights>();
+    barrier.flights->split_op->payload<BarrierFlight>() = {};  // votes_of_last may come first
+  }
   const bool split = op == nullptr;
   if (split) {
     op = barrier.flights->split_op.get();
@@ -65,6 +68,12 @@ void Barriers::land(BarrierState& barrier, const core::Op& op) noexcept {
   *std::find(ops.begin(), ops.end(), &op) = nullptr;
   --barrier.flying;
   if (&op == split_op.get()) barrier.split_flies = false;
+}
+
+core::BarrierVote Barriers::votes_of_last(const BarrierState& barrier) noexcept {
+  const bool by_engine = barrier.native == nullptr && barrier.flights != nullptr;
+  if (!by_engine) return barrier.vote;
+  return core::BarrierVote::from_bits(barrier.flights->split_op->payload<BarrierFlight>().vote);
 }
 
 // With an earlier barrier still under way it goes another way.

@@ -168,6 +168,8 @@ class Barriers final : public core::Layer {
   std::string missing_to_finish() const { return missing(finish_); }
   /// Whether the barrier of the last `notify` has ended: all members have arrived, or one is lost.
   bool split_over(BarrierState& barrier) noexcept;
+  /// The votes of all members in the last barrier of `notify` and `wait`. Requires: it has ended, and no other has begun.
+  static core::BarrierVote votes_of_last(const BarrierState& barrier) noexcept;
   /// Ends the barriers in flight that a member does not reach any more: it is lost, or does not have the team.
   void end_operations(BarrierState& barrier) noexcept;
   /// For the stall report of a wait for the barrier of `notify`.

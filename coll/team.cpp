@@ -118,6 +118,15 @@ Rank Team::index_of(Rank rank) const noexcept { return state_->find(rank); }
 Status Team::notify() noexcept { return announce(*state_, {}); }
 Status Team::notify(std::uint32_t value) noexcept { return announce(*state_, core::BarrierVote(value)); }
 
+Status Team::disagree() noexcept { return announce(*state_, core::BarrierVote::disagreement()); }
+
+std::optional<std::uint32_t> Team::agreed() const noexcept {
+  coll::BarrierState* const barrier = coll::barrier_of(*state_);
+  if (barrier == nullptr) return std::nullopt;
+  const core::Entry entry(state_->endpoint);
+  return coll::Barriers::votes_of_last(*barrier).value();
+}
+
 bool Team::try_wait() noexcept {
   TeamState& team = *state_;
   coll::BarrierState* const barrier = coll::barrier_of(team);

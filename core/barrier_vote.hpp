@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace aqueduct::core {
 
@@ -14,8 +15,16 @@ class BarrierVote {
   constexpr BarrierVote() noexcept = default;
   explicit constexpr BarrierVote(std::uint32_t value) noexcept : kind_(Kind::value), value_(value) {}
 
+  /// Of a member with which nobody agrees.
+  static constexpr BarrierVote disagreement() noexcept { return of(Kind::mismatch, 0); }
+
   constexpr bool is_anonymous() const noexcept { return kind_ == Kind::anonymous; }
   constexpr bool is_mismatch() const noexcept { return kind_ == Kind::mismatch; }
+
+  /// The value that has been given, if there is one and no other.
+  constexpr std::optional<std::uint32_t> value() const noexcept {
+    return kind_ == Kind::value ? std::optional(value_) : std::nullopt;
+  }
 
   constexpr void merge(BarrierVote other) noexcept {
     if (other.is_anonymous() || *this == other) return;

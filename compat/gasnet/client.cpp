@@ -156,9 +156,6 @@ Status find_limits(State& s) {
 }
 
 Status make_teams(State& s) {
-  auto barrier = s.ep.world().dup();
-  if (!barrier) return barrier.status();
-  s.barrier_team.emplace(std::move(*barrier));
   auto leaving = s.ep.world().dup();
   if (!leaving) return leaving.status();
   s.exit_team.emplace(std::move(*leaving));

@@ -6,34 +6,30 @@
 
 #include <gasnet_coll.h>
 
-#include <utility>
+#include <cstdint>
+#include <optional>
 
 namespace aqueduct::gasnet {
 namespace {
 
-CollOptions mine_only() noexcept {
-  CollOptions options;
-  options.in = Sync::mine;
-  options.out = Sync::mine;
-  return options;
-}
-
-constexpr std::int64_t kNoName = INT64_MIN;
 constexpr const char* kNoEvent =
     "AQUEDUCT_OPERATIONS events are held, so this call gets none: sync some of them, or raise the setting";
 
+/// GASNet-1's barrier. It goes by the team of all ranks: the specification forbids it beside other collective operations of that team.
 struct NamedBarrier {
   bool under_way = false;
   int id = 0;
   int flags = 0;
-  std::int64_t names[3] = {};
-  Event event;
-  bool result_anonymous = true;
-  int result = 0;
+  std::optional<std::uint32_t> result;  ///< the name of the last one; none if all were anonymous
 };
 NamedBarrier& named() {
-  static NamedBarrier* const one = new NamedBarrier;
-  return *one;
+  static NamedBarrier one;
+  return one;
+}
+Team& team_of_barrier() { return state().ep.world(); }
+
+bool is_unnamed(int flags) noexcept {  // all members say so
+  return (flags & GASNET_BARRIERFLAG_UNNAMED) == GASNET_BARRIERFLAG_UNNAMED;
 }
 
 void notify_barrier(int id, int flags) {
@@ -42,32 +38,29 @@ void notify_barrier(int id, int flags) {
   b.under_way = true;
   b.id = id;
   b.flags = flags;
+  Team& team = team_of_barrier();
   const bool anonymous = (flags & GASNET_BARRIERFLAG_ANONYMOUS) != 0;
-  b.names[0] = anonymous ? kNoName : id;
-  b.names[1] = anonymous ? kNoName : -static_cast<std::int64_t>(id);
-  b.names[2] = (flags & GASNET_BARRIERFLAG_MISMATCH) != 0 ? 1 : 0;
-  if ((flags & GASNET_BARRIERFLAG_UNNAMED) == GASNET_BARRIERFLAG_UNNAMED) {  // all members say so
-    b.event = state().barrier_team->barrier_nb();
-  } else {
-    b.event = all_reduce_nb(*state().barrier_team, std::span(b.names), ReduceOp::max, mine_only());
-  }
-  if (b.event.done() && b.event.status().code() == ErrorCode::refused)
-    fail("gasnet_barrier_notify", kNoEvent);
+  const bool differs = (flags & GASNET_BARRIERFLAG_MISMATCH) != 0 && !is_unnamed(flags);
+  const Status status = differs     ? team.disagree()
+                        : anonymous ? team.notify()
+                                    : team.notify(static_cast<std::uint32_t>(id));
+  if (!status) fail("gasnet_barrier_notify", nullptr, status);
 }
 int end_barrier(int id, int flags) {
   NamedBarrier& b = named();
-  if (const Status status = b.event.status(); !status) fail("gasnet_barrier_wait", nullptr, status);
+  Team& team = team_of_barrier();
+  const Status status = team.wait();
+  const bool differ = status.code() == ErrorCode::mismatch;
+  if (!status && !differ) fail("gasnet_barrier_wait", nullptr, status);
   b.under_way = false;
-  const bool unnamed = (b.flags & GASNET_BARRIERFLAG_UNNAMED) == GASNET_BARRIERFLAG_UNNAMED;
-  b.result_anonymous = unnamed || b.names[0] == kNoName;
-  b.result = b.result_anonymous ? 0 : static_cast<int>(b.names[0]);
-  const bool differ = !b.result_anonymous && b.names[0] != -b.names[1];
+  b.result = team.agreed();
+  const auto name = static_cast<std::uint32_t>(id);
   const bool wait_named = (flags & GASNET_BARRIERFLAG_ANONYMOUS) == 0;
   const bool waits_for_another =
-      wait_named && ((!b.result_anonymous && id != b.result) ||
-                     ((b.flags & GASNET_BARRIERFLAG_ANONYMOUS) == 0 && id != b.id));
-  const bool said_mismatch = b.names[2] != 0 || (flags & GASNET_BARRIERFLAG_MISMATCH) != 0;
-  return differ || waits_for_another || (said_mismatch && !unnamed) ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
+      wait_named &&
+      ((b.result && name != *b.result) || ((b.flags & GASNET_BARRIERFLAG_ANONYMOUS) == 0 && id != b.id));
+  const bool says_mismatch = (flags & GASNET_BARRIERFLAG_MISMATCH) != 0 && !is_unnamed(b.flags);
+  return differ || waits_for_another || says_mismatch ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
 }
 
 }  // namespace
@@ -81,12 +74,11 @@ extern "C" {
 void gasnet_barrier_notify(int id, int flags) { notify_barrier(id, flags); }
 int gasnet_barrier_try(int id, int flags) {
   if (!named().under_way) fail("gasnet_barrier_try", "there is no barrier to wait for");
-  if (!state().ep.test(named().event)) return GASNET_ERR_NOT_READY;
+  if (!team_of_barrier().try_wait()) return GASNET_ERR_NOT_READY;
   return end_barrier(id, flags);
 }
 int gasnet_barrier_wait(int id, int flags) {
   if (!named().under_way) fail("gasnet_barrier_wait", "there is no barrier to wait for");
-  static_cast<void>(state().ep.wait(named().event));
   return end_barrier(id, flags);
 }
 int gasnet_barrier(int id, int flags) {
@@ -95,8 +87,8 @@ int gasnet_barrier(int id, int flags) {
 }
 int gasnet_barrier_result(int* id) {
   const NamedBarrier& b = named();
-  if (b.result_anonymous) return 1;
-  *id = b.result;
+  if (!b.result) return 1;
+  *id = static_cast<int>(*b.result);
   return 0;
 }
 

@@ -91,7 +91,6 @@ struct State {
   aqg_shift* shifts = nullptr;                             ///< of the primordial endpoints, by job rank
   std::array<std::unique_ptr<Bound[]>, kEndpoints> bound;  ///< likewise
   Tm* world = nullptr;
-  std::optional<Team> barrier_team;      ///< of GASNet-1's barrier
   std::optional<Team> exit_team;         ///< of gasnet_exit, and of what is collective before it
   std::vector<std::string> environment;  ///< of rank 0: NAME=VALUE
 

@@ -154,6 +154,9 @@ class Team {
   ///
   /// Cost: that of notify; the value travels in the same messages.
   Status notify(std::uint32_t value) noexcept;
+  /// As notify, with a value that equals no other: all members get `mismatch` from `wait`, whatever they give. One member alone
+  /// can tell all others so that something has gone wrong.
+  Status disagree() noexcept;
   /// Returns whether `wait` would return at once, after at most one round of progress: every member has notified, or
   /// one is lost and the network is through with what this rank has sent it for the barrier.
   bool try_wait() noexcept;
@@ -162,6 +165,9 @@ class Team {
   /// Errors: mismatch (different values, or different calls); peer_lost, also if the member was lost before this rank's
   ///         notify; in_handler; invalid_argument without a notify; closed.
   Status wait() noexcept;
+  /// The value on which the members of the last barrier of `wait` or `barrier` have agreed, also if this one gave none; nothing if
+  /// nobody gave one, or they differ. Holds until this member begins the team's next barrier.
+  std::optional<std::uint32_t> agreed() const noexcept;
   /// A whole barrier: notify and wait. Errors: those of both.
   Status barrier() noexcept;
   Status barrier(std::uint32_t value) noexcept;

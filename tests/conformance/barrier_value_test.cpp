@@ -103,6 +103,52 @@ TEST_P(BarrierValues, TravelWithNotify) {
   });
 }
 
+// Of the whole job, for which a conduit may have a barrier, and of a team for which it has none.
+TEST_P(BarrierValues, AreReadByAllMembersAfterwards) {
+  for (const Rank ranks : {Rank{1}, Rank{2}, Rank{5}}) {
+    as_each_of(ranks, 64, [](Endpoint& me) {
+      auto turned = me.world().split(0, -std::int64_t{me.rank()});
+      ASSERT_TRUE(turned && *turned);
+      for (Team* team : {&me.world(), &**turned}) {
+        EXPECT_EQ(team->agreed(), std::nullopt) << "before the first";
+        for (std::uint32_t round = 0; round < 6; ++round) {
+          const bool gives = team->index() == round % team->size();
+          ASSERT_TRUE(cross(*team, gives ? SaidValue(round) : SaidValue()));
+          EXPECT_EQ(team->agreed(), round);
+          ASSERT_TRUE(gives ? team->notify(~round) : team->notify());
+          ASSERT_TRUE(team->wait());
+          EXPECT_EQ(team->agreed(), ~round);
+          ASSERT_TRUE(team->barrier());
+          EXPECT_EQ(team->agreed(), std::nullopt) << "nobody gave one";
+        }
+        if (team->size() == 1) continue;
+        ASSERT_EQ(team->barrier(team->index()).code(), ErrorCode::mismatch);
+        EXPECT_EQ(team->agreed(), std::nullopt) << "they differ";
+      }
+      ASSERT_TRUE(me.barrier());
+    });
+  }
+}
+
+TEST_P(BarrierValues, MayBeWithoutAgreementByOneMember) {
+  for (const Rank ranks : {Rank{1}, Rank{2}, Rank{5}}) {
+    as_each_of(ranks, 64, [](Endpoint& me) {
+      auto turned = me.world().split(0, -std::int64_t{me.rank()});
+      ASSERT_TRUE(turned && *turned);
+      for (Team* team : {&me.world(), &**turned}) {
+        for (Rank one = 0; one < team->size(); ++one) {
+          ASSERT_TRUE(team->index() == one ? team->disagree()
+                      : one % 2 == 0       ? team->notify(7)
+                                           : team->notify());
+          EXPECT_EQ(team->wait().code(), ErrorCode::mismatch) << "member " << one << " disagrees";
+          ASSERT_TRUE(team->barrier(one)) << "after a mismatch";
+        }
+      }
+      ASSERT_TRUE(me.barrier());
+    });
+  }
+}
+
 TEST_P(BarrierValues, OfALostRankAreNoMismatch) {
   if (!fabric().process_each()) GTEST_SKIP() << "a rank of a shared process cannot die alone";
   run({.ranks = 3, .leaving = {2}}, [](Endpoint& me) {

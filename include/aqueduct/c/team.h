@@ -70,6 +70,11 @@ aq_status aq_team_barrier(aq_team* team) AQ_MUST_USE;
 aq_event aq_team_barrier_nb(aq_team* team) AQ_MUST_USE;
 /// The same with a value: AQ_MISMATCH if two members give different ones.
 aq_status aq_team_notify_value(aq_team* team, uint32_t value) AQ_MUST_USE;
+/// The same with a value that equals no other: all members get AQ_MISMATCH.
+aq_status aq_team_disagree(aq_team* team) AQ_MUST_USE;
+/// Whether the members of the last barrier of aq_team_wait or aq_team_barrier have agreed on a value, which is stored then. Until
+/// this member begins the next one. `value` may be null.
+bool aq_team_agreed(const aq_team* team, uint32_t* value);
 aq_status aq_team_barrier_value(aq_team* team, uint32_t value) AQ_MUST_USE;
 aq_event aq_team_barrier_value_nb(aq_team* team, uint32_t value) AQ_MUST_USE;
 
