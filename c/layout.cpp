@@ -21,7 +21,7 @@ struct LayoutForC {
   static_assert(sizeof(Rank) == 4 && sizeof(SegmentId) == 4);
 };
 
-// What the inline functions read. Who changes a number here raises kLayout and AQ_LAYOUT: a program compiled before would read other
+// What the inline functions read; c/layout_of_structures.cpp has what programs fill in and read themselves. Who changes a number here raises kLayout and AQ_LAYOUT: a program compiled before would read other
 // words, and the number is what refuses it (docs/decisions/0173-inline-functions-tell-their-layout.md).
 static_assert(kLayout == 1 && AQ_LAYOUT == kLayout);
 static_assert(offsetof(aq_endpoint, state) == 0 && offsetof(aq_endpoint, rank) == 3912 &&
@@ -174,14 +174,6 @@ static_assert(sizeof(aq_rank_range) == sizeof(RankRange) && alignof(aq_rank_rang
 constexpr bool same(int plain_number, Likeness how) { return plain_number == static_cast<int>(how); }
 static_assert(same(AQ_LIKENESS_SAME, Likeness::same) && same(AQ_LIKENESS_REORDERED, Likeness::reordered) &&
               same(AQ_LIKENESS_DIFFERENT, Likeness::different));
-
-// Structures of C that programs hold: their sizes are part of the interface.
-static_assert(sizeof(aq_status) == 8 && sizeof(aq_event) == 8 && sizeof(aq_shared_event) == 8);
-static_assert(sizeof(aq_options) == 24 && sizeof(aq_domain) == 16 && sizeof(aq_incoming) == 48);
-static_assert(sizeof(aq_call) == 16 && sizeof(aq_shape) == 32 && sizeof(aq_prepared) == 56);
-static_assert(sizeof(aq_block) == 16 && sizeof(aq_reducer) == 8 && sizeof(aq_operator) == 32);
-static_assert(sizeof(aq_buffer) == 32 && sizeof(aq_coll_options) == 24);
-static_assert(sizeof(aq_rank_range) == 16);
 
 }  // namespace
 }  // namespace aqueduct::c

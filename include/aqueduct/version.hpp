@@ -18,8 +18,9 @@ std::uint32_t library_version() noexcept;
 /// The version of the library that is running, as text: "0.1.0".
 const char* library_version_text() noexcept;
 
-/// The layout of what the headers' inline functions read, as Endpoint and aq_endpoint. Who changes it raises the number
-/// (c/layout.cpp notices), so that a program compiled with older headers is refused.
+/// The layout of what the headers' inline functions read, as Endpoint and aq_endpoint, and of the structures that programs in C fill
+/// in. Who changes it raises the number (c/layout.cpp and c/layout_of_structures.cpp notice), so that a program compiled with older
+/// headers is refused.
 inline constexpr std::uint32_t kLayout = 1;
 /// Whether inline functions compiled for layout `compiled_for` may run with this library. aq_job_start asks; other
 /// languages' layers ask before they start a job. `config` says where the log goes.

@@ -71,8 +71,8 @@ size_t aq_status_text(aq_status status, char* text, size_t bytes);
 uint32_t aq_library_version(void);
 const char* aq_library_version_text(void);
 
-/// The layout of what inline functions of these headers read. Programs pass it when they start a job, so that a library with
-/// another one refuses them: AQ_VERSION_MISMATCH, and the log names both.
+/// The layout of what inline functions of these headers read, and of the structures that programs fill in. Programs pass it when they
+/// start a job, so that a library with another one refuses them: AQ_VERSION_MISMATCH, and the log names both.
 #define AQ_LAYOUT 1u
 
 #ifdef __cplusplus
