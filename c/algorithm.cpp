@@ -101,25 +101,32 @@ StepPlace whole_place(aq_step_place place) noexcept {
 }  // namespace aqueduct::c
 
 aq_status aq_config_add_algorithm(aq_config* config, const aq_algorithm* algorithm) {
-  if (algorithm == nullptr || !c::reserved_are_zero(*algorithm)) return c::plain(ErrorCode::invalid_argument);
+  if (c::lacks("aq_config_add_algorithm", {{"config", config}, {"algorithm", algorithm}}))
+    return c::plain(ErrorCode::invalid_argument);
+  if (!c::reserved_are_zero(*algorithm)) return c::plain(ErrorCode::invalid_argument);
   return c::guarded(
       [&] { return reinterpret_cast<Config*>(config)->add_algorithm(c::whole_algorithm(*algorithm)); });
 }
 
 void aq_step_wait(aq_step_list* steps, uint32_t counter, uint32_t total) {
+  if (c::lacks("aq_step_wait", {{"steps", steps}})) return;
   c::whole_list(steps).wait(counter, total);
 }
 void aq_step_put(aq_step_list* steps, uint32_t peer, aq_step_place from, uint64_t to_scratch, uint64_t bytes,
                  uint32_t counter, uint32_t done) {
+  if (c::lacks("aq_step_put", {{"steps", steps}})) return;
   c::whole_list(steps).put(peer, c::whole_place(from), to_scratch, bytes, counter, done);
 }
 void aq_step_signal(aq_step_list* steps, uint32_t peer, uint32_t counter) {
+  if (c::lacks("aq_step_signal", {{"steps", steps}})) return;
   c::whole_list(steps).signal(peer, counter);
 }
 void aq_step_copy(aq_step_list* steps, aq_step_place from, aq_step_place to, uint64_t bytes) {
+  if (c::lacks("aq_step_copy", {{"steps", steps}})) return;
   c::whole_list(steps).copy(c::whole_place(from), c::whole_place(to), bytes);
 }
 void aq_step_reduce(aq_step_list* steps, aq_step_place left, aq_step_place right, aq_step_place to,
                     uint64_t bytes) {
+  if (c::lacks("aq_step_reduce", {{"steps", steps}})) return;
   c::whole_list(steps).reduce(c::whole_place(left), c::whole_place(right), c::whole_place(to), bytes);
 }

@@ -53,8 +53,9 @@ aq_status aq_register_parallel(aq_endpoint* ep, int category, size_t words, aq_h
 }
 
 aq_status aq_request_short(aq_endpoint* ep, uint32_t to, const aq_call* call, const aq_options* options) {
-  if (ep == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(ep, "aq_request_short", {{"ep", ep}, {"call", call}}));
+  if (ep == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(
+        c::refuse_null(ep, "aq_request_short", {{"ep", ep}, {"call", call}, c::words_argument(call)}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return request_plain(c::whole(ep), to, AmCategory::short_request, call->handler, c::words_of(*call), {},
                          {}, chosen.am());
@@ -62,8 +63,9 @@ aq_status aq_request_short(aq_endpoint* ep, uint32_t to, const aq_call* call, co
 }
 aq_status aq_request_medium(aq_endpoint* ep, uint32_t to, const aq_call* call, const void* payload,
                             size_t bytes, const aq_options* options) {
-  if (ep == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(ep, "aq_request_medium", {{"ep", ep}, {"call", call}}));
+  if (ep == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(
+        c::refuse_null(ep, "aq_request_medium", {{"ep", ep}, {"call", call}, c::words_argument(call)}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return request_plain(c::whole(ep), to, AmCategory::medium_request, call->handler, c::words_of(*call),
                          c::source(payload, bytes), {}, chosen.am());
@@ -71,8 +73,9 @@ aq_status aq_request_medium(aq_endpoint* ep, uint32_t to, const aq_call* call, c
 }
 aq_status aq_request_long(aq_endpoint* ep, aq_ptr to, const aq_call* call, const void* payload, size_t bytes,
                           const aq_options* options) {
-  if (ep == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(ep, "aq_request_long", {{"ep", ep}, {"call", call}}));
+  if (ep == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(
+        c::refuse_null(ep, "aq_request_long", {{"ep", ep}, {"call", call}, c::words_argument(call)}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return request_plain(c::whole(ep), to.rank, AmCategory::long_request, call->handler, c::words_of(*call),
                          c::source(payload, bytes), c::whole(to), chosen.am());
@@ -80,8 +83,9 @@ aq_status aq_request_long(aq_endpoint* ep, aq_ptr to, const aq_call* call, const
 }
 
 aq_status aq_reply_short(const aq_incoming* incoming, const aq_call* call) {
-  if (incoming == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(nullptr, "aq_reply_short", {{"incoming", incoming}, {"call", call}}));
+  if (incoming == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_reply_short",
+                                   {{"incoming", incoming}, {"call", call}, c::words_argument(call)}));
   return c::answer(
       incoming,
       [&](RequestContext& request) {
@@ -91,8 +95,9 @@ aq_status aq_reply_short(const aq_incoming* incoming, const aq_call* call) {
 }
 aq_status aq_reply_medium(const aq_incoming* incoming, const aq_call* call, const void* payload,
                           size_t bytes) {
-  if (incoming == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(nullptr, "aq_reply_medium", {{"incoming", incoming}, {"call", call}}));
+  if (incoming == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_reply_medium",
+                                   {{"incoming", incoming}, {"call", call}, c::words_argument(call)}));
   return c::answer(
       incoming,
       [&](RequestContext& request) {
@@ -103,8 +108,9 @@ aq_status aq_reply_medium(const aq_incoming* incoming, const aq_call* call, cons
 }
 aq_status aq_reply_long(const aq_incoming* incoming, const aq_call* call, const void* payload, size_t bytes,
                         aq_ptr to) {
-  if (incoming == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(nullptr, "aq_reply_long", {{"incoming", incoming}, {"call", call}}));
+  if (incoming == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_reply_long",
+                                   {{"incoming", incoming}, {"call", call}, c::words_argument(call)}));
   return c::answer(
       incoming,
       [&](RequestContext& request) {
@@ -117,6 +123,7 @@ aq_status aq_reply_long(const aq_incoming* incoming, const aq_call* call, const 
 }
 
 aq_am_limits aq_am_limits_of(aq_endpoint* ep, uint32_t peer) {
+  if (c::lacks("aq_am_limits_of", {{"ep", ep}})) return {};
   const AmLimits limits = am_limits(c::whole(ep), peer);
   return {limits.arguments, limits.medium, limits.long_request, limits.long_reply};
 }

@@ -149,8 +149,9 @@ void aq_cancel(aq_prepared* prepared) {
 }
 
 aq_status aq_commit(aq_prepared* prepared, const aq_call* call, size_t used, const aq_options* options) {
-  if (prepared == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(nullptr, "aq_commit", {{"prepared", prepared}, {"call", call}}));
+  if (prepared == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_commit",
+                                   {{"prepared", prepared}, {"call", call}, c::words_argument(call)}));
   c::Room& room = c::room_in(prepared);
   if (room.kind == c::Room::none) return c::plain(ErrorCode::invalid_argument);
   if (room.kind != c::Room::request)
@@ -162,8 +163,9 @@ aq_status aq_commit(aq_prepared* prepared, const aq_call* call, size_t used, con
 }
 aq_status aq_commit_raw(aq_prepared* prepared, const aq_space* space, const aq_call* call, size_t used,
                         const aq_options* options) {
-  if (prepared == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(nullptr, "aq_commit_raw", {{"prepared", prepared}, {"call", call}}));
+  if (prepared == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_commit_raw",
+                                   {{"prepared", prepared}, {"call", call}, c::words_argument(call)}));
   c::Room& room = c::room_in(prepared);
   if (room.kind == c::Room::none) return c::plain(ErrorCode::invalid_argument);
   if (room.kind != c::Room::request)

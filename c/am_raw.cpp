@@ -58,24 +58,27 @@ bool aq_space_has(const aq_space* space, uint8_t number) {
 
 aq_status aq_raw_request_short(const aq_space* space, uint32_t to, const aq_call* call,
                                const aq_options* options) {
-  if (space == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(nullptr, "aq_raw_request_short", {{"space", space}, {"call", call}}));
+  if (space == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_raw_request_short",
+                                   {{"space", space}, {"call", call}, c::words_argument(call)}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return c::whole(space).request_short(to, c::raw_of(*call), chosen.am());
   });
 }
 aq_status aq_raw_request_medium(const aq_space* space, uint32_t to, const aq_call* call, const void* payload,
                                 size_t bytes, const aq_options* options) {
-  if (space == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(nullptr, "aq_raw_request_medium", {{"space", space}, {"call", call}}));
+  if (space == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_raw_request_medium",
+                                   {{"space", space}, {"call", call}, c::words_argument(call)}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return c::whole(space).request_medium(to, c::raw_of(*call), c::source(payload, bytes), chosen.am());
   });
 }
 aq_status aq_raw_request_long(const aq_space* space, aq_ptr to, const aq_call* call, const void* payload,
                               size_t bytes, const aq_options* options) {
-  if (space == nullptr || call == nullptr) [[unlikely]]
-    return c::plain(c::refuse_null(nullptr, "aq_raw_request_long", {{"space", space}, {"call", call}}));
+  if (space == nullptr || c::is_missing(call)) [[unlikely]]
+    return c::plain(c::refuse_null(nullptr, "aq_raw_request_long",
+                                   {{"space", space}, {"call", call}, c::words_argument(call)}));
   return c::status_of(options, [&](c::CallOptions& chosen) {
     return c::whole(space).request_long(c::raw_of(*call), c::source(payload, bytes), c::whole(to),
                                         chosen.am());

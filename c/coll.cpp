@@ -149,13 +149,18 @@ detail::CollBlocksCall coll_permute_of(aq_team* team, const aq_buffer& in, const
 #define AQ_COLL_UNPACK(...) __VA_ARGS__
 #define AQ_COLL_FORMS_OF(name, parameters, ...)                                                        \
   aq_status aq_##name(aq_team* team, AQ_COLL_UNPACK parameters, const aq_coll_options* options) {      \
+    if (c::lacks("aq_" #name, {{"team", team}})) return c::plain(ErrorCode::invalid_argument);         \
     return c::plain(detail::coll_run(c::whole_caller(team), __VA_ARGS__));                             \
   }                                                                                                    \
   aq_event aq_##name##_nb(aq_team* team, AQ_COLL_UNPACK parameters, const aq_coll_options* options) {  \
+    if (c::lacks("aq_" #name "_nb", {{"team", team}}))                                                 \
+      return c::plain(Event(Status(ErrorCode::invalid_argument)));                                     \
     return c::plain(detail::coll_begin(c::whole_caller(team), __VA_ARGS__));                           \
   }                                                                                                    \
   aq_status aq_##name##_plan(aq_team* team, AQ_COLL_UNPACK parameters, const aq_coll_options* options, \
                              aq_plan** made) {                                                         \
+    if (c::lacks("aq_" #name "_plan", {{"team", team}, {"made", made}}))                               \
+      return c::plain(ErrorCode::invalid_argument);                                                    \
     return c::guarded([&] {                                                                            \
       const auto bind = [&] { return detail::coll_bind(c::whole_caller(team), __VA_ARGS__); };         \
       return c::hand_over(bind, made);                                                                 \
@@ -198,40 +203,49 @@ AQ_COLL_FORMS_OF(permute, (aq_buffer in, aq_buffer out, aq_block block, uint32_t
 #undef AQ_COLL_UNPACK
 
 aq_event aq_plan_start(aq_plan* plan) {
-  return c::plain(plan != nullptr ? c::whole_plan(plan)->start() : Event(ErrorCode::invalid_argument));
+  if (c::lacks("aq_plan_start", {{"plan", plan}}))
+    return c::plain(Event(Status(ErrorCode::invalid_argument)));
+  return c::plain(c::whole_plan(plan)->start());
 }
 aq_status aq_plan_run(aq_plan* plan) {
-  return c::plain(plan != nullptr ? c::whole_plan(plan)->run() : ErrorCode::invalid_argument);
+  if (c::lacks("aq_plan_run", {{"plan", plan}})) return c::plain(ErrorCode::invalid_argument);
+  return c::plain(c::whole_plan(plan)->run());
 }
 aq_status aq_plan_end(aq_plan* plan) {
-  return c::plain(plan != nullptr ? c::whole_plan(plan)->end() : ErrorCode::invalid_argument);
+  if (c::lacks("aq_plan_end", {{"plan", plan}})) return c::plain(ErrorCode::invalid_argument);
+  return c::plain(c::whole_plan(plan)->end());
 }
 void aq_plan_destroy(aq_plan* plan) { delete c::whole_plan(plan); }
 
 aq_status aq_operator_add(aq_endpoint* ep, uint32_t number, const aq_operator* with) {
-  if (with == nullptr || with->reserved != 0 || with->commutative > 1)
-    return c::plain(ErrorCode::invalid_argument);
+  if (c::lacks("aq_operator_add", {{"ep", ep}, {"with", with}})) return c::plain(ErrorCode::invalid_argument);
+  if (with->reserved != 0 || with->commutative > 1) return c::plain(ErrorCode::invalid_argument);
   return c::plain(add_operator(c::whole(ep), number,
                                {with->combine, with->context, with->element, with->commutative != 0}));
 }
 
 uint64_t aq_team_least_scratch(const aq_team* team) {
+  if (c::lacks("aq_team_least_scratch", {{"team", team}})) return 0;
   return least_scratch(*reinterpret_cast<const Team*>(team));
 }
 aq_status aq_team_use_scratch(aq_team* team, void* memory, size_t bytes) {
+  if (c::lacks("aq_team_use_scratch", {{"team", team}})) return c::plain(ErrorCode::invalid_argument);
   return c::plain(use_scratch(c::whole_caller(team), {static_cast<std::byte*>(memory), bytes}));
 }
 aq_status aq_team_use_tree(aq_team* team, const char* words) {
+  if (c::lacks("aq_team_use_tree", {{"team", team}})) return c::plain(ErrorCode::invalid_argument);
   // Null is no tree: all members get the error.
   return c::plain(c::whole_caller(team).use_tree(std::string_view(words != nullptr ? words : "")));
 }
 aq_status aq_team_use_tree_of(aq_team* team, const uint32_t* parents, size_t count) {
+  if (c::lacks("aq_team_use_tree_of", {{"team", team}})) return c::plain(ErrorCode::invalid_argument);
   if (parents == nullptr && count != 0) return aq_team_use_tree(team, nullptr);
   return c::plain(c::whole_caller(team).use_tree(std::span<const Rank>(parents, count)));
 }
 
 size_t aq_team_explain(aq_team* team, int operation, aq_block block, const aq_coll_options* options,
                        char* text, size_t bytes) {
+  if (c::lacks("aq_team_explain", {{"team", team}})) return c::copy_text({}, text, bytes);
   try {
     const std::uint32_t element = c::element_of(block);
     const auto which = c::number_of<Collective>(static_cast<std::uint32_t>(operation));

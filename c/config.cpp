@@ -41,16 +41,19 @@ aq_config* aq_config_from_environment(void) {
 void aq_config_destroy(aq_config* config) { delete reinterpret_cast<Config*>(config); }
 
 aq_status aq_config_set(aq_config* config, const char* name, const char* value) {
+  if (c::lacks("aq_config_set", {{"config", config}})) return c::plain(ErrorCode::invalid_argument);
   if (name == nullptr || value == nullptr) return c::plain(ErrorCode::bad_setting);
   return c::guarded([&] { return reinterpret_cast<Config*>(config)->set(name, value); });
 }
 aq_status aq_config_set_threads(aq_config* config, int threads) {
+  if (c::lacks("aq_config_set_threads", {{"config", config}})) return c::plain(ErrorCode::invalid_argument);
   if (threads < AQ_THREADS_SINGLE || threads > AQ_THREADS_MULTIPLE)
     return c::plain(ErrorCode::invalid_argument);
   return c::guarded([&] { return reinterpret_cast<Config*>(config)->set(static_cast<Threads>(threads)); });
 }
 
 size_t aq_config_text(const aq_config* config, const char* name, char* text, size_t bytes) {
+  if (c::lacks("aq_config_text", {{"config", config}})) return c::copy_text({}, text, bytes);
   const Config& whole = c::whole_config(config);
   try {
     if (c::find_setting(whole, name) != nullptr) return c::copy_text(whole.text(name), text, bytes);
@@ -60,6 +63,8 @@ size_t aq_config_text(const aq_config* config, const char* name, char* text, siz
   return c::copy_text({}, text, bytes);
 }
 aq_status aq_config_number(const aq_config* config, const char* name, int64_t* value) {
+  if (c::lacks("aq_config_number", {{"config", config}, {"value", value}}))
+    return c::plain(ErrorCode::invalid_argument);
   return c::guarded([&]() -> Status {
     const Config& whole = c::whole_config(config);
     const SettingInfo* const info = c::find_setting(whole, name);
@@ -76,8 +81,12 @@ aq_status aq_config_number(const aq_config* config, const char* name, int64_t* v
   });
 }
 
-size_t aq_config_problems(const aq_config* config) { return c::whole_config(config).problems().size(); }
+size_t aq_config_problems(const aq_config* config) {
+  if (c::lacks("aq_config_problems", {{"config", config}})) return 0;
+  return c::whole_config(config).problems().size();
+}
 size_t aq_config_problem_text(const aq_config* config, size_t index, char* text, size_t bytes) {
+  if (c::lacks("aq_config_problem_text", {{"config", config}})) return c::copy_text({}, text, bytes);
   const auto& problems = c::whole_config(config).problems();
   return c::copy_text(index < problems.size() ? std::string_view(problems[index].text) : "", text, bytes);
 }

@@ -58,7 +58,7 @@ auto with_event(aq_event* plain_event, F body) noexcept {
 
 /// As snprintf: what fits, ended by 0. Returns the length of the whole text.
 inline std::size_t copy_text(std::string_view from, char* text, std::size_t bytes) noexcept {
-  if (bytes != 0) {
+  if (text != nullptr && bytes != 0) {
     const std::size_t length = std::min(from.size(), bytes - 1);
     std::memcpy(text, from.data(), length);
     text[length] = 0;
@@ -84,6 +84,14 @@ struct PointerArgument {
 /// A call got null where it needs something: the log of `ep`, if it is one, names the call and the first such argument.
 [[gnu::cold]] Status refuse_null(aq_endpoint* ep, const char* call,
                                  std::initializer_list<PointerArgument> arguments) noexcept;
+/// Whether one of the pointers that a call needs is null: then it is refused, in the log of the environment's settings.
+inline bool lacks(const char* call, std::initializer_list<PointerArgument> needed) noexcept {
+  const bool has_all = std::all_of(needed.begin(), needed.end(),
+                                   [](const PointerArgument& one) { return one.value != nullptr; });
+  if (!has_all) [[unlikely]]
+    static_cast<void>(refuse_null(nullptr, call, needed));
+  return !has_all;
+}
 
 /// The memory behind a C handle. It is allocated before the call that makes the object: what all members of a team have
 /// made must not be lost on this rank for lack of a few bytes.

@@ -10,6 +10,14 @@ namespace aqueduct::c {
 inline std::span<const std::uint32_t> words_of(const aq_call& call) noexcept {
   return {call.words, call.count};
 }
+/// Whether there is no call, or it has no words where it says that there are some.
+inline bool is_missing(const aq_call* call) noexcept {
+  return call == nullptr || (call->words == nullptr && call->count != 0);
+}
+/// For refuse_null, behind the call itself.
+inline PointerArgument words_argument(const aq_call* call) noexcept {
+  return {"call->words", call != nullptr ? call->words : nullptr};
+}
 inline RawCall raw_of(const aq_call& call) noexcept { return {call.number, call.tag, words_of(call)}; }
 
 inline HandlerSpace whole(const aq_space* space) noexcept { return std::bit_cast<HandlerSpace>(*space); }

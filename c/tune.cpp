@@ -47,6 +47,7 @@ TuneOptions tune_options_of(const aq_tune_options& from) {
 
 aq_status aq_team_tune(aq_team* team, const int* operations, size_t operation_count, const uint64_t* bytes,
                        size_t byte_count, const aq_tune_options* options, aq_tune_report* report) try {
+  if (c::lacks("aq_team_tune", {{"team", team}})) return c::plain(ErrorCode::invalid_argument);
   std::vector<Collective> which;
   if (operations != nullptr)
     for (std::size_t i = 0; i < operation_count; ++i)

@@ -7,6 +7,9 @@
 ///
 /// In general:
 /// - Names begin with aq_ or AQ_. A pointer may be null only where the comment says so. Sizes and offsets are in bytes.
+///   A null handle, or null where something is read or stored, is AQ_INVALID_ARGUMENT, and the log names call and argument. Calls
+///   without a status then answer 0, null, false or AQ_NO_RANK, and true where the question is whether something is over. Inline
+///   calls look for null in checked builds alone.
 /// - A call that can fail returns aq_status. A result comes in the last parameter, and is set only on success.
 /// - A parameter that an enumeration describes is an int. Other numbers than those of the enumeration are
 ///   AQ_INVALID_ARGUMENT.

@@ -1,10 +1,8 @@
 // Null for pointers that calls read through, in turn: each call refuses it, and does nothing. Replies get no token, since they are called
-// outside handlers: of them only that pointer is tried.
-#include "tests/c/check.h"
+// outside handlers: nulls/replies.c tries the other arguments.
+#include "tests/c/nulls/nulls.h"
 
-// So that the compiler does not warn.
-#define NO(type) ((type*)(uintptr_t)nothing)
-static volatile uintptr_t nothing = 0;
+volatile uintptr_t nothing = 0;
 
 static void handle(void* context, const aq_incoming* incoming) { (void)context, (void)incoming; }
 static void over(void* context, aq_status outcome) { (void)context, (void)outcome; }
@@ -210,10 +208,19 @@ static void run(aq_endpoint* ep, void* context) {
       }
     }
   }
+  const aq_call no_words = {NULL, 2, 0, 0, 0, 0};  // it says that there are two
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; ++i) {
+    if ((forms[i].uses & CALL) == 0) continue;
+    aq_prepared prepared = {{0}};
+    const arguments a = {ep, &shape, &shape, &no_words, &bounds, &prepared, &space, &domain, NULL, NULL};
+    FAILS(AQ_INVALID_ARGUMENT, forms[i].call(&a, at));
+  }
   HOLDS(aq_prepared_size(NO(aq_prepared)) == 0 && aq_prepared_buffer(NO(aq_prepared)) == NULL);
   aq_cancel(NO(aq_prepared));
   HOLDS(!aq_space_has(NO(aq_space), 1) && !aq_domain_is_native(NO(aq_domain)));
   HOLDS(aq_signal_value(NO(aq_endpoint), 0) == 0 && !aq_test_signal(NO(aq_endpoint), 0, 1));
+  check_null_handles(ep);
+  check_null_in_replies(ep);
   OK(aq_barrier(ep));
 }
 

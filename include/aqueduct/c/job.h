@@ -46,9 +46,10 @@ aq_status aq_job_finish(aq_job* job) AQ_MUST_USE;
 void aq_job_destroy(aq_job* job);
 /// Reports to the launcher that the job has failed; the launcher ends all ranks. `why` may be null.
 void aq_job_abort(aq_job* job, int exit_code, const char* why);
-/// Ends the whole job, this process included, with `code`. From any thread or handler, not from a signal handler.
+/// Ends the whole job, this process included, with `code`. From any thread or handler, not from a signal handler. Null: this process
+/// alone.
 void aq_job_leave(aq_job* job, int code) __attribute__((__noreturn__));
-/// Asks this process to leave with `code`; returns at once. Async-signal-safe.
+/// Asks this process to leave with `code`; returns at once. Async-signal-safe. Null: nothing happens, and nothing is logged.
 void aq_job_request_leave(aq_job* job, int code);
 
 /// How the job was started: "aqrun", "pmix", "pmi1", "alone" or "in-process".

@@ -25,6 +25,9 @@ void aq_shared_drop(aq_shared_event* event);
 
 /// Whether the operation is over. Makes no progress. Any thread.
 static inline bool aq_shared_done(const aq_shared_event* event) {
+#ifdef AQUEDUCT_CHECKED
+  if (event == NULL) return true;  // a wait refuses it
+#endif
   if (event->word == NULL || ((uintptr_t)event->word & 1) != 0) return true;
   return __atomic_load_n((const uint32_t*)event->word, __ATOMIC_ACQUIRE) != 0;
 }
