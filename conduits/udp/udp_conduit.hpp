@@ -104,7 +104,7 @@ class UdpConduit final : public core::Conduit,
   void refused(Rank from, const char* call, std::uint32_t segment, std::uint64_t offset,
                std::size_t bytes) noexcept override;
   void lost(Rank peer) noexcept override;
-  void silent(Rank peer) noexcept override;
+  void silent(Rank peer, bool ever_heard) noexcept override;
   void black_hole(Rank peer) noexcept override;
   void attempts_exhausted(Rank peer) noexcept override;
   void no_memory(Rank peer) noexcept override;

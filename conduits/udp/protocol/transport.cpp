@@ -278,7 +278,7 @@ bool Transport::ended(Time now, Connection& connection) noexcept {
     case Connection::Liveness::silent:
       // A packet that proves it alive may lie unread in the socket. This excuse ends after twice the timeout.
       if (more_waits_ && now - connection.heard_at() < 2 * common_.timeout) return false;
-      watcher_.silent(connection.peer());
+      watcher_.silent(connection.peer(), connection.counters().received != 0);
       break;
     case Connection::Liveness::black_hole: watcher_.black_hole(connection.peer()); break;
     case Connection::Liveness::attempts_exhausted: watcher_.attempts_exhausted(connection.peer()); break;

@@ -23,8 +23,8 @@ class Transport {
   class Watcher {
    public:
     virtual void lost(Rank peer) noexcept = 0;
-    /// Called before `lost`: nothing was heard from the peer for the timeout.
-    virtual void silent(Rank peer) noexcept = 0;
+    /// Called before `lost`: nothing was heard from the peer for the timeout. `ever_heard`: before that, something was.
+    virtual void silent(Rank peer, bool ever_heard) noexcept = 0;
     /// Called instead of `silent`: only short packets still reach the peer (Connection::Liveness::black_hole).
     virtual void black_hole(Rank peer) noexcept = 0;
     /// Called instead of `silent`: a packet has used up its attempt numbers, so new copies would reuse a nonce.

@@ -110,7 +110,7 @@ class LineEnd final : public UpperLayer, public Transport::Watcher {
   core::MutableBytes segment(std::uint32_t) noexcept override { return {}; }
   void refused(Rank, const char*, std::uint32_t, std::uint64_t, std::size_t) noexcept override {}
   void lost(Rank) noexcept override { ADD_FAILURE() << "nobody is lost"; }
-  void silent(Rank) noexcept override {}
+  void silent(Rank, bool) noexcept override {}
   void black_hole(Rank) noexcept override {}
   void attempts_exhausted(Rank) noexcept override {}
   void no_memory(Rank) noexcept override {}

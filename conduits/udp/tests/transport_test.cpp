@@ -106,7 +106,7 @@ class UdpTransport : public testing::Test, private UpperLayer, private Transport
   core::MutableBytes segment(std::uint32_t) noexcept override { return {}; }
   void refused(Rank, const char*, std::uint32_t, std::uint64_t, std::size_t) noexcept override {}
   void lost(Rank) noexcept override { ++lost_; }
-  void silent(Rank) noexcept override { ++silent_; }
+  void silent(Rank, bool) noexcept override { ++silent_; }
   void black_hole(Rank) noexcept override { ADD_FAILURE() << "nothing long was sent"; }
   void attempts_exhausted(Rank) noexcept override { ADD_FAILURE() << "nothing was sent so often"; }
   void no_memory(Rank) noexcept override { ++no_memory_; }
