@@ -6,8 +6,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
+#include <thread>
 
 #include <sys/utsname.h>
 
@@ -119,6 +122,28 @@ std::string unknown_device(std::string_view list, const std::vector<std::string>
   return {};
 }
 
+/// Whether there is a thread for UCX and one for the conduit. UCX 1.13.1 starts its own in ucp_init, and aborts the program if it gets
+/// none (ucs/async/thread.c:226). Other processes of the user may still take the last one in between.
+bool gives_threads() noexcept {
+  const auto starts = [](auto body) {
+    try {
+      return std::thread(body);
+    } catch (const std::system_error&) {
+      return std::thread();
+    }
+  };
+  std::atomic<bool> over = false;
+  std::thread first =
+      starts([&] { over.wait(false); });  // it stays: an ended one is counted for a moment still
+  std::thread second = starts([] {});
+  const bool both = first.joinable() && second.joinable();
+  over = true;
+  over.notify_all();
+  if (first.joinable()) first.join();
+  if (second.joinable()) second.join();
+  return both;
+}
+
 }  // namespace
 
 std::unique_ptr<Context> Context::open(const ContextOptions& options, std::string& why) {
@@ -133,6 +158,13 @@ std::unique_ptr<Context> Context::open(const Library& ucp, const ContextOptions&
         "for each "
         "rank, or install a UCX that has them",
         ucp.version());
+    return nullptr;
+  }
+  if (!gives_threads()) {
+    why =
+        "the system does not give the two threads that UCX and its conduit need: raise `ulimit -u`, the "
+        "number of processes and "
+        "threads";
     return nullptr;
   }
   const auto attempt = [&](const std::string& devices) -> std::unique_ptr<Context> {

@@ -96,7 +96,8 @@ Status UcxConduit::open() {
   const ucs_status_t status = worker_.open(handlers);
   if (status == UCS_OK) return {};
   log_.error(
-      "ucx: rank {}: UCX gives no worker: {}; see ucx_info -d for what this host has, and ulimit -n and -l",
+      "ucx: rank {}: UCX gives no worker: {}; see ucx_info -d for what this host has, and ulimit -n and -l. "
+      "UCX needs /proc, and room in /dev/shm unless AQUEDUCT_UCX_TRANSPORTS=^posix",
       me_, ucp_.status_string(status));
   return ErrorCode::network_failed;
 }
