@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -275,6 +276,16 @@ TEST(Aqperf, PrintsATableForPeople) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("# barrier over "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("median"), std::string::npos) << outcome.out;
+}
+
+TEST(Aqperf, EndsATableOfCollectivesWithBothMeans) {
+  const auto table = aqperf("coll-barrier --seconds 0.05 --vs raw");
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_EQ(table.out.find("geometric mean"), std::string::npos) << "of one size: " << table.out;
+  const auto json = aqperf("coll-broadcast --seconds 0.05 --vs raw --json --bytes 8:32");
+  ASSERT_EQ(json.status, 0) << json.err;
+  EXPECT_EQ(rows_of(json).size(), 3u) << json.out;
+  EXPECT_NE(json.err.find("median / raw over 3 sizes: arithmetic mean "), std::string::npos) << json.err;
 }
 
 TEST(Aqperf, SaysWhetherRatesAreSmoothOverSizes) {

@@ -1,12 +1,16 @@
 #include "coll/tune/operation_word.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/benches/coll_ground.hpp"
+#include "tools/aqperf/report/fair_means.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <sys/resource.h>
 
@@ -118,13 +122,18 @@ void collective(Session& session, Reporter& reporter) {
   const Collective operation = operation_of(options.bench);
   const auto sizes = options.bytes.value_or(find_bench(options.bench)->bytes).sizes();
   CollGround ground(session, operation, sizes.back(), std::max(1U, options.coll.in_flight));
+  std::map<std::string, std::vector<RatioAt>> ratios;  // by comparator
   for (const std::size_t bytes : sizes) {
     Row row = options.coll.overlap         ? overlap_row(session, ground, bytes)
               : options.coll.in_flight > 0 ? in_flight_row(session, ground, bytes)
                                            : blocking_row(session, ground, bytes);
     describe_choice(row, ground.choice(bytes));
     reporter.add(row);
+    if (const auto ratio = row.ratio()) ratios["raw"].push_back({bytes, *ratio});
+    for (const auto& [name, value] : row.more_raws)
+      ratios["raw_" + name].push_back({bytes, row.ratio_to(value.median).value_or(0)});
   }
+  for (const auto& [name, over] : ratios) reporter.say(words_for(fair_means(over), "median / " + name));
 }
 
 }  // namespace aqueduct::perf
