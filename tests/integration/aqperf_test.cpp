@@ -288,6 +288,51 @@ TEST(Aqperf, EndsATableOfCollectivesWithBothMeans) {
   EXPECT_NE(json.err.find("median / raw over 3 sizes: arithmetic mean "), std::string::npos) << json.err;
 }
 
+TEST(Aqperf, ComparesEveryDivisionIntoHosts) {
+  const auto outcome =
+      aqperf("coll-all-reduce --divide --ranks 4 --conduit udp --bytes 8:16 --seconds 0.1 --repeat 1 --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = rows_of(outcome);
+  ASSERT_EQ(rows.size(), 6u) << outcome.out;  // two sizes, three divisions
+  const char* const divisions[] = {"1x4", "2x2", "4x1"};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    SCOPED_TRACE(rows[i].dump());
+    EXPECT_EQ(rows[i]["variant"], divisions[i % 3]);
+    EXPECT_EQ(rows[i]["ranks"], 4);
+    EXPECT_EQ(rows[i]["conduit"], i % 3 == 2 ? "udp" : "smp") << "between ranks 0 and 1";
+    EXPECT_GT(rows[i]["median"], 0);
+    EXPECT_NEAR(rows[i]["ratio"], rows[i]["median"].get<double>() / rows[i - i % 3]["median"].get<double>(),
+                1e-6);
+  }
+  EXPECT_NE(outcome.err.find("best of 2 sizes: "), std::string::npos) << outcome.err;
+}
+
+TEST(Aqperf, ComparesHostsOfAsManyRanksEach) {
+  const auto outcome =
+      aqperf("coll-barrier --hosts 1:2 --ranks 2 --conduit udp --seconds 0.05 --repeat 1 --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = rows_of(outcome);
+  ASSERT_EQ(rows.size(), 2u) << outcome.out;
+  EXPECT_EQ(rows[0]["ranks"], 2);
+  EXPECT_EQ(rows[1]["ranks"], 4);
+  EXPECT_EQ(rows[1]["hosts"], 2);
+}
+
+TEST(Aqperf, ComparesTreesOfEveryRadix) {
+  const auto outcome = aqperf("coll-broadcast --trees --ranks 3 --bytes 32K --seconds 0.1 --repeat 1 --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = rows_of(outcome);
+  ASSERT_EQ(rows.size(), 7u) << outcome.out;
+  for (const auto& row : rows) EXPECT_EQ(row["algorithm"], row["variant"]) << "it is what was forced";
+}
+
+TEST(Aqperf, NamesTheJobOfASweepThatFails) {
+  const auto outcome =
+      aqperf("coll-reduce --algorithm auto --algorithm no-such --bytes 8 --seconds 0.05 --repeat 1");
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.err.find("aqperf: no-such: "), std::string::npos) << outcome.err;
+}
+
 TEST(Aqperf, SaysWhetherRatesAreSmoothOverSizes) {
   const std::string bench =
       "am-rate --bytes 8K:64K --seconds 0.05 --conduit udp";  // long messages for the larger sizes

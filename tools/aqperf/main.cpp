@@ -9,6 +9,8 @@
 #include "tools/aqperf/measure/session.hpp"
 #include "tools/aqperf/report/peers.hpp"
 #include "tools/aqperf/report/report.hpp"
+#include "tools/aqperf/sweep/sweep.hpp"
+#include "tools/aqperf/sweep/variants.hpp"
 #include "tools/standard_output.hpp"
 
 #include <fmt/core.h>
@@ -49,7 +51,7 @@ void tell_what_is_measured(Endpoint& ep, const Options& options) {
   const std::string used = ep.conduit_of(ep.ranks() - 1);
   const bool plugin = conduits::is_path(options.conduit);
   if (options.conduit.empty() || options.conduit == "auto" || plugin || ep.rank() != 0 ||
-      used == options.conduit)
+      used == options.conduit || options.sweep.is_part)
     return;
   fmt::print(
       stderr,
@@ -121,6 +123,15 @@ int run(int argc, char** argv) {
     }
     Reporter reporter(options.json, false, false);
     time_starts(options, reporter);
+    return 0;
+  }
+  if (sweeps(options.sweep) && !options.sweep.is_part) {
+    if (has_launcher()) {
+      throw Failure(
+          "a sweep (--algorithm, --trees, --divide, --hosts) runs aqrun itself: call it without a launcher",
+          kUsageError);
+    }
+    sweep(options, argc, argv);
     return 0;
   }
   if (options.threads > 0 && has_launcher()) {

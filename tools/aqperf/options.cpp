@@ -3,6 +3,7 @@
 #include "conduits/registry.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/failure.hpp"
+#include "tools/aqperf/sweep/variants.hpp"
 #include "tools/given_value.hpp"
 #include "tools/sizes.hpp"
 
@@ -83,7 +84,15 @@ std::string problem_of(const Options& options) {
     return "--guard and --own-mutex cannot be combined; give one of them";
   if (options.threads > 0 && options.ranks > 0)
     return "--threads and --ranks cannot be combined; give one of them";
-  return {};
+  return problem_of_sweep(options);
+}
+
+/// A job of a sweep is one turn of one variant, and tells the sweep what it has measured. --seconds are those of a row of the sweep.
+void become_part_of_sweep(Options& options) {
+  options.seconds /= static_cast<double>(variants_of(options).size()) * options.repeat;
+  options.repeat = 1;
+  options.json = true;
+  options.ranks = 0;
 }
 
 /// Reads one of the words; `words` are in the order of the enumeration.
@@ -124,7 +133,7 @@ std::size_t Options::largest_bytes() const {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   Options options;
-  std::string bytes, memory = "segment", raw, in = "all", out = "all", order = "any";
+  std::string bytes, hosts, memory = "segment", raw, in = "all", out = "all", order = "any";
   double seconds = 1;
 
   CLI::App app{"aqperf: how fast Aqueduct is here, and how fast the machine itself is", "aqperf"};
@@ -194,6 +203,21 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       ->check(tools::decimal())
       ->check(CLI::Range(1, 256));
   app.add_flag("--overlap", options.coll.overlap, "coll-…: a non-blocking call beside computing");
+  app.add_option("--algorithm", options.sweep.algorithms,
+                 "coll-…: force this algorithm ('auto': none); given several times: jobs with each, in turns")
+      ->allow_extra_args(false)
+      ->check(tools::given_value());
+  app.add_flag("--trees", options.sweep.trees,
+               "coll-broadcast, coll-reduce, coll-all-reduce: in turns, jobs with trees of 2, 3, 4, 8 and 16 "
+               "members below each, and without trees");
+  app.add_flag("--divide", options.sweep.divide,
+               "coll-…: in turns, jobs of the --ranks as N processes of T ranks each, for every N x T, that "
+               "share no memory; tells which is best");
+  app.add_option("--hosts", hosts,
+                 "coll-…: in turns, jobs of N hosts of --ranks each, or of A:B by doubling; pretended ones, "
+                 "which share no memory")
+      ->check(tools::given_value());
+  app.add_flag(kPartOfSweep, options.sweep.is_part, "")->group("");
   app.add_flag(
       "--statistics", options.statistics,
       "at the end, print on standard error what each rank's conduits know of each peer, and its counters");
@@ -216,9 +240,12 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   if (!bytes.empty() && !(options.bytes = parse_bytes(bytes))) {
     problem = fmt::format("--bytes '{}' is not a size like 8 or 64K, nor a rising range like 8:1M, up to 1G",
                           bytes);
+  } else if (!hosts.empty() && !(options.sweep.hosts = parse_bytes(hosts))) {
+    problem = fmt::format("--hosts '{}' is not a number like 2, nor a rising range like 1:4", hosts);
   } else {
     problem = problem_of(options);
   }
+  if (problem.empty() && options.sweep.is_part) become_part_of_sweep(options);
   if (!problem.empty()) return {std::nullopt, kUsageError, "aqperf: " + problem + "\n"};
   return {std::move(options), 0, {}};
 }

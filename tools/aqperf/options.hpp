@@ -38,6 +38,18 @@ struct CollForm {
   }
 };
 
+/// coll-…: jobs that are measured in turns, in place of one (sweep/variants.hpp).
+struct SweepForm {
+  std::vector<std::string> algorithms;  ///< each forced in a job of its own
+  bool trees = false;                   ///< the algorithms by trees, with every number of members below each
+  bool divide = false;                  ///< the ranks as every number of hosts that divides them
+  std::optional<ByteRange> hosts;       ///< so many hosts, of --ranks each
+  bool is_part = false;                 ///< this process is of such a job
+};
+
+/// The argument that makes a process part of a sweep's job.
+inline constexpr const char* kPartOfSweep = "--part-of-sweep";
+
 /// The options of the command line.
 struct Options {
   std::string bench;
@@ -61,9 +73,10 @@ struct Options {
       false;           ///< am-threads: the callers take a mutex of their own instead of the endpoint's lock
   bool guard = false;  ///< the endpoint guards itself, though one thread uses it
   CollForm coll;
+  SweepForm sweep;
   std::string operation = "add";
-  std::string profile;  ///< calibrate: the profile to write, or a folder
-  std::string conduit;  ///< empty: as the environment says
+  std::string profile;   ///< calibrate: the profile to write, or a folder
+  std::string conduit;   ///< empty: as the environment says
 
   std::size_t largest_bytes() const;
 };
