@@ -333,6 +333,27 @@ TEST(Aqperf, NamesTheJobOfASweepThatFails) {
   EXPECT_NE(outcome.err.find("aqperf: no-such: "), std::string::npos) << outcome.err;
 }
 
+TEST(Aqperf, TimesCollectivesInsideApplications) {
+  for (const auto& [arguments, extra] :
+       {std::pair{"matrix-vector --size 100", "rows"}, std::pair{"tree-building --size 4K", "rounds"}}) {
+    const auto outcome = aqperf(std::string(arguments) + " --ranks 3 --seconds 0.05 --json");
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto rows = rows_of(outcome);
+    ASSERT_EQ(rows.size(), 1u) << outcome.out;
+    expect_sane(rows[0]);
+    EXPECT_GT(rows[0]["share"], 0);
+    EXPECT_LE(rows[0]["share"], 1);
+    EXPECT_GE(rows[0]["total"], rows[0]["p01"]);
+    EXPECT_GT(rows[0][extra], 1);
+  }
+  for (const char* const wrong :
+       {"matrix-vector --size 0", "tree-building --size many", "barrier --size 8"}) {
+    const auto outcome = aqperf(wrong);
+    EXPECT_EQ(outcome.status, 2) << wrong;
+    EXPECT_NE(outcome.err.find("--size"), std::string::npos) << outcome.err;
+  }
+}
+
 TEST(Aqperf, SaysWhetherRatesAreSmoothOverSizes) {
   const std::string bench =
       "am-rate --bytes 8K:64K --seconds 0.05 --conduit udp";  // long messages for the larger sizes

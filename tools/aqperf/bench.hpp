@@ -2,6 +2,7 @@
 
 #include "tools/aqperf/options.hpp"
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,11 @@ void vis_gather(Session&, Reporter&);         // vis_wire.cpp
 void vis_near(Session&, Reporter&);           // vis_wire.cpp
 void vis_plans(Session&, Reporter&);          // vis_plans.cpp
 void calibrate_network(Session&, Reporter&);  // calibrate.cpp
+void matrix_vector(Session&, Reporter&);      // matrix_vector.cpp
+void tree_building(Session&, Reporter&);      // tree_building.cpp
+/// What --size says unless it is given: rows, and bodies.
+inline constexpr std::size_t kMatrixRows = 2048;
+inline constexpr std::size_t kTreeBodies = std::size_t{256} * 1024;
 /// All coll-… benchmarks: the name says which operation.
 void collective(Session&, Reporter&);  // coll.cpp
 

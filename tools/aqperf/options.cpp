@@ -20,6 +20,8 @@ namespace aqueduct::perf {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMostRows = 32768;                   // rank 0 has the whole matrix: 8 GiB
+constexpr std::size_t kMostBodies = std::size_t{1} << 28;  // 8 GiB in all
 
 /// Finds options that do not fit together or the benchmark, each being readable by itself; empty if all fit.
 std::string problem_of(const Options& options) {
@@ -87,6 +89,20 @@ std::string problem_of(const Options& options) {
   return problem_of_sweep(options);
 }
 
+/// --size; what is wrong with it, empty if nothing is.
+std::string read_size_option(const std::string& text, Options& options) {
+  const bool matrix = options.bench == "matrix-vector";
+  if (!matrix && options.bench != "tree-building")
+    return fmt::format("--size is for matrix-vector and tree-building, not for {}", options.bench);
+  const std::size_t most = matrix ? kMostRows : kMostBodies;
+  const auto size = tools::read_size(text);
+  if (!size || *size == 0 || *size > most)
+    return fmt::format("--size '{}' is not a number of {} from 1 to {}", text, matrix ? "rows" : "bodies",
+                       most);
+  options.size = *size;
+  return {};
+}
+
 /// A job of a sweep is one turn of one variant, and tells the sweep what it has measured. --seconds are those of a row of the sweep.
 void become_part_of_sweep(Options& options) {
   options.seconds /= static_cast<double>(variants_of(options).size()) * options.repeat;
@@ -133,7 +149,7 @@ std::size_t Options::largest_bytes() const {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   Options options;
-  std::string bytes, hosts, memory = "segment", raw, in = "all", out = "all", order = "any";
+  std::string bytes, hosts, size, memory = "segment", raw, in = "all", out = "all", order = "any";
   double seconds = 1;
 
   CLI::App app{"aqperf: how fast Aqueduct is here, and how fast the machine itself is", "aqperf"};
@@ -203,6 +219,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       ->check(tools::decimal())
       ->check(CLI::Range(1, 256));
   app.add_flag("--overlap", options.coll.overlap, "coll-…: a non-blocking call beside computing");
+  app.add_option(
+         "--size", size,
+         "matrix-vector: rows of the matrix [2048]; tree-building: bodies [256K]; K and M are powers of "
+         "1024")
+      ->check(tools::given_value());
   app.add_option("--algorithm", options.sweep.algorithms,
                  "coll-…: force this algorithm ('auto': none); given several times: jobs with each, in turns")
       ->allow_extra_args(false)
@@ -245,6 +266,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   } else {
     problem = problem_of(options);
   }
+  if (problem.empty() && !size.empty()) problem = read_size_option(size, options);
   if (problem.empty() && options.sweep.is_part) become_part_of_sweep(options);
   if (!problem.empty()) return {std::nullopt, kUsageError, "aqperf: " + problem + "\n"};
   return {std::move(options), 0, {}};

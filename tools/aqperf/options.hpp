@@ -75,6 +75,7 @@ struct Options {
   CollForm coll;
   SweepForm sweep;
   std::string operation = "add";
+  std::size_t size = 0;  ///< matrix-vector: rows; tree-building: bodies; 0: the benchmark's own
   std::string profile;   ///< calibrate: the profile to write, or a folder
   std::string conduit;   ///< empty: as the environment says
 
