@@ -81,6 +81,9 @@ class Memory {
     return offset / kBoardLine % part_ >= 3;
   }
   const Counts& counts() const { return counts_; }
+  /// Atomic additions and exchanges, which take a line away from whoever has it.
+  void count_atomic() { ++atomics_; }
+  std::uint64_t atomics() const { return atomics_; }
 
  private:
   struct alignas(kBoardLine) Line {
@@ -106,6 +109,7 @@ class Memory {
   std::vector<Rank> writer_;                      // [line]
   std::vector<std::vector<std::uint32_t>> seen_;  // [member][line]
   Counts counts_;
+  std::uint64_t atomics_ = 0;
 };
 
 struct Access {
@@ -142,10 +146,12 @@ struct Access {
   std::uint64_t load_behind(const std::atomic<std::uint64_t>& word) const { return look(word); }
   void store(std::atomic<std::uint64_t>& word, std::uint64_t value) const { write(word, value); }
   std::uint64_t add(std::atomic<std::uint64_t>& word, std::uint64_t value) const {
+    memory->count_atomic();
     write(word, word.load() + value);
     return word.load();
   }
   bool swap(std::atomic<std::uint64_t>& word, std::uint64_t before, std::uint64_t value) const {
+    memory->count_atomic();
     if (look(word) != before) return false;
     write(word, value);
     return true;
@@ -217,6 +223,7 @@ class Calls {
     return memory_.counts() - before;
   }
   const std::vector<std::uint32_t>& out(Rank me) const { return out_[me]; }
+  std::uint64_t atomics() const { return memory_.atomics(); }
   const BoardPlan& plan(Rank me) const { return plans_[me]; }
 
  private:
