@@ -60,6 +60,10 @@ const gex_AM_Entry_t& find_handler(Rank source, unsigned endpoint, unsigned numb
                                    std::size_t args) {
   aqg_endpoint* ep = endpoint < kEndpoints ? state().endpoints[endpoint].get() : nullptr;
   if (ep == nullptr) refuse(source, "its endpoint was not created here");
+#ifdef AQUEDUCT_CHECKED
+  if ((ep->capabilities & GEX_EP_CAPABILITY_AM) == 0)
+    refuse(source, "its endpoint was created without GEX_EP_CAPABILITY_AM: ask gex_EP_Create for it");
+#endif
   // An index for which an endpoint has no handler of its own has the primordial endpoint's.
   if (!ep->known[number]) ep = state().endpoints[0].get();
   if (!ep->known[number]) {

@@ -3,6 +3,7 @@
 #include <aqueduct/c/atomic_domain.h>
 
 #include "compat/gasnet/mapped_atomics.hpp"
+#include "compat/gasnet/misuse.hpp"
 #include "compat/gasnet/state.hpp"
 
 #include <gasnet_ratomic.h>
@@ -113,6 +114,7 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
+  check_context("gex_AD_Create");
   auto made = std::make_unique<Domain>();
   std::uint32_t operations = 0;
   for (unsigned bit = 0; bit < 32; ++bit) {
@@ -132,7 +134,10 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   made->flags = flags;
   *ad_p = made.release();
 }
-void gex_AD_Destroy(gex_AD_t ad) { delete static_cast<Domain*>(ad); }
+void gex_AD_Destroy(gex_AD_t ad) {
+  check_context("gex_AD_Destroy");
+  delete static_cast<Domain*>(ad);
+}
 gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) { return whole(ad).flags; }
 gex_TM_t gex_AD_QueryTM(gex_AD_t ad) { return ad->tm; }
 gex_DT_t gex_AD_QueryDT(gex_AD_t ad) { return ad->type; }

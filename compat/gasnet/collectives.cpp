@@ -119,6 +119,7 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t) {
+  check_context("gex_Coll_BarrierNB");
   Tm& team = whole(tm);
   auto told_at = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   for (;;) {
@@ -153,6 +154,7 @@ void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
 
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src, size_t nbytes,
                                  gex_Flags_t) {
+  check_context("gex_Coll_BroadcastNB");
   Tm& team = whole(tm);
   const aq_buffer in = team.rank == root ? aq_mine(src) : aq_no_buffer();
   return begin("gex_Coll_BroadcastNB", team, nullptr, aq_broadcast_nb, aq_broadcast, in, aq_mine(dst),
@@ -161,6 +163,7 @@ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const 
 gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src, gex_DT_t dt,
                                    size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
                                    void* user_cdata, gex_Flags_t) {
+  check_context("gex_Coll_ReduceToOneNB");
   const char* const call = "gex_Coll_ReduceToOneNB";
   Tm& team = whole(tm);
   check_elements(call, dt, dt_sz, op, user_op != nullptr);
@@ -173,6 +176,7 @@ gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, cons
 gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_DT_t dt, size_t dt_sz,
                                    size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                    gex_Flags_t) {
+  check_context("gex_Coll_ReduceToAllNB");
   const char* const call = "gex_Coll_ReduceToAllNB";
   Tm& team = whole(tm);
   check_elements(call, dt, dt_sz, op, user_op != nullptr);

@@ -1,6 +1,7 @@
 // Arrays of events: one or all of them are tested or waited for.
 
 #include "compat/gasnet/composites.hpp"
+#include "compat/gasnet/misuse.hpp"
 #include "compat/gasnet/state.hpp"
 
 #include <cstddef>
@@ -74,7 +75,7 @@ int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
   return sweep(pevent, numevents).left == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
-  check_may_poll("gex_Event_WaitSome");
+  check_context("gex_Event_WaitSome");
   Sweep swept = sweep(pevent, numevents);
   if (swept.ended != 0 || swept.left == 0) return;
   wait_for("gex_Event_WaitSome", [&] {
@@ -86,7 +87,7 @@ void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
   sweep(pevent, numevents);
 }
 void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
-  check_may_poll("gex_Event_WaitAll");
+  check_context("gex_Event_WaitAll");
   if (sweep(pevent, numevents).left == 0) return;
   std::size_t next = 0;  // those before it are done
   wait_for("gex_Event_WaitAll", [&] {

@@ -1,6 +1,7 @@
 // Events of one operation each, and the records of those that have parts.
 
 #include "compat/gasnet/composites.hpp"
+#include "compat/gasnet/misuse.hpp"
 #include "compat/gasnet/state.hpp"
 #include "compat/gasnet/user_operators.hpp"
 
@@ -187,7 +188,7 @@ int aqg_test(gex_Event_t event) {
 }
 void aqg_wait(gex_Event_t event) {
   check_has_begun("gex_Event_Wait", event);
-  check_may_poll("gex_Event_Wait");
+  check_context("gex_Event_Wait");
   if (is_root(event) || is_leaf(event)) {
     if (!is_done(event)) wait_until_done(event);
     finish(event);

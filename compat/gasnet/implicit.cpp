@@ -22,7 +22,7 @@ int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t) {
   return done ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t) {
-  check_may_poll("gex_NBI_Wait");
+  check_context("gex_NBI_Wait");
   check_no_region("gex_NBI_Wait");
   Thread& mine = thread();
   Status status;

@@ -2,6 +2,7 @@
 
 #include <aqueduct/coll.hpp>
 
+#include "compat/gasnet/misuse.hpp"
 #include "compat/gasnet/state.hpp"
 
 #include <gasnet_coll.h>
@@ -71,13 +72,18 @@ using namespace aqueduct::gasnet;
 
 extern "C" {
 
-void gasnet_barrier_notify(int id, int flags) { notify_barrier(id, flags); }
+void gasnet_barrier_notify(int id, int flags) {
+  check_context("gasnet_barrier_notify");
+  notify_barrier(id, flags);
+}
 int gasnet_barrier_try(int id, int flags) {
+  check_context("gasnet_barrier_try");
   if (!named().under_way) fail("gasnet_barrier_try", "there is no barrier to wait for");
   if (!team_of_barrier().try_wait()) return GASNET_ERR_NOT_READY;
   return end_barrier(id, flags);
 }
 int gasnet_barrier_wait(int id, int flags) {
+  check_context("gasnet_barrier_wait");
   if (!named().under_way) fail("gasnet_barrier_wait", "there is no barrier to wait for");
   return end_barrier(id, flags);
 }
@@ -127,27 +133,32 @@ extern "C" {
 void gasnet_coll_init(const gasnet_image_t*, gasnet_image_t, void*, size_t, int) {}
 gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t, void* dst, gasnet_image_t root, void* src,
                                               size_t nbytes, int flags) {
+  check_context("gasnet_coll_broadcast");
   return begun("gasnet_coll_broadcast", broadcast_nb(all(), in(src, am(root) ? nbytes : 0), out(dst, nbytes),
                                                      root, options_of(flags)));
 }
 gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t, void* dst, gasnet_image_t root, void* src,
                                             size_t nbytes, int flags) {
+  check_context("gasnet_coll_scatter");
   return begun("gasnet_coll_scatter", scatter_nb(all(), in(src, am(root) ? times_all(nbytes) : 0),
                                                  out(dst, nbytes), root, options_of(flags)));
 }
 gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t, gasnet_image_t root, void* dst, void* src,
                                            size_t nbytes, int flags) {
+  check_context("gasnet_coll_gather");
   return begun(
       "gasnet_coll_gather",
       gather_nb(all(), in(src, nbytes), out(dst, am(root) ? times_all(nbytes) : 0), root, options_of(flags)));
 }
 gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t, void* dst, void* src, size_t nbytes,
                                                int flags) {
+  check_context("gasnet_coll_gather_all");
   return begun("gasnet_coll_gather_all",
                all_gather_nb(all(), in(src, nbytes), out(dst, times_all(nbytes)), options_of(flags)));
 }
 gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t, void* dst, void* src, size_t nbytes,
                                              int flags) {
+  check_context("gasnet_coll_exchange");
   return begun("gasnet_coll_exchange", all_to_all_nb(all(), in(src, times_all(nbytes)),
                                                      out(dst, times_all(nbytes)), options_of(flags)));
 }

@@ -135,6 +135,7 @@ extern "C" {
 
 int aqg_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags, unsigned nargs,
                       const gex_AM_Arg_t* args) {
+  check_request("gex_AM_RequestShort", tm, rank);
   const Peer peer = peer_of(tm, rank);
   if (peer.rank == state().me()) {
     loop_back(peer.local, peer.remote, kShortRequest, handler, nullptr, 0, nullptr, words_of(nargs, args));
@@ -149,6 +150,7 @@ int aqg_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_
 int aqg_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source,
                        size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
                        const gex_AM_Arg_t* args) {
+  check_request("gex_AM_RequestMedium", tm, rank);
   check_local_completion("gex_AM_RequestMedium", lc_opt, true);
   const Peer peer = peer_of(tm, rank);
   if (peer.rank == state().me()) {
@@ -163,6 +165,7 @@ int aqg_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, con
 int aqg_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source, size_t nbytes,
                      void* dest, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
                      const gex_AM_Arg_t* args) {
+  check_request("gex_AM_RequestLong", tm, rank);
   check_local_completion("gex_AM_RequestLong", lc_opt, true);
   const Peer peer = peer_of(tm, rank);
   if (peer.rank == state().me()) {
@@ -175,17 +178,20 @@ int aqg_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const
 }
 int aqg_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t, unsigned nargs,
                     const gex_AM_Arg_t* args) {
+  check_reply("gex_AM_ReplyShort");
   return reply("gex_AM_ReplyShort", token, kShortReply, handler, nullptr, 0, nullptr, nullptr,
                words_of(nargs, args));
 }
 int aqg_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source, size_t nbytes,
                      gex_Event_t* lc_opt, gex_Flags_t, unsigned nargs, const gex_AM_Arg_t* args) {
+  check_reply("gex_AM_ReplyMedium");
   check_local_completion("gex_AM_ReplyMedium", lc_opt, false);
   return reply("gex_AM_ReplyMedium", token, kMediumReply, handler, source, nbytes, nullptr, lc_opt,
                words_of(nargs, args));
 }
 int aqg_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void* source, size_t nbytes, void* dest,
                    gex_Event_t* lc_opt, gex_Flags_t, unsigned nargs, const gex_AM_Arg_t* args) {
+  check_reply("gex_AM_ReplyLong");
   check_local_completion("gex_AM_ReplyLong", lc_opt, false);
   return reply("gex_AM_ReplyLong", token, kLongReply, handler, source, nbytes, dest, lc_opt,
                words_of(nargs, args));

@@ -82,6 +82,9 @@ inline Peer answered(gex_Token_t token) noexcept { return {token->source, token-
 int reply(const char* call, gex_Token_t token, const Kind& kind, gex_AM_Index_t handler, const void* source,
           std::size_t bytes, void* dest, gex_Event_t* lc_opt, Words words);
 
+/// Whether this thread has a payload of a request, or of a reply, that is prepared and neither committed nor cancelled.
+bool has_prepared(bool is_request) noexcept;
+
 /// The client may change its source when the call returns.
 inline void free_at_once(gex_Event_t* lc_opt) noexcept {
   if (reinterpret_cast<std::uintptr_t>(lc_opt) > 3) *lc_opt = GEX_EVENT_INVALID;

@@ -52,6 +52,8 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 void aqg_check_transfer(const char* call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
+  checks::check_context(call);
+  checks::check_endpoints(call, tm, rank, GEX_EP_CAPABILITY_RMA);
   if ((flags & kOffsets) != 0) fail(call, kNoOffsets);
   const Peer peer = peer_of(tm, rank);
   if ((flags & (GEX_FLAG_PEER_NEVER_SELF | GEX_FLAG_PEER_NEVER_NBRHD)) != 0 && peer.rank == state().me())
@@ -70,6 +72,7 @@ void aqg_check_value(const char* call, size_t nbytes) {
 }
 void aqg_check_atomic(gex_AD_t ad, gex_Rank_t rank, gex_Flags_t flags) {
   const char* const call = "gex_AD_Op";
+  checks::check_context(call);
   // The other flag is ignored where an operation fetches nothing.
   if ((flags & GEX_FLAG_PEER_SEG_OFFSET) != 0) fail(call, kNoOffsets);
   const Peer peer = (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0 ? Peer{rank, 0, 0} : peer_of(ad->tm, rank);

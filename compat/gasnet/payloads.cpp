@@ -1,6 +1,7 @@
 // Payloads of negotiated size: prepared in a buffer of Aqueduct, of this layer or of the client, and committed.
 
 #include "compat/gasnet/messages.hpp"
+#include "compat/gasnet/misuse.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -76,6 +77,7 @@ gex_AM_SrcDesc_t lend(const char* call, aqg_payload& payload, Result<Made>&& mad
 gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
                                  std::size_t least, std::size_t most, void* dest, gex_Event_t* lc_opt,
                                  gex_Flags_t flags, bool is_long, unsigned arguments) {
+  check_request(call, tm, rank);
   aqg_payload& payload = begin(call, true, least, most);
   payload.arguments = arguments;
   payload.dest = dest;
@@ -107,6 +109,7 @@ gex_AM_SrcDesc_t prepare_request(const char* call, gex_TM_t tm, gex_Rank_t rank,
 gex_AM_SrcDesc_t prepare_reply(const char* call, gex_Token_t token, const void* client_buf, std::size_t least,
                                std::size_t most, void* dest, gex_Event_t* lc_opt, gex_Flags_t flags,
                                bool is_long, unsigned arguments) {
+  check_reply(call);
   aqg_payload& payload = begin(call, false, least, most);
   payload.arguments = arguments;
   payload.dest = dest;
@@ -179,6 +182,8 @@ int commit(const char* call, aqg_payload& payload, gex_AM_Index_t handler, std::
 
 }  // namespace
 
+bool has_prepared(bool is_request) noexcept { return prepared(is_request).is_open; }
+
 }  // namespace aqueduct::gasnet
 
 using namespace aqueduct;
@@ -232,6 +237,9 @@ int aqg_commit(gex_AM_SrcDesc_t sd, int is_request, int is_long, gex_AM_Index_t 
 #ifdef AQUEDUCT_CHECKED
   if (nargs != sd->arguments) fail(call, "the payload was prepared for another number of arguments");
 #endif
-  return commit(call, *sd, handler, nbytes, dest, flags, words_of(nargs, args));
+  const int result = commit(call, *sd, handler, nbytes, dest, flags, words_of(nargs, args));
+  // A client may not poll before the payload is committed or cancelled: it tries again, and would for ever if nobody did.
+  if (result != 0) state().ep.progress();
+  return result;
 }
 }

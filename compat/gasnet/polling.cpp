@@ -1,5 +1,6 @@
 // Polls, and the waits of GASNET_BLOCKUNTIL.
 
+#include "compat/gasnet/misuse.hpp"
 #include "compat/gasnet/state.hpp"
 
 #include <chrono>
@@ -42,12 +43,12 @@ void polled_in_vain() noexcept {
 extern "C" {
 
 int gasnet_AMPoll(void) {
-  check_may_poll("gasnet_AMPoll");
+  check_context("gasnet_AMPoll");
   if (state().ep.progress() == 0) polled_in_vain();
   return GASNET_OK;
 }
 void aqg_pause(unsigned* round) {
-  check_may_poll("GASNET_BLOCKUNTIL");
+  check_context("GASNET_BLOCKUNTIL");
   // In the first rounds the condition is often about to hold. Later ones wait for an arrival as the library does, which
   // knows whether to spin, to yield or to sleep here. But not for long: what the condition looks at may be memory that
   // another rank or thread changes, which is noticed late by 6 % of the wait, and by 2 ms or 100 us at first.

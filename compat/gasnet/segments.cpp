@@ -2,6 +2,7 @@
 
 #include <aqueduct/coll.hpp>
 
+#include "compat/gasnet/misuse.hpp"
 #include "compat/gasnet/state.hpp"
 
 #include <algorithm>
@@ -27,6 +28,9 @@ struct Announcement {
   std::uint64_t bytes = 0;
   std::uint32_t index = ~0u;  ///< of the endpoint; ~0u: nothing
   Memory memory = Memory::of_client;
+  gex_EP_Capabilities_t capabilities = GEX_EP_CAPABILITY_ALL;
+  std::uint32_t reserved = 0;
+  Bound bound() const noexcept { return {address, bytes, capabilities}; }
 };
 
 void learn(unsigned index, Rank rank, const Bound& bound, const aqg_place& place) {
@@ -55,7 +59,8 @@ Status publish_one(Tm& tm, aqg_endpoint* ep) {
   aqg_segment* const mine = ep != nullptr ? ep->segment : nullptr;
   Announcement announcement;
   if (mine != nullptr) {
-    announcement = {reinterpret_cast<std::uint64_t>(mine->address), mine->bytes, ep->index, memory_of(*mine)};
+    announcement = {reinterpret_cast<std::uint64_t>(mine->address), mine->bytes, ep->index, memory_of(*mine),
+                    ep->capabilities};
   }
   std::vector<Announcement> all(tm.size);
   if (Status status = all_gather(*tm.team, std::span<const Announcement>(&announcement, 1), std::span(all));
@@ -67,7 +72,7 @@ Status publish_one(Tm& tm, aqg_endpoint* ep) {
     const Announcement& one = all[member];
     if (one.memory != Memory::attached || one.index >= kEndpoints) continue;
     const Rank rank = tm.ranks != nullptr ? tm.ranks[member] : member;
-    learn(one.index, rank, {one.address, one.bytes}, s.places[0][rank]);
+    learn(one.index, rank, one.bound(), s.places[0][rank]);
   }
   // Memory of Aqueduct's and of the client's become two segments. A second publication attaches what was published.
   for (const Memory kind : {Memory::allocated, Memory::of_client}) {
@@ -92,7 +97,7 @@ Status publish_one(Tm& tm, aqg_endpoint* ep) {
       const Announcement& one = all[member];
       if (one.index == ~0u || one.memory != kind || one.index >= kEndpoints) continue;
       const Rank rank = made->rank_of(member);
-      learn(one.index, rank, {one.address, one.bytes}, place_in(*made, rank));
+      learn(one.index, rank, one.bound(), place_in(*made, rank));
     }
   }
   return {};
@@ -141,7 +146,7 @@ int attach(std::uint64_t bytes, aqg_segment** segment) {
   if (!published) return error(GASNET_ERR_RESOURCE, call, published.status().text().c_str());
   map_all(s.ep, published->id());
   std::vector<Bound> all(s.ep.ranks());
-  const Bound mine{reinterpret_cast<std::uint64_t>(made->address), bytes};
+  const Bound mine{reinterpret_cast<std::uint64_t>(made->address), bytes, GEX_EP_CAPABILITY_ALL};
   Status status = all_gather(s.ep.world(), std::span<const Bound>(&mine, 1), std::span(all));
   if (!status) fail(call, nullptr, status);
   for (Rank rank = 0; rank < s.ep.ranks(); ++rank) {
@@ -195,6 +200,7 @@ void* gex_Segment_QueryCData(gex_Segment_t seg) { return seg->data; }
 
 int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
   const char* const call = "gex_Segment_Attach";
+  check_context(call);
   if (segment_p == nullptr || tm != state().world) {
     return error(GASNET_ERR_BAD_ARG, call,
                  "no place for the result, or the team is not the one of gex_Client_Init");
@@ -204,10 +210,16 @@ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
 int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t address, uintptr_t length,
                        gex_MK_t kind, gex_Flags_t flags) {
   const char* const call = "gex_Segment_Create";
+  check_context(call);
   if (segment_p == nullptr || client != &state().client || length == 0 || flags != 0) {
     return error(GASNET_ERR_BAD_ARG, call, "no client, no place for the result, no bytes, or flags are set");
   }
   if (kind != GEX_MK_HOST) return error(GASNET_ERR_BAD_ARG, call, "only host memory is supported");
+  if (address == nullptr && length > state().most_segment) {
+    return error(
+        GASNET_ERR_BAD_ARG, call,
+        "the length is above gasnet_getMaxLocalSegmentSize(): ask for less, or give memory of your own");
+  }
   auto made = std::make_unique<aqg_segment>();
   made->bytes = length;
   made->address = static_cast<char*>(address);
@@ -221,9 +233,17 @@ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t
   *segment_p = made.release();
   return GASNET_OK;
 }
-void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t) { delete segment; }
+void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
+  const char* const call = "gex_Segment_Destroy";
+  check_context(call);
+  if (segment == nullptr || flags != 0)
+    fail(call, "there is no segment, or flags are set: pass one, and flags 0");
+  if (segment->attached) fail(call, "the segment of gex_Segment_Attach cannot be destroyed");
+  delete segment;
+}
 int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
                            uintptr_t* size_p) {
+  check_context("gex_Segment_QueryBound");
   return query(peer_of(tm, rank), owneraddr_p, localaddr_p, size_p) ? 0 : 1;
 }
 
@@ -237,6 +257,7 @@ void* gex_EP_QueryCData(gex_EP_t ep) { return ep->data; }
 int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
                   gex_Flags_t flags) {
   const char* const call = "gex_EP_Create";
+  check_context(call);
   State& s = state();
   if (ep_p == nullptr || client != &s.client || capabilities == 0 ||
       (capabilities & ~GEX_EP_CAPABILITY_ALL) != 0 || (flags & ~GEX_FLAG_HINT_ACCEL_ALL) != 0) {
@@ -244,7 +265,9 @@ int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t cap
                  "no client, no place for the result, or unknown capabilities or flags");
   }
   if ((capabilities & (GEX_EP_CAPABILITY_COLL | GEX_EP_CAPABILITY_AD)) != 0) {
-    return error(GASNET_ERR_RESOURCE, call, "further endpoints have no collectives and no atomics");
+    return error(
+        GASNET_ERR_BAD_ARG, call,
+        "further endpoints have neither GEX_EP_CAPABILITY_COLL nor _AD: ask for _RMA, _AM and _VIS only");
   }
   static std::mutex mutex;  // several threads may create endpoints at once
   const std::lock_guard lock(mutex);
@@ -262,17 +285,19 @@ int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t cap
 }
 int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   const char* const call = "gex_EP_BindSegment";
+  check_context(call);
   if (ep == nullptr || segment == nullptr || flags != 0) {
     return error(GASNET_ERR_BAD_ARG, call, "no endpoint, no segment, or flags are set");
   }
   if (ep->segment != nullptr) return error(GASNET_ERR_BAD_ARG, call, "the endpoint has a segment already");
   ep->segment = segment;
-  learn(ep->index, state().me(), {reinterpret_cast<std::uint64_t>(segment->address), segment->bytes},
-        kNoPlace);
+  learn(ep->index, state().me(),
+        {reinterpret_cast<std::uint64_t>(segment->address), segment->bytes, ep->capabilities}, kNoPlace);
   return GASNET_OK;
 }
 int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_Flags_t flags) {
   const char* const call = "gex_EP_PublishBoundSegment";
+  check_context(call);
   if (aqg_is_pair(tm) || (eps == nullptr && num_eps != 0) || flags != 0) {
     return error(GASNET_ERR_BAD_ARG, call, "no team, no endpoints, or flags are set");
   }
@@ -292,7 +317,9 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_F
   return GASNET_OK;
 }
 gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
-                                       uintptr_t* size_p, gex_Flags_t) {
+                                       uintptr_t* size_p, gex_Flags_t flags) {
+  // Nothing here communicates, but a client that counts on that in a handler says so.
+  if ((flags & GEX_FLAG_IMMEDIATE) == 0) check_context("gex_EP_QueryBoundSegmentNB");
   if (!query(peer_of(tm, rank), owneraddr_p, localaddr_p, size_p) && size_p != nullptr) *size_p = 0;
   return GEX_EVENT_INVALID;
 }

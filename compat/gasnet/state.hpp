@@ -55,6 +55,7 @@ inline constexpr unsigned kEndpoints = GASNET_MAXEPS;
 struct Bound {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
+  gex_EP_Capabilities_t capabilities = GEX_EP_CAPABILITY_ALL;  ///< of that endpoint
 };
 
 /// A team as this layer keeps it. A gex_TM_t points to its first part.
@@ -207,8 +208,6 @@ Group* group_of(Thread& here, Group& group) noexcept;
 
 /// Whether a handler of messages is running on this thread: of this layer's own, or of a message to oneself.
 bool in_handler();
-/// In checked builds ends the job if the call, which polls, is made inside a handler or under a handler-safe lock.
-void check_may_poll(const char* call);
 /// In checked builds ends the job if memory of this rank's own endpoint lies outside of its bound segment.
 void check_own_place(const char* call, const Peer& peer, const void* address, std::size_t bytes);
 

@@ -1,5 +1,6 @@
 // Teams.
 
+#include "compat/gasnet/misuse.hpp"
 #include "compat/gasnet/state.hpp"
 #include "compat/gasnet/user_operators.hpp"
 
@@ -56,6 +57,7 @@ void* gex_TM_QueryCData(gex_TM_t tm) { return whole(tm).data; }
 
 size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, void* scratch_addr,
                     size_t scratch_size, gex_Flags_t flags) {
+  check_context("gex_TM_Split");
   // This layer's teams need no memory of the client's: they have their own.
   constexpr gex_Flags_t kQueries = GEX_FLAG_TM_SCRATCH_SIZE_MIN | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED;
   if ((flags & kQueries) != 0) return new_tm_p != nullptr ? GASNET_PAGESIZE : 0;
@@ -70,6 +72,7 @@ size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, 
 }
 size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm, gex_EP_Location_t* args,
                      size_t numargs, gex_Addr_t* scratch_addrs, size_t scratch_size, gex_Flags_t flags) {
+  check_context("gex_TM_Create");
   constexpr gex_Flags_t kQueries = GEX_FLAG_TM_SCRATCH_SIZE_MIN | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED;
   const char* const call = "gex_TM_Create";
   if ((flags & kQueries) != 0) return numargs != 0 && num_new_tms != 0 ? GASNET_PAGESIZE : 0;
@@ -101,6 +104,7 @@ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm, 
   return 0;
 }
 int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t) {
+  check_context("gex_TM_Destroy");
   Tm& team = whole(tm);
   if (!team.own) fail("gex_TM_Destroy", "the team of gex_Client_Init cannot be destroyed");
   const int given = team.scratch != nullptr && scratch_p != nullptr ? 1 : 0;
@@ -114,12 +118,17 @@ gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
   return reinterpret_cast<gex_TM_t>(std::uintptr_t{1} | std::uintptr_t{local_ep->index} << 8 |
                                     std::uintptr_t{remote_ep_index} << 20);
 }
-gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) { return peer_of(tm, rank).rank; }
+gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
+  check_context("gex_TM_TranslateRankToJobrank");
+  return peer_of(tm, rank).rank;
+}
 gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
+  check_context("gex_TM_TranslateJobrankToRank");
   const Rank index = whole(tm).team->index_of(jobrank);
   return index == kNoRank ? GEX_RANK_INVALID : index;
 }
 gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t) {
+  check_context("gex_TM_TranslateRankToEP");
   const Peer peer = peer_of(tm, rank);
   return {peer.rank, static_cast<gex_EP_Index_t>(peer.remote)};
 }

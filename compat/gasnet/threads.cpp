@@ -68,13 +68,6 @@ Thread& thread() { return here != nullptr ? *here : begin_thread(); }
 
 bool in_handler() { return state().ep.in_handler() || thread().in_loopback != 0; }
 
-void check_may_poll([[maybe_unused]] const char* call) {
-#ifdef AQUEDUCT_CHECKED
-  if (in_handler()) fail(call, "a handler of messages may not poll");
-  if (locks_held != 0) fail(call, "a thread that holds a handler-safe lock may not poll");
-#endif
-}
-
 Group* group_of(Thread& of, Group& group) noexcept {
   return of.region != nullptr ? of.region->group : &group;
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static gex_Client_t client;
-static gex_EP_t endpoint;
+static gex_EP_t endpoint, further[2];
 static gex_TM_t world;
 static gex_Segment_t segment;
 static gex_Rank_t me, to;
@@ -34,6 +34,7 @@ static void done(gex_Token_t token, gex_AM_Arg_t again) {
   if (again != 0) gex_AM_ReplyShort1(token, kDone, 0, 0);
 }
 // What a handler must not do.
+static void act_more(gex_Token_t token, gex_AM_Arg_t what);
 static void act(gex_Token_t token, gex_AM_Arg_t what) {
   if (what == 0) gex_AM_ReplyShort1(token, kDone, 0, 0), gex_AM_ReplyShort1(token, kDone, 0, 0);
   if (what == 1) gex_AM_ReplyShort1(token, kDone, 0, 1);
@@ -41,6 +42,18 @@ static void act(gex_Token_t token, gex_AM_Arg_t what) {
   if (what == 3) gasnet_AMPoll();
   if (what == 4) GASNET_BLOCKUNTIL(what == 5);
   if (what == 5) gex_NBI_Wait(GEX_EC_ALL, 0);
+  act_more(token, what);
+}
+// What a handler must not do beside, and what must not come between prepare and commit.
+static void act_more(gex_Token_t token, gex_AM_Arg_t what) {
+  char byte = 0;
+  if (what == 6) gex_RMA_PutBlocking(world, to, there, &byte, 1, 0);
+  if (what == 7) gex_Event_Wait(gex_Coll_BarrierNB(world, 0));
+  if (what == 8) gex_EP_QueryBoundSegmentNB(world, to, NULL, NULL, NULL, 0);
+  if (what == 9) {
+    gex_AM_PrepareReplyMedium(token, NULL, 1, 8, NULL, 0, 0);
+    gex_AM_ReplyShort1(token, kDone, 0, 0);
+  }
 }
 static void ask_for(int act_number) {
   gex_AM_RequestShort1(world, to, kDo, 0, act_number);
@@ -98,6 +111,51 @@ static void run_undefined(const char* what) {
   CASE("reduce_user", reduce(GEX_DT_USER, 4, 1, GEX_OP_ADD, never));
   CASE("reduce_by_nothing", reduce(GEX_DT_USER, 4, 1, GEX_OP_USER, NULL));
 #undef CASE
+}
+
+// Between prepare and commit; and by endpoints that were not created for it: 1 has RMA alone, 2 has messages alone.
+static void run_misplaced(const char* what) {
+  char memory[64] = {0};
+  uint32_t word = 0;
+  gex_TM_t team;
+  void *list[1] = {there}, *from[1] = {memory};
+  const gex_AD_t domain = strcmp(what, "prepared_atomic") == 0 ? domain_of(GEX_DT_U32, GEX_OP_ADD) : GEX_AD_INVALID;
+  if (strncmp(what, "prepared_", 9) == 0) prepared(10);
+#define CASE(name, call) \
+  if (strcmp(what, name) == 0) call
+  CASE("prepared_put", gex_RMA_PutBlocking(world, to, there, memory, 8, 0));
+  CASE("prepared_get", gex_RMA_GetNBI(world, memory, to, there, 8, 0));
+  CASE("prepared_short", gex_AM_RequestShort1(world, to, kDone, 0, 0));
+  CASE("prepared_poll", gasnet_AMPoll());
+  CASE("prepared_wait", gex_NBI_Wait(GEX_EC_ALL, 0));
+  CASE("prepared_barrier", gex_Coll_BarrierNB(world, 0));
+  CASE("prepared_named", gasnet_barrier_notify(1, 0));
+  CASE("prepared_split", gex_TM_Split(&team, world, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH));
+  CASE("prepared_atomic", gex_AD_OpNBI_U32(domain, &word, to, there, GEX_OP_ADD, 1, 0, 0));
+  CASE("prepared_pieces", gex_VIS_IndexedPutBlocking(world, to, 1, list, 8, 1, from, 8, 0));
+  CASE("prepared_query", gex_EP_QueryBoundSegmentNB(world, to, NULL, NULL, NULL, 0));
+  if (strncmp(what, "able_", 5) == 0) {
+    const gex_TM_t rma = gex_TM_Pair(endpoint, 1), messages = gex_TM_Pair(endpoint, 2);
+    CASE("able_put", gex_RMA_PutBlocking(messages, to, there, memory, 8, 0));
+    CASE("able_get", gex_Event_Wait(gex_RMA_GetNB(messages, memory, to, there, 8, 0)));
+    CASE("able_pieces", gex_VIS_IndexedPutBlocking(rma, to, 1, list, 8, 1, from, 8, 0));
+    CASE("able_short", gex_AM_RequestShort1(rma, to, kDo, 0, 9));
+    CASE("able_prepare", gex_AM_PrepareRequestMedium(rma, to, NULL, 1, 8, NULL, 0, 0));
+    CASE("able_from", gex_RMA_PutBlocking(gex_TM_Pair(further[1], 0), to, there, memory, 8, 0));
+  }
+#undef CASE
+}
+// For run_misplaced: two endpoints that lack something, on all ranks.
+static void create_endpoints(void) {
+  static char memory[2][4096];
+  const gex_EP_Capabilities_t alone[2] = {GEX_EP_CAPABILITY_RMA, GEX_EP_CAPABILITY_AM};
+  for (int i = 0; i < 2; ++i) {
+    gex_Segment_t made;
+    OK(gex_EP_Create(&further[i], client, alone[i], 0));
+    OK(gex_Segment_Create(&made, client, memory[i], sizeof memory[i], GEX_MK_HOST, 0));
+    OK(gex_EP_BindSegment(further[i], made, 0));
+  }
+  OK(gex_EP_PublishBoundSegment(world, further, 2, 0));
 }
 
 // Calls in an order, or with arguments, that cannot be.
@@ -164,6 +222,10 @@ static void run_more(const char* what) {
   CASE("poll_in_handler", ask_for(3));
   CASE("wait_in_handler", ask_for(4));
   CASE("sync_in_handler", ask_for(5));
+  CASE("put_in_handler", ask_for(6));
+  CASE("barrier_in_handler", ask_for(7));
+  CASE("query_in_handler", ask_for(8));
+  CASE("reply_in_prepared", ask_for(9));
 #undef CASE
 }
 
@@ -199,6 +261,7 @@ static void run(const char* what) {
   CASE("short_get_nbi", gex_RMA_GetNBI(world, nowhere, to, there, 2000, 0));
   run_more(what);
   run_undefined(what);
+  run_misplaced(what);
   CASE("strided_get", gex_Event_Wait(gex_VIS_StridedGetNB(world, nowhere, strides, to, there, strides, 8, counts, 1, 0)));
 }
 
@@ -219,6 +282,7 @@ int main(int argc, char** argv) {
   to = argc > 2 && strcmp(argv[2], "self") == 0 ? me : (me + 1) % gex_TM_QuerySize(world);
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(world, to, (void**)&there, NULL, NULL, 0));
   gex_Event_Wait(gex_Coll_BarrierNB(world, 0));
+  if (argc > 1 && strncmp(argv[1], "able_", 5) == 0) create_endpoints();
   if (argc > 1 && me == 0) run(argv[1]);
   if (argc > 1 && strcmp(argv[1], "exit_late") == 0) {
     usleep(2500000);

@@ -106,7 +106,24 @@ if [[ $checked == 1 ]]; then
   ends reduce_user self 'gex_Coll_ReduceToAllNB: GEX_DT_USER has'
   ends reduce_by_nothing self 'gex_Coll_ReduceToAllNB: user_op is null'
   ends no_op self 'gex_Event_Wait: GEX_EVENT_NO_OP'
+  # Before its commit or cancel a payload shuts out all else.
+  for call in put:RMA_PutBlocking get:RMA_GetNBI short:AM_RequestShort wait:NBI_Wait barrier:Coll_BarrierNB split:TM_Split \
+    atomic:AD_Op pieces:VIS_IndexedPut query:EP_QueryBoundSegmentNB; do
+    ends "prepared_${call%:*}" next "gex_${call#*:}: this thread has prepared"
+  done
+  ends prepared_poll next 'gasnet_AMPoll: this thread has prepared'
+  ends prepared_named next 'gasnet_barrier_notify: this thread has prepared'
+  ends able_from next 'gex_RMA_PutBlocking: endpoint 2 of rank 0 .*without GEX_EP_CAPABILITY_RMA'
   for to in self next; do
+    ends able_put $to 'gex_RMA_PutBlocking: endpoint 2 of rank .*without GEX_EP_CAPABILITY_RMA'
+    ends able_get $to 'gex_RMA_GetNB: endpoint 2 of rank .*without GEX_EP_CAPABILITY_RMA'
+    ends able_pieces $to 'gex_VIS_IndexedPut: endpoint 1 of rank .*without GEX_EP_CAPABILITY_VIS'
+    ends able_short $to 'gex_AM_RequestShort: endpoint 1 of rank .*without GEX_EP_CAPABILITY_AM'
+    ends able_prepare $to 'gex_AM_PrepareRequestMedium: endpoint 1 of rank .*without GEX_EP_CAPABILITY_AM'
+    ends put_in_handler $to 'gex_RMA_PutBlocking: a handler'
+    ends barrier_in_handler $to 'gex_Coll_BarrierNB: a handler'
+    ends query_in_handler $to 'gex_EP_QueryBoundSegmentNB: a handler'
+    ends reply_in_prepared $to 'gex_AM_ReplyShort: this thread has prepared'
     ends request_in_handler $to 'gex_AM_RequestShort: a handler'
     ends poll_in_handler $to 'gasnet_AMPoll: a handler'
     ends wait_in_handler $to 'GASNET_BLOCKUNTIL: a handler'

@@ -26,6 +26,9 @@ static inline int aqg_get_piece(gex_TM_t tm, void* to, size_t to_bytes, gex_Rank
   return to_bytes == from_bytes && to != NULL && aqg_get_mapped_value(tm, rank, to, from, to_bytes);
 }
 
+/// Checked builds: ends the job if this thread may not communicate now, or an endpoint of a pair has no GEX_EP_CAPABILITY_VIS.
+void aqg_check_pieces(const char* call, gex_TM_t tm, gex_Rank_t rank);
+
 /// How many bytes a strided transfer is that is one contiguous run on both sides; 0: it is not, or moves nothing.
 static inline size_t aqg_run_of(const ptrdiff_t* to_strides, const ptrdiff_t* from_strides, size_t bytes, const size_t* count,
                                 size_t levels) {
@@ -53,6 +56,7 @@ static inline size_t aqg_run_of(const ptrdiff_t* to_strides, const ptrdiff_t* fr
   static inline R gex_VIS_VectorGet##FORM(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],        \
                                           gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[], \
                                           gex_Flags_t flags) {                                               \
+    AQG_CHECK(aqg_check_pieces("gex_VIS_VectorGet", tm, srcrank));                                           \
     if (dstcount == 1 && srccount == 1 &&                                                                    \
         aqg_get_piece(tm, dstlist->gex_addr, dstlist->gex_len, srcrank, srclist->gex_addr, srclist->gex_len)) \
       return (R)0;                                                                                           \
@@ -61,6 +65,7 @@ static inline size_t aqg_run_of(const ptrdiff_t* to_strides, const ptrdiff_t* fr
   static inline R gex_VIS_VectorPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,                  \
                                           gex_Memvec_t const dstlist[], size_t srccount,                     \
                                           gex_Memvec_t const srclist[], gex_Flags_t flags) {                 \
+    AQG_CHECK(aqg_check_pieces("gex_VIS_VectorPut", tm, dstrank));                                           \
     if (dstcount == 1 && srccount == 1 &&                                                                    \
         aqg_put_piece(tm, dstrank, dstlist->gex_addr, dstlist->gex_len, srclist->gex_addr, srclist->gex_len)) \
       return (R)0;                                                                                           \
@@ -69,6 +74,7 @@ static inline size_t aqg_run_of(const ptrdiff_t* to_strides, const ptrdiff_t* fr
   static inline R gex_VIS_IndexedGet##FORM(gex_TM_t tm, size_t dstcount, void* const dstlist[],              \
                                            size_t dstlen, gex_Rank_t srcrank, size_t srccount,               \
                                            void* const srclist[], size_t srclen, gex_Flags_t flags) {        \
+    AQG_CHECK(aqg_check_pieces("gex_VIS_IndexedGet", tm, srcrank));                                          \
     if (dstcount == 1 && srccount == 1 && aqg_get_piece(tm, *dstlist, dstlen, srcrank, *srclist, srclen))    \
       return (R)0;                                                                                           \
     return aqg_vis_IndexedGet##FORM(tm, dstcount, dstlist, dstlen, srcrank, srccount, srclist, srclen, flags); \
@@ -76,6 +82,7 @@ static inline size_t aqg_run_of(const ptrdiff_t* to_strides, const ptrdiff_t* fr
   static inline R gex_VIS_IndexedPut##FORM(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,                 \
                                            void* const dstlist[], size_t dstlen, size_t srccount,            \
                                            void* const srclist[], size_t srclen, gex_Flags_t flags) {        \
+    AQG_CHECK(aqg_check_pieces("gex_VIS_IndexedPut", tm, dstrank));                                          \
     if (dstcount == 1 && srccount == 1 && aqg_put_piece(tm, dstrank, *dstlist, dstlen, *srclist, srclen))    \
       return (R)0;                                                                                           \
     return aqg_vis_IndexedPut##FORM(tm, dstrank, dstcount, dstlist, dstlen, srccount, srclist, srclen, flags); \
@@ -90,6 +97,7 @@ static inline size_t aqg_run_of(const ptrdiff_t* to_strides, const ptrdiff_t* fr
                                            gex_Rank_t srcrank, void* srcaddr, const ptrdiff_t srcstrides[],  \
                                            size_t elemsz, const size_t count[], size_t stridelevels,         \
                                            gex_Flags_t flags) {                                              \
+    AQG_CHECK(aqg_check_pieces("gex_VIS_StridedGet", tm, srcrank));                                          \
     const size_t run = aqg_run_of(dststrides, srcstrides, elemsz, count, stridelevels);                      \
     if (run != 0 && aqg_get_piece(tm, dstaddr, run, srcrank, srcaddr, run)) return (R)0;                     \
     return aqg_vis_StridedGet##FORM(tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count,    \
@@ -99,6 +107,7 @@ static inline size_t aqg_run_of(const ptrdiff_t* to_strides, const ptrdiff_t* fr
                                            const ptrdiff_t dststrides[], void* srcaddr,                      \
                                            const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], \
                                            size_t stridelevels, gex_Flags_t flags) {                         \
+    AQG_CHECK(aqg_check_pieces("gex_VIS_StridedPut", tm, dstrank));                                          \
     const size_t run = aqg_run_of(dststrides, srcstrides, elemsz, count, stridelevels);                      \
     if (run != 0 && aqg_put_piece(tm, dstrank, dstaddr, run, srcaddr, run)) return (R)0;                     \
     return aqg_vis_StridedPut##FORM(tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count,    \

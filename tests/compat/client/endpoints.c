@@ -23,7 +23,7 @@ void endpoints(void) {
   gex_EP_t more;
   gex_Segment_t memory;
   static char own[8192];
-  OK(gex_EP_Create(&more, client, GEX_EP_CAPABILITY_RMA, 0));
+  OK(gex_EP_Create(&more, client, GEX_EP_CAPABILITY_RMA | GEX_EP_CAPABILITY_VIS, 0));
   OK(gex_Segment_Create(&memory, client, own, sizeof own, GEX_MK_HOST, 0));
   OK(gex_EP_BindSegment(more, memory, 0));
   own_pieces(gex_TM_Pair(endpoint, gex_EP_QueryIndex(more)), own);

@@ -15,7 +15,8 @@ static gex_Segment_t segment;
 void* segment_of(gex_TM_t tm, gex_Rank_t rank) {
   void* address = NULL;
   uintptr_t size = 0;
-  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, rank, &address, NULL, &size, 0));
+  // Immediate, as handlers ask too; this layer always knows.
+  HOLDS(gex_EP_QueryBoundSegmentNB(tm, rank, &address, NULL, &size, GEX_FLAG_IMMEDIATE) == GEX_EVENT_INVALID);
   HOLDS(size != 0);
   return address;
 }
@@ -58,6 +59,11 @@ int main(int argc, char** argv) {
     gex_HSL_t lock = GEX_HSL_INITIALIZER;
     gex_HSL_Lock(&lock);
     gex_HSL_Lock(&lock);
+  }
+  if (argc > 1 && strcmp(argv[1], "locked") == 0) {
+    gex_HSL_t lock = GEX_HSL_INITIALIZER;
+    gex_HSL_Lock(&lock);
+    gex_RMA_PutBlocking(world, next, theirs, &me, sizeof me, 0);
   }
   if (argc > 1) {
     pthread_t other;

@@ -10,7 +10,8 @@ void barrier(gex_TM_t tm) { gex_Event_Wait(gex_Coll_BarrierNB(tm, 0)); }
 char* segment_of(gex_TM_t tm, gex_Rank_t rank) {
   void* address = NULL;
   uintptr_t size = 0;
-  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, rank, &address, NULL, &size, 0));
+  // Immediate, as handlers ask too; this layer always knows.
+  HOLDS(gex_EP_QueryBoundSegmentNB(tm, rank, &address, NULL, &size, GEX_FLAG_IMMEDIATE) == GEX_EVENT_INVALID);
   HOLDS(size != 0);
   return address;
 }

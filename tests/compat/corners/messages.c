@@ -66,16 +66,17 @@ static void flood(gex_Token_t token, void* payload, size_t bytes) {
   (void)token, (void)bytes;
   flooded += *(char*)payload == 'b' ? 1000000u : 1u;
 }
-static int is_mapped(gex_Rank_t rank) {
+static char* mapped(gex_Rank_t rank) {
   void* here = NULL;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(world, rank, NULL, &here, NULL, 0));
-  return here != NULL;
+  return here;
 }
 static void refused_commit(void) {
   const gex_Rank_t to = ranks - 1;
   volatile char* const ends = mine + kFloodEnds;
   barrier(world);
-  if (me == 0 && to != 0 && is_mapped(to)) {
+  if (me == 0 && to != 0 && mapped(to) != NULL) {
+    char* const theirs = mapped(to);
     char* const there = segment_of(world, to) + kFloodAt;
     const char none[2] = {0, 0};
     OK(gex_RMA_PutBlocking(world, to, there, none, 2, 0));
@@ -89,14 +90,14 @@ static void refused_commit(void) {
         ++sent;
         continue;
       }
-      OK(gex_RMA_PutBlockingVal(world, to, segment_of(world, to) + kFloodEnds, 1, 1, 0));
+      *(volatile char*)(theirs + kFloodEnds) = 1;  // no call may communicate before the payload is committed
       *(char*)gex_AM_SrcDescAddr(room) = 'b';
-      while (gex_AM_CommitRequestLong0_v2(room, kFlood, 1, there + 1, GEX_FLAG_IMMEDIATE) != 0) gasnet_AMPoll();
+      while (gex_AM_CommitRequestLong0_v2(room, kFlood, 1, there + 1, GEX_FLAG_IMMEDIATE) != 0) gasnett_sched_yield();
     }
     HOLDS(refused);
     OK(gex_RMA_PutBlocking(world, to, segment_of(world, to) + kFloodEnds + 8, &sent, sizeof sent, 0));
     OK(gex_RMA_PutBlockingVal(world, to, segment_of(world, to) + kFloodEnds, 2, 1, 0));
-  } else if (me == to && to != 0 && is_mapped(0)) {
+  } else if (me == to && to != 0 && mapped(0) != NULL) {
     while (*ends == 0) gasnett_sched_yield();
     GASNET_BLOCKUNTIL(*ends == 2);
     unsigned sent = 0;

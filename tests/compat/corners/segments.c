@@ -5,7 +5,7 @@ void segments(void) {
   gex_Segment_t made_here[3];
   static char own[5000];
   for (int i = 0; i < 3; ++i) {
-    OK(gex_EP_Create(&further[i], client, GEX_EP_CAPABILITY_RMA, 0));
+    OK(gex_EP_Create(&further[i], client, GEX_EP_CAPABILITY_RMA | GEX_EP_CAPABILITY_VIS, 0));
     HOLDS(gex_EP_QuerySegment(further[i]) == GEX_SEGMENT_INVALID && gex_EP_QueryClient(further[i]) == client);
     // Of the library's and of the client's, each of no round size.
     OK(gex_Segment_Create(&made_here[i], client, i == 1 ? own : NULL, 4999, GEX_MK_HOST, 0));
