@@ -1,5 +1,6 @@
 // Memory kinds: only host memory.
 
+#include "compat/gasnet/misuse.hpp"
 #include "compat/gasnet/state.hpp"
 
 #include <gasnet_mk.h>
@@ -9,6 +10,7 @@ using namespace aqueduct::gasnet;
 extern "C" int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client, const gex_MK_Create_args_t* args,
                              gex_Flags_t flags) {
   const char* const call = "gex_MK_Create";
+  check_context(call);
   if (kind_p == nullptr || client != &state().client || args == nullptr || args->gex_flags != 0 ||
       flags != 0) {
     return error(GASNET_ERR_BAD_ARG, call,
@@ -18,4 +20,8 @@ extern "C" int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client, const gex_MK
     return error(GASNET_ERR_BAD_ARG, call, "host memory has the kind GEX_MK_HOST");
   return error(GASNET_ERR_BAD_ARG, call, "memory of devices is not supported");
 }
-extern "C" void gex_MK_Destroy(gex_MK_t, gex_Flags_t) {}
+extern "C" void gex_MK_Destroy(gex_MK_t, gex_Flags_t) {
+  // No kind has been created, so none can be destroyed.
+  fail("gex_MK_Destroy",
+       "the kind was not made by gex_MK_Create: GEX_MK_HOST and GEX_MK_INVALID stay as they are");
+}

@@ -2,6 +2,7 @@
 
 #include <gasnet.h>
 #include <gasnet_coll.h>
+#include <gasnet_mk.h>
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 #include <gasnetex.h>
@@ -143,6 +144,8 @@ static void run_misplaced(const char* what) {
     CASE("able_prepare", gex_AM_PrepareRequestMedium(rma, to, NULL, 1, 8, NULL, 0, 0));
     CASE("able_from", gex_RMA_PutBlocking(gex_TM_Pair(further[1], 0), to, there, memory, 8, 0));
   }
+  CASE("destroy_attached", gex_Segment_Destroy(segment, 0));
+  CASE("destroy_host", gex_MK_Destroy(GEX_MK_HOST, 0));
 #undef CASE
 }
 // For run_misplaced: two endpoints that lack something, on all ranks.

@@ -17,7 +17,7 @@ typedef enum {
 } gex_MK_Class_t;
 
 typedef struct {
-  gex_Flags_t gex_flags;  ///< 0
+  uint64_t gex_flags;  ///< 0; the first member, whatever comes to be added
   gex_MK_Class_t gex_class;
   union {
     struct {

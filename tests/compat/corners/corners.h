@@ -34,4 +34,5 @@ void messages(gex_TM_t team);
 void on(gex_TM_t team);  // all of these
 void teams(void);
 void segments(void);
+void kinds(void);
 void system_queries(void);

@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   system_queries();
   on(world);
   segments();
+  kinds();
   teams();
   if (me == 0) puts("all right");
   gasnet_exit(0);
