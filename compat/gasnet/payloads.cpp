@@ -146,6 +146,13 @@ bool name_place(aqg_payload& payload, void* dest) noexcept {
   return true;
 }
 
+/// The result of a commit that was refused. Its client may not poll before it commits or cancels: it may try again, and would for ever
+/// if nobody made progress.
+[[gnu::cold]] int refused() {
+  state().ep.progress();
+  return 1;
+}
+
 int commit(const char* call, aqg_payload& payload, gex_AM_Index_t handler, std::size_t bytes, void* dest,
            gex_Flags_t flags, Words words) {
   const Peer peer = payload.peer;
@@ -168,13 +175,13 @@ int commit(const char* call, aqg_payload& payload, gex_AM_Index_t handler, std::
     AmOptions options;
     options.immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
     const Status status = payload.request->commit_raw(state().space, message, bytes, options);
-    if (!done_or_refused(call, peer, status)) return 1;
+    if (!done_or_refused(call, peer, status)) return refused();
   } else {
     gex_Event_t* const lc_opt = payload.lent ? GEX_EVENT_NOW : payload.lc_opt;
     result = payload.is_long
                  ? request_long(call, peer, handler, payload.address, bytes, dest, lc_opt, flags, words)
                  : request_medium(call, peer, handler, payload.address, bytes, lc_opt, flags, words);
-    if (result != 0) return result;
+    if (result != 0) return refused();
   }
   payload = {};
   return result;
@@ -237,9 +244,6 @@ int aqg_commit(gex_AM_SrcDesc_t sd, int is_request, int is_long, gex_AM_Index_t 
 #ifdef AQUEDUCT_CHECKED
   if (nargs != sd->arguments) fail(call, "the payload was prepared for another number of arguments");
 #endif
-  const int result = commit(call, *sd, handler, nbytes, dest, flags, words_of(nargs, args));
-  // A client may not poll before the payload is committed or cancelled: it tries again, and would for ever if nobody did.
-  if (result != 0) state().ep.progress();
-  return result;
+  return commit(call, *sd, handler, nbytes, dest, flags, words_of(nargs, args));
 }
 }
