@@ -35,4 +35,5 @@ void on(gex_TM_t team);  // all of these
 void teams(void);
 void segments(void);
 void kinds(void);
+void endpoints(void);
 void system_queries(void);

@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   on(world);
   segments();
   kinds();
+  endpoints();
   teams();
   if (me == 0) puts("all right");
   gasnet_exit(0);
