@@ -143,8 +143,12 @@ aq_status aq_team_notify_value(aq_team* team, uint32_t value) {
   if (c::lacks("aq_team_notify_value", {{"team", team}})) return c::plain(ErrorCode::invalid_argument);
   return c::plain(c::whole_team(team).notify(value));
 }
-aq_status aq_team_disagree(aq_team* team) { return c::plain(c::whole_team(team).disagree()); }
+aq_status aq_team_disagree(aq_team* team) {
+  if (c::lacks("aq_team_disagree", {{"team", team}})) return c::plain(ErrorCode::invalid_argument);
+  return c::plain(c::whole_team(team).disagree());
+}
 bool aq_team_agreed(const aq_team* team, uint32_t* value) {
+  if (c::lacks("aq_team_agreed", {{"team", team}})) return false;
   const std::optional<std::uint32_t> agreed = c::whole_team(team).agreed();
   if (agreed && value != nullptr) *value = *agreed;
   return agreed.has_value();
