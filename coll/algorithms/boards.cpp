@@ -107,6 +107,18 @@ Cost large_tree_cost(const Shape& shape) noexcept {
   cost.depth = 1 + levels_of(shape.ranks, shape.parameters[0]);
   return cost;
 }
+/// Each of those with others below reads its own contribution and theirs, once; an all-reduce's result goes back in one step.
+/// Without domains, as the broadcast's.
+Cost up_tree_cost(const Shape& shape) noexcept {
+  const std::uint64_t edges = std::uint64_t{shape.ranks} - 1;
+  const std::uint64_t radix = shape.parameters[0];
+  const std::uint64_t parents = (edges + radix - 1) / radix;
+  const std::uint32_t ways = shape.operation == Operation::all_reduce ? 2 : 1;
+  return {.messages = 2 * ways * edges,
+          .bytes = (ways * edges + parents) * shape.bytes,
+          .depth = 1 + levels_of(shape.ranks, radix) + (ways - 1),
+          .depth_is_limit = true};
+}
 Cost two_stage_cost(const Shape& shape) noexcept {
   const std::uint64_t ranks = shape.ranks;
   return {.messages = 3 * ranks * (ranks - 1),
@@ -184,12 +196,18 @@ const char* cyclic_refusal(const Shape& shape) noexcept {
 const char* tiles_refusal(const Shape& shape) noexcept {
   return shape.element > 4096 ? "an element is longer than what it combines at once" : nullptr;
 }
+const char* up_tree_refusal(const Shape& shape) noexcept {
+  const char* const why = tree_refusal(shape);
+  return why != nullptr ? why : tiles_refusal(shape);
+}
 
 constexpr std::array kTreeParameters{
     Parameter{.name = "radix", .least = 2, .most = 64, .usual = 4},
     Parameter{.name = "up", .least = 1, .most = 2, .usual = 1},
     Parameter{.name = "down", .least = 1, .most = 2, .usual = 2},
 };
+/// Each member more below another one is one more that it waits for (requirement H-14).
+constexpr std::array kUpTreeParameters{Parameter{.name = "radix", .least = 2, .most = 64, .usual = 2}};
 
 constexpr Algorithm flat(Operation operation) noexcept {
   return {.name = "flags-flat",
@@ -258,6 +276,12 @@ constexpr Algorithm large_tree(Operation operation) noexcept {
   algorithm.parameters = std::span(kTreeParameters).first(1);
   return algorithm;
 }
+constexpr Algorithm up_tree(Operation operation) noexcept {
+  Algorithm algorithm = of_board(operation, "mapped-tree", BoardMethod::large_tree, up_tree_cost);
+  algorithm.parameters = kUpTreeParameters;
+  algorithm.refusal = up_tree_refusal;
+  return algorithm;
+}
 constexpr Algorithm domain_blocks(Operation operation) noexcept {
   return of_board(operation, "mapped-domain-blocks", BoardMethod::domain_blocks, domain_blocks_cost);
 }
@@ -309,6 +333,7 @@ constexpr std::array kBoards{
     last(Operation::reduce),
     tiles(Operation::reduce),
     cyclic_tiles(Operation::reduce),
+    up_tree(Operation::reduce),
     domain_tiles(Operation::reduce),
     claims(Operation::reduce),
     stream(Operation::reduce),
@@ -318,6 +343,7 @@ constexpr std::array kBoards{
     dissemination(Operation::all_reduce),
     tiles(Operation::all_reduce),
     cyclic_tiles(Operation::all_reduce),
+    up_tree(Operation::all_reduce),
     domain_tiles(Operation::all_reduce),
     claims(Operation::all_reduce),
     stream(Operation::all_reduce),

@@ -1,5 +1,6 @@
 // Calls that are carried out on the team's board.
 
+#include "coll/algorithms/algorithms.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
 #include "core/wait.hpp"
@@ -81,12 +82,14 @@ bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
   Shape shape = call.run;
   shape.bytes = shape.pitch = call.request.shape.bytes;
   shape.element = call.request.shape.element;
-  // What is added up in a wider type is rounded once, so there are no partial results.
+  // What is added up in a wider type is rounded once, so there are no partial results: what would go up a tree goes by tiles.
+  const Algorithm* algorithm = call.method->algorithm;
+  if (wide && goes_up_a_tree(algorithm->board, shape.operation))
+    algorithm = board_algorithm(shape.operation, BoardMethod::tiles);
   const TileSizes sizes = has_tiles(call.method->algorithm->board)
                               ? tile_sizes(state_.layer<topology::HostTopology>()->caches(), ranks_)
                               : TileSizes{};
-  make_plan(call.plan, *call.method->algorithm, shape, position_, traits_.board, wide ? nullptr : where,
-            sizes);
+  make_plan(call.plan, *algorithm, shape, position_, traits_.board, wide ? nullptr : where, sizes);
   // The description of a barrier names no operator: its votes are merged by a function.
   const CallDescription& described = call.request.description;
   call.combiner.fold =
@@ -111,7 +114,8 @@ void TeamEngine::set_board_op(BoardOp& op, const KnownCall& call, CallMemory mem
   op.plan = &call.plan;
   if (is_large(call.plan.method) && call.plan.method != BoardMethod::stream) {
     MappedBoards& boards = board_->access();
-    const bool copies = may_copy(call.plan);
+    // Up a tree a member passes on what its parent does not map.
+    const bool copies = may_copy(call.plan) && !goes_up_a_tree(call.plan.method, call.plan.operation);
     if (copies) boards.prepare_copies();
     op.notes.in = boards.note(memory.in, bytes_in(call.plan), copies && is_copied(call.plan, position_));
     op.notes.out = boards.note(memory.out, bytes_out(call.plan), copies && passes_outputs_on(call.plan));

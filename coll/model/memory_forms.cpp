@@ -156,6 +156,7 @@ Touches touches(const MemoryMachine& machine, std::uint64_t parents, const Messa
   out.tiles = 3 * members - 1;
   out.domain_tiles = machine.domains == 1 ? out.tiles : out.tiles + 2 * machine.domains;
   out.tree = 5 * (members - 1);
+  out.tree_in_passes = 3 * (members - 1) + 2 * parents;
   // Each of two members combines all.
   out.copied_tiles = 5 * members + (members == 2 ? 0 : 1);
   out.copied_tree = 7 * members - 3 + 2 * parents;

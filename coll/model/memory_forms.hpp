@@ -112,6 +112,8 @@ struct Touches {
   std::uint64_t tiles = 0;         ///< 3 p - 1: each input is read once, and each result copied to all others
   std::uint64_t domain_tiles = 0;  ///< 3 p + 2 s - 1 with s domains, whose partial results are in outputs
   std::uint64_t tree = 0;  ///< 5 (p - 1): pairs are combined, and the result is copied, where they lie
+  /// The same if a member combines all that its children have in one pass: 3 (p - 1), and 2 for each member with children.
+  std::uint64_t tree_in_passes = 0;
   std::uint64_t copied_tiles =
       0;  ///< 5 p + 1: the same as `tiles`, but copied into shared memory and out of it
   std::uint64_t copied_tree =

@@ -37,6 +37,7 @@ bool BoardOf<Access>::begin_work(BoardOp& op, const BoardPlan& plan) {
 template <class Access>
 bool BoardOf<Access>::work(BoardOp& op, const BoardPlan& plan, const Movement& movement) {
   using Way = BoardOp::Way;
+  if (goes_up_a_tree(plan.method, plan.operation)) return reduce_up_tree(op, plan);
   if (goes_down_a_tree(plan.method)) return pass_down(op, plan);
   if (op.way == Way::unknown && !begin_work(op, plan)) return false;
   if (op.way == Way::through_board) {

@@ -382,6 +382,13 @@ class BoardOf {
   void fill_piece(const BoardOp& op, const BoardPlan& plan, const BoardPiece& piece);
   void take_piece(const BoardOp& op, const BoardPlan& plan, const BoardPiece& piece);
 
+  // board_up_tree.hpp: reductions up a tree.
+  bool is_read_in_place(const BoardOp& op, const BoardPlan& plan) const noexcept;
+  bool tell_the_tree(BoardOp& op, const BoardPlan& plan);
+  bool pass_up(BoardOp& op, const BoardPlan& plan, std::uint64_t begin, std::uint64_t bytes);
+  bool pass_result_on(BoardOp& op, const BoardPlan& plan, std::uint64_t begin, std::uint64_t bytes);
+  bool reduce_up_tree(BoardOp& op, const BoardPlan& plan);
+
   // board_by_domains.hpp: few bytes cross the borders of memory.
   bool pass_down(BoardOp& op, const BoardPlan& plan);
   bool hear_offer(BoardOp& op, const BoardPlan& plan);
@@ -439,3 +446,4 @@ class BoardOf {
 #include "coll/shared/board_slots.hpp"
 #include "coll/shared/board_stream.hpp"
 #include "coll/shared/board_tiles.hpp"
+#include "coll/shared/board_up_tree.hpp"

@@ -32,8 +32,10 @@ class Planner {
       case BoardMethod::cyclic_tiles:
       case BoardMethod::domain_tiles:
       case BoardMethod::claims: return large();
-      case BoardMethod::domains:
-      case BoardMethod::large_tree: return down_a_tree();
+      case BoardMethod::large_tree:
+        if (reduces(shape_.operation)) return up_a_tree();
+        [[fallthrough]];
+      case BoardMethod::domains: return down_a_tree();
       case BoardMethod::stream: return stream();
       case BoardMethod::domain_lines: return lines_by_domains();
       default: return flat();
@@ -54,7 +56,7 @@ class Planner {
   void everybody(bool data = false) noexcept {
     if (method_ == BoardMethod::last) return add(Move::last, data, 0);
     if (method_ == BoardMethod::dissemination) return rounds(data);
-    if (method_ == BoardMethod::tree || plan_.domains.count != 0) {
+    if (method_ == BoardMethod::tree || method_ == BoardMethod::large_tree || plan_.domains.count != 0) {
       add(Move::tree_up, data, Movement::kNothing);
       return add(Move::tree_down, data, 1);
     }
@@ -171,12 +173,27 @@ class Planner {
   /// From each member to those below it in the tree; a member leaves when these have what they need.
   void down_a_tree() {
     // By domains alone: one step from each to those below it.
-    plan_tree(method_ == BoardMethod::large_tree ? shape_.parameters[0]
-                                                 : std::max<std::uint32_t>(plan_.ranks, 2));
+    plan_tree(method_ == BoardMethod::large_tree ? shape_.parameters[0] : radix_of_one_step());
     if (in_all()) add(Move::tree_up, false, Movement::kNothing);
     add(Move::work, false, Movement::kNothing);
     add(Move::tree_up, false, Movement::kNothing);
     if (out_all()) add(Move::tree_down, false, 1);
+  }
+  /// From each member to the one above it in the tree. The result of an all-reduce goes back by domains alone: caches serve many
+  /// readers at once (requirement H-19).
+  void up_a_tree() {
+    plan_tree(shape_.parameters[0]);
+    const bool all = shape_.operation == Operation::all_reduce;
+    if (all) {
+      TreePlace down = place(radix_of_one_step());
+      plan_.source = down.parent;
+      plan_.readers = std::move(down.children);
+    }
+    if (in_all()) everybody();
+    add(Move::work, false, Movement::kNothing);
+    if (!out_all()) return;
+    if (all) return everybody();
+    add(Move::tree_down, false, Movement::kNothing);
   }
   /// Pieces from all that give to all that take; nobody waits but for a piece, and for room.
   void stream() {
@@ -200,27 +217,31 @@ class Planner {
       default: return single(Move::tree_up);
     }
   }
+  /// One step from each member to those below it.
+  std::uint32_t radix_of_one_step() const noexcept { return std::max<std::uint32_t>(plan_.ranks, 2); }
+  void plan_tree(std::uint32_t radix) {
+    TreePlace in_tree = place(radix);
+    plan_.parent = in_tree.parent;
+    plan_.children = std::move(in_tree.children);
+  }
   /// The k-nomial tree: a member's subtree is the members from it on, as many as its lowest digit that is not 0 stands
   /// for. So the subtrees of its children follow each other in the order of the members, from the root on.
-  void plan_tree(std::uint32_t radix) {
-    if (may_go_by_domains(placement_, shape_)) {
-      TreePlace place = place_in_tree(*placement_, plan_.me, plan_.root, radix);
-      plan_.parent = place.parent;
-      plan_.children = std::move(place.children);
-      return;
-    }
+  TreePlace place(std::uint32_t radix) const {
+    if (may_go_by_domains(placement_, shape_)) return place_in_tree(*placement_, plan_.me, plan_.root, radix);
+    TreePlace out;
     const std::uint64_t ranks = plan_.ranks;
     const std::uint64_t relative = (plan_.me + ranks - plan_.root) % ranks;
     const auto member = [&](std::uint64_t at) { return static_cast<Rank>((at + plan_.root) % ranks); };
     for (std::uint64_t unit = 1; unit < ranks; unit *= radix) {
       const std::uint64_t digit = relative / unit % radix;
       if (digit != 0) {
-        plan_.parent = member(relative - digit * unit);
-        return;
+        out.parent = member(relative - digit * unit);
+        break;
       }
       for (std::uint64_t i = 1; i < radix && relative + i * unit < ranks; ++i)
-        plan_.children.push_back(member(relative + i * unit));
+        out.children.push_back(member(relative + i * unit));
     }
+    return out;
   }
 
   BoardPlan& plan_;
@@ -284,6 +305,11 @@ void count_pieces(BoardPlan& plan) noexcept {
   };
   plan.through = so_many(plan.bytes, plan.piece) * (plan.twice ? 2 : 1) + (plan.meets ? 1 : 0);
   plan.pieces = plan.through;
+  if (goes_up_a_tree(plan.method, plan.operation)) {
+    plan.strips = so_many(plan.bytes, plan.strip);
+    plan.pieces = 2 + plan.strips * (plan.operation == Operation::all_reduce ? 2 : 1);
+    return;
+  }
   if (goes_down_a_tree(plan.method)) plan.pieces = std::max(plan.pieces, 1 + so_many(plan.bytes, plan.tile));
   if (plan.domains.count != 0 && partials_need_slots(plan.operation)) {
     plan.strips = so_many(longest_tile(plan), plan.strip);
@@ -304,6 +330,8 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
   plan.movements = 0;
   plan.parent = kNoRank;
   plan.children.clear();
+  plan.source = kNoRank;
+  plan.readers.clear();
   plan.method = algorithm.board;
   plan.element = shape.element;
   plan.pieces = plan.through = 1;
@@ -333,6 +361,10 @@ void make_plan(BoardPlan& plan, const Algorithm& algorithm, const Shape& shape, 
       if (plan.strip == 0 && partials_need_slots(plan.operation))
         plan.domains = {};  // the slots are too small
     }
+    // As long as a tile: each strip goes on while the next one is combined.
+    if (goes_up_a_tree(plan.method, shape.operation))
+      plan.strip = whole_within(std::min(room.payload(), std::max<std::uint64_t>(sizes.most, shape.element)),
+                                plan.unit, shape.element);
     count_pieces(plan);
   }
   Planner(plan, algorithm, shape, placement).run();

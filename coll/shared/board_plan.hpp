@@ -85,12 +85,16 @@ struct BoardPlan {
   std::uint64_t copied_tile = 0;  ///< the same, if the system has to copy inputs out of other processes
   BoardDomains
       domains{};  ///< of an operation that goes by them, short or large, but for trees and broadcasts
-  /// Of a reduce or a reduce-scatter by domains: bytes of a tile or of a block that go through the board at once.
+  /// Of a reduce or a reduce-scatter by domains: bytes of a tile or of a block that go through the board at once. Up a tree: of a
+  /// block, which members combine at once.
   std::uint64_t strip = 0;
   std::uint64_t strips = 1;    ///< of a tile or of a block
   RoundsPlace in_rounds{};     ///< of a dissemination
   Rank parent = kNoRank;       ///< in the tree; kNoRank: the root, or no tree
   std::vector<Rank> children;  ///< in the order of their subtrees
+  // Of an all-reduce up a tree: who copies the result from whom. All readers of a member are below it in the tree, too.
+  Rank source = kNoRank;  ///< kNoRank: the root, or no such operation
+  std::vector<Rank> readers;
 };
 
 /// How elements are combined and converted: as the engine's Combiner.
@@ -120,6 +124,11 @@ constexpr bool is_large(BoardMethod method) noexcept { return method >= BoardMet
 /// Whether each member of a large broadcast copies from its parent in a tree.
 constexpr bool goes_down_a_tree(BoardMethod method) noexcept {
   return method == BoardMethod::domains || method == BoardMethod::large_tree;
+}
+
+/// Whether each member of a large reduction combines what those below it have, for its parent in a tree.
+constexpr bool goes_up_a_tree(BoardMethod method, Operation operation) noexcept {
+  return method == BoardMethod::large_tree && reduces(operation);
 }
 
 /// Whether a plan depends on where the members are.

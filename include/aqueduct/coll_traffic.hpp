@@ -14,13 +14,13 @@ namespace aqueduct {
 ///
 /// Summed over the members: a broadcast of m bytes to p members in domains of q each reads (p - q) m across; an all-reduce
 /// by `mapped-tiles` reads and writes as much. Among s domains a broadcast by `mapped-domains` and a reduce by
-/// `mapped-domain-tiles` read (s - 1) m across, and an all-reduce twice that.
+/// `mapped-domain-tiles` or `mapped-tree` read (s - 1) m across, and an all-reduce twice that.
 struct CollTraffic {
   std::uint64_t read_inside = 0;
   std::uint64_t read_across = 0;
   std::uint64_t written_inside = 0;
   std::uint64_t written_across = 0;
-  /// Copied into shared memory for the others, because a member's buffer lies in no segment; read from there it counts again.
+  /// Put into shared memory for the others: copied from a buffer in no segment, or partial results. Read from there it counts again.
   std::uint64_t staged = 0;
   /// All bytes that the rank's copies and reductions have read or written, of its own memory too. An all-reduce of m bytes among
   /// p members touches (3 p - 1) m by `mapped-tiles`, and (5 p + 1) m by `flags-stream`, which copies in and out.

@@ -136,6 +136,44 @@ TEST_P(CollectiveBoardLoss, WhileABlockOfTheOtherDomainIsCombinedEndsTheTeam) {
       });
 }
 
+// Up a tree of four, member 0 is above 1 and 2, and 2 above 3. Member 2 dies while it combines a strip: 0 waits for that, and the
+// others until their inputs have been read.
+TEST_P(CollectiveBoardLoss, WhileAStripIsCombinedForItsParentEndsTheTeam) {
+  constexpr Rank kBetween = 2;
+  for (const bool all : {false, true}) {
+    run({.ranks = 4,
+         .segment_bytes = 1 << 20,
+         .settings = {{all ? "coll_all_reduce" : "coll_reduce", "mapped-tree"}, {"topology", "none"}},
+         .leaving = {kBetween}},
+        [all](Endpoint& me) {
+          static bool dies = false;
+          constexpr std::size_t kCount = 32768;  // two strips
+          ASSERT_TRUE(add_operator(me, kDeadly, {combine_or_die, &dies, sizeof(std::uint32_t), true}));
+          auto* const words = reinterpret_cast<std::uint32_t*>(me.segment().data());
+          const std::span<std::uint32_t> in(words, kCount), out(words + kCount, kCount);
+          std::ranges::fill(in, 1u);
+          const Reducer add = Reducer::user(kDeadly);
+          const auto call = [&] {
+            return all ? all_reduce_nb(me.world(), in, out, add) : reduce_nb(me.world(), in, out, add, 0);
+          };
+          ASSERT_TRUE(me.wait(call()));
+          if (all || me.rank() == 0) {
+            for (const std::uint32_t sum : out) ASSERT_EQ(sum, me.ranks());
+          }
+          if (me.rank() == kBetween) {
+            dies = true;
+            Event event = call();
+            static_cast<void>(me.wait_for(event, 10 * kBoardLossBound));
+            FAIL() << "it has combined nothing";
+          }
+          const auto since = std::chrono::steady_clock::now();
+          Event event = call();
+          expect_loss(me, event, since);
+        });
+    if (HasFailure() || testing::Test::IsSkipped()) return;
+  }
+}
+
 /// Waits until the words are not 0, without progress. False: they stay 0 for ten seconds.
 bool wait_for_words(std::span<std::uint64_t> words) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);

@@ -50,13 +50,18 @@ std::uint32_t value(Rank member, std::size_t i, std::uint32_t call) {
 Counts counts_of(const Host& host, BoardMethod method, Shape shape) {
   const Algorithm* const algorithm = board_algorithm(shape.operation, method);
   if (method == BoardMethod::tree) shape.parameters = {4, 1, 2};
+  if (method == BoardMethod::large_tree) shape.parameters = {4};
   Calls calls(host, kRoom, *algorithm, shape);
   const std::size_t words = shape.bytes / sizeof(std::uint32_t);
   Counts counts;
   for (std::uint32_t call = 0; call < 24; ++call) {
     const Counts now = calls.call(kAdd, [&](Rank me, std::size_t i) { return value(me, i, call); });
     if (call > 12) {
-      EXPECT_EQ(now, counts) << algorithm->name << ": calls differ";
+      EXPECT_EQ(now.touched, counts.touched) << algorithm->name << ": calls differ";
+      // Strips look in vain as often as it happens.
+      if (method != BoardMethod::large_tree) {
+        EXPECT_EQ(now, counts) << algorithm->name << ": calls differ";
+      }
     }
     counts = now;
     std::size_t wrong = 0;
@@ -174,6 +179,7 @@ TEST(BoardCounts, BytesThatAllReducesTouch) {
       EXPECT_EQ(touched(BoardMethod::dissemination, kInSlots), expected.copied_rounds);
     }
     constexpr std::uint64_t kLong = 9 * 1024;
+    EXPECT_EQ(touched(BoardMethod::large_tree, kLong), expected.tree_in_passes);
     EXPECT_EQ(touched(BoardMethod::tiles, kLong), expected.tiles);
     EXPECT_EQ(touched(BoardMethod::cyclic_tiles, kLong), expected.tiles);
     EXPECT_EQ(touched(BoardMethod::claims, kLong), expected.tiles);

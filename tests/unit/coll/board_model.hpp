@@ -219,6 +219,19 @@ struct ModelRun {
       for (Rank r = 0; r < what.ranks; ++r) cyclic = cyclic * 10 + value((first + r) % what.ranks, c) + i;
       from_any = from_any || out == cyclic;
     }
+    // Up a tree: from the root on, which may be alone, or has the first of two pairs.
+    std::uint32_t in_turn = 0, from_last = 0, behind_root = 0, pairs[2] = {};
+    for (Rank r = 0; method == BoardMethod::large_tree && r < what.ranks; ++r) {
+      const std::uint32_t its = value((plan.root + r) % what.ranks, c) + i;
+      in_turn = in_turn * 10 + its;
+      from_last = from_last * 10 + value((plan.root + what.ranks - r) % what.ranks, c) + i;
+      if (r != 0) behind_root = behind_root * 10 + its;
+      pairs[r / 2 % 2] = pairs[r / 2 % 2] * 10 + its;
+    }
+    if (method == BoardMethod::large_tree)
+      from_any =
+          out == in_turn || (what.ranks == 4 && out == pairs[0] * 10 + pairs[1]) ||
+          (what.ranks == 3 && (out == from_last || out == (value(plan.root, c) + i) * 10 + behind_root));
     const bool either = from_any || (method == BoardMethod::dissemination && out == turned) ||
                         (in_pairs && out == halves[0] * 10 + halves[1]);
     std::uint32_t before = 0;  // a scan's sum

@@ -49,6 +49,26 @@ TEST_F(BoardModel, ReductionsByDomainsInManyOrders) {
   }
 }
 
+// The member that is alone in its domain is the root, or below it, and others reach buffers or do not.
+TEST_F(BoardModel, ReductionsUpATreeOfDomainsInManyOrders) {
+  constexpr std::size_t kMostStates = 10'000;
+  constexpr auto kMapped = BufferNote::address;
+  constexpr auto kNowhere = BufferNote::nowhere;
+  for (const Operation operation : {Operation::reduce, Operation::all_reduce}) {
+    for (const Rank apart : {0u, 2u}) {
+      for (const auto& [in, out] : {std::pair{kMapped, kMapped}, {kNowhere, kMapped}, {kMapped, kNowhere}}) {
+        ModelCase what{
+            3, {.slots = 1, .narrow = 1, .bulk = 4}, {}, Careless::no, in, out, two_domains(apart)};
+        for (const Sync sync : {Sync::mine, Sync::all})
+          what.calls.push_back(large_call(operation, BoardMethod::large_tree, 3,
+                                          operation == Operation::reduce ? 2 : 0, sync));
+        all_are_right(what, kMostStates);
+        EXPECT_EQ(wander(what, 4 * kWalks), "") << "in " << in << ", out " << out << ", apart " << apart;
+      }
+    }
+  }
+}
+
 TEST_F(BoardModel, BlocksByDomainsInManyOrders) {
   constexpr auto kMapped = BufferNote::address;
   constexpr auto kNowhere = BufferNote::nowhere;

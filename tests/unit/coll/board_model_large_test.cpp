@@ -19,7 +19,7 @@ TEST_F(BoardModel, LargeOperationsInEveryOrder) {
                                 {kCopied, kNowhere}}) {
     for (const Sync sync : {Sync::mine, Sync::all}) {
       if (sync == Sync::all && (in == kCopied || in != out)) continue;  // moves bytes as the others do
-      for (const BoardMethod method : {BoardMethod::tiles, BoardMethod::claims}) {
+      for (const BoardMethod method : {BoardMethod::tiles, BoardMethod::claims, BoardMethod::large_tree}) {
         for (const Operation operation : {Operation::all_reduce, Operation::reduce}) {
           ModelCase what{2, kPiecesOfAWord, {}, Careless::no, in, out};
           for (int i = 0; i < 2; ++i) what.calls.push_back(large_call(operation, method, 2, 1, sync));
@@ -78,9 +78,11 @@ TEST_F(BoardModel, LargeOperationsOfThreeAndFourMembersInOrdersOfChance) {
       {Operation::gather, {BoardMethod::mapped, BoardMethod::stream}},
       {Operation::all_gather, {BoardMethod::mapped, BoardMethod::stream}},
       {Operation::reduce,
-       {BoardMethod::tiles, BoardMethod::cyclic_tiles, BoardMethod::claims, BoardMethod::stream}},
+       {BoardMethod::tiles, BoardMethod::cyclic_tiles, BoardMethod::claims, BoardMethod::large_tree,
+        BoardMethod::stream}},
       {Operation::all_reduce,
-       {BoardMethod::tiles, BoardMethod::cyclic_tiles, BoardMethod::claims, BoardMethod::stream}},
+       {BoardMethod::tiles, BoardMethod::cyclic_tiles, BoardMethod::claims, BoardMethod::large_tree,
+        BoardMethod::stream}},
   };
   for (const Rank ranks : {3u, 4u}) {
     for (const auto& [in, out] : {std::pair{kMapped, kMapped},
@@ -118,6 +120,18 @@ TEST_F(BoardModel, FindsTilesThatAreNotWaitedFor) {
   ModelCase what{2, kPiecesOfAWord, {}, Careless::of_readers};
   what.calls.push_back(large_call(Operation::all_reduce, BoardMethod::claims, 2, 0, Sync::mine));
   EXPECT_NE(explore(what).wrong, "");
+}
+
+TEST_F(BoardModel, FindsAnInputThatIsTheProgramsAgainTooEarly) {
+  ModelCase what{2, {.slots = 8, .narrow = 1, .bulk = 4}, {}, Careless::of_readers};
+  what.calls.push_back(large_call(Operation::reduce, BoardMethod::large_tree, 2, 0, Sync::mine));
+  EXPECT_NE(explore(what).wrong.find("a wrong sum"), std::string::npos);
+}
+
+TEST_F(BoardModel, FindsAResultThatIsTheProgramsAgainTooEarly) {
+  ModelCase what{2, {.slots = 8, .narrow = 1, .bulk = 4}, {}, Careless::of_readers};
+  what.calls.push_back(large_call(Operation::all_reduce, BoardMethod::large_tree, 2, 0, Sync::mine));
+  EXPECT_NE(explore(what).wrong.find("a wrong sum"), std::string::npos);
 }
 
 }  // namespace

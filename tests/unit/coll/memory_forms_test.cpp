@@ -141,6 +141,7 @@ TEST(MemoryForms, BytesThatAreTouched) {
   EXPECT_EQ(counts.tiles, 3u * 32 - 1);
   EXPECT_EQ(counts.domain_tiles, 3u * 32 + 7);
   EXPECT_EQ(counts.tree, 5u * 31);
+  EXPECT_EQ(counts.tree_in_passes, 3u * 31 + 22);
   EXPECT_EQ(counts.copied_tiles, 5u * 32 + 1);
   EXPECT_EQ(counts.copied_tree, 7u * 32 - 3 + 22);
   EXPECT_EQ(counts.messages, 11u * 31);
@@ -148,6 +149,7 @@ TEST(MemoryForms, BytesThatAreTouched) {
   for (std::uint32_t members = 2; members <= 128; ++members) {
     for (std::uint64_t parents = 1; parents < members; ++parents) {
       const std::uint64_t tree = touches(host_of(1, members), parents).copied_tree;
+      EXPECT_LE(touches(host_of(1, members), parents).tree_in_passes, touches(host_of(1, members), 0).tree);
       EXPECT_GE(tree, 7 * members - 1);
       EXPECT_LT(tree, 9 * members);
     }
