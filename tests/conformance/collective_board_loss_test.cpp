@@ -226,6 +226,59 @@ TEST_P(CollectiveBoardLoss, BeforeABlockIsFetchedForItsDomainEndsTheTeam) {
       });
 }
 
+// Down a tree of four, member 0 is above 1 and 2, and 2 above 3. Member 2 is in the call when it dies: either before it has heard
+// where the block is, or when it has copied that and waits for 3.
+TEST_P(CollectiveBoardLoss, OfAMemberInsideATreeEndsABroadcast) {
+  constexpr Rank kBetween = 2;
+  for (const bool has_copied : {false, true}) {
+    run({.ranks = 4,
+         .segment_bytes = 1 << 20,
+         .settings = {{"coll_broadcast", "mapped-tree:radix=2"}, {"topology", "none"}},
+         .leaving = {kBetween}},
+        [has_copied](Endpoint& me) {
+          constexpr std::size_t kCount = 49152;  // words: several pieces
+          auto* const flags = reinterpret_cast<std::uint64_t*>(me.segment().data());
+          const std::span<std::uint64_t> block(flags + 8, kCount);
+          std::ranges::fill(block, me.rank() + 1u);
+          ASSERT_TRUE(broadcast(me.world(), block, 0));
+          for (const std::uint64_t word : block) ASSERT_EQ(word, 1u);
+          std::ranges::fill(block, me.rank() + 2u);
+          ASSERT_TRUE(me.barrier());
+          const auto tell = [&](Rank to, std::uint64_t word) {
+            static_cast<void>(put_value(me, GlobalPtr<std::uint64_t>{to, 8 * word}, std::uint64_t{1}));
+          };
+          const auto begin = [&] {
+            Event event = broadcast_nb(me.world(), block, 0, {.in = Sync::mine});
+            for (int i = 0; i < 10; ++i) me.progress();
+            return event;
+          };
+          if (me.rank() == kBetween) {
+            if (has_copied) {
+              EXPECT_TRUE(wait_for_words({flags, 1})) << "the root does not call";
+            }
+            const Event event = begin();
+            EXPECT_EQ(block.back(), has_copied ? 2u : kBetween + 2u);
+            for (const Rank to : {0u, 1u, 3u}) tell(to, 4);
+            EXPECT_TRUE(wait_for_words({flags + 1, 1}) && wait_for_words({flags + 3, 1}));
+            if (!has_copied) {
+              EXPECT_TRUE(wait_for_words({flags, 1})) << "the root does not call";
+            }
+            std::raise(SIGKILL);
+          }
+          const bool first = has_copied && me.rank() == 0;
+          if (!first) {
+            ASSERT_TRUE(wait_for_words({flags + 4, 1}));
+          }
+          const auto since = std::chrono::steady_clock::now();
+          Event event = begin();
+          EXPECT_FALSE(event.done());
+          tell(kBetween, me.rank());
+          expect_loss(me, event, since);
+        });
+    if (HasFailure() || testing::Test::IsSkipped()) return;
+  }
+}
+
 /// The others count on a line of the dying one, which never comes.
 void lose_a_member_of_a_domain(Endpoint& me, Rank dying) {
   std::vector<std::uint64_t> mine(1, me.rank() + 1), all(me.ranks());
