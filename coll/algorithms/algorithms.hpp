@@ -107,6 +107,8 @@ std::span<const Algorithm> board_algorithms() noexcept;
 const Algorithm* board_algorithm(Operation operation, BoardMethod method) noexcept;
 /// Lines of 64 bytes that a reader of a payload on the board gets, with the one that has its number.
 std::uint64_t lines_of_payload(std::uint64_t bytes) noexcept;
+/// The most edges between a member and the root of a k-nomial tree.
+std::uint32_t levels_of_tree(std::uint64_t ranks, std::uint64_t radix) noexcept;
 /// Finds an algorithm of the operation by its name: also `native`, those of boards, and those that the program has added. Null: none
 /// has this name.
 const Algorithm* find_algorithm(Operation operation, std::string_view name, AddedSpan added = {}) noexcept;

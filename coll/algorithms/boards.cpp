@@ -48,10 +48,11 @@ Cost last_cost(const Shape& shape) noexcept {
           .depth = 2,
           .depth_is_limit = true};
 }
-std::uint32_t levels_of(std::uint64_t ranks, std::uint64_t radix) noexcept {
-  std::uint32_t levels = 0;
-  for (std::uint64_t reached = 1; reached < ranks; reached *= radix) ++levels;
-  return levels;
+/// Rounds in which all that there are are reached.
+std::uint32_t rounds_of(std::uint64_t ranks, std::uint64_t radix) noexcept {
+  std::uint32_t rounds = 0;
+  for (std::uint64_t reached = 1; reached < ranks; reached *= radix) ++rounds;
+  return rounds;
 }
 Cost tree_cost(const Shape& shape) noexcept {
   const bool both = shape.operation == Operation::all_reduce || shape.operation == Operation::barrier;
@@ -59,12 +60,12 @@ Cost tree_cost(const Shape& shape) noexcept {
   const std::uint32_t ways = both ? 2 : 1;
   return {.messages = ways * edges,
           .bytes = ways * edges * 64 * lines_of_payload(shape.bytes),
-          .depth = ways * levels_of(shape.ranks, shape.parameters[0]),
+          .depth = ways * rounds_of(shape.ranks, shape.parameters[0]),
           .depth_is_limit = true};
 }
 Cost dissemination_cost(const Shape& shape) noexcept {
   // With members for which others take part: one round fewer, and two movements more.
-  const std::uint32_t rounds = levels_of(shape.ranks, 2) + (std::has_single_bit(shape.ranks) ? 0 : 1);
+  const std::uint32_t rounds = rounds_of(shape.ranks, 2) + (std::has_single_bit(shape.ranks) ? 0 : 1);
   return {.messages = std::uint64_t{rounds} * shape.ranks,
           .bytes = std::uint64_t{rounds} * shape.ranks * 64 * lines_of_payload(shape.bytes),
           .depth = rounds,
@@ -101,14 +102,14 @@ Cost mapped_cost(const Shape& shape) noexcept {
   const std::uint64_t pairs = is_rooted(shape) ? ranks - 1 : ranks * (ranks - 1);
   return {.messages = 2 * pairs, .bytes = pairs * shape.bytes, .depth = 2, .depth_is_limit = true};
 }
-/// Without domains: a tree that keeps to them may have a level more.
+/// The block goes down, and then it is said upwards who has it. Without domains; cost_on_board knows these.
 Cost large_tree_cost(const Shape& shape) noexcept {
   Cost cost = mapped_cost(shape);
-  cost.depth = 1 + levels_of(shape.ranks, shape.parameters[0]);
+  cost.depth = 2 * levels_of_tree(shape.ranks, shape.parameters[0]);
   return cost;
 }
 /// Each of those with others below reads its own contribution and theirs, once; an all-reduce's result goes back in one step.
-/// Without domains, as the broadcast's.
+/// Without domains, as the broadcast's: a member more may have others below it.
 Cost up_tree_cost(const Shape& shape) noexcept {
   const std::uint64_t edges = std::uint64_t{shape.ranks} - 1;
   const std::uint64_t radix = shape.parameters[0];
@@ -116,7 +117,7 @@ Cost up_tree_cost(const Shape& shape) noexcept {
   const std::uint32_t ways = shape.operation == Operation::all_reduce ? 2 : 1;
   return {.messages = 2 * ways * edges,
           .bytes = (ways * edges + parents) * shape.bytes,
-          .depth = 1 + levels_of(shape.ranks, radix) + (ways - 1),
+          .depth = 1 + levels_of_tree(shape.ranks, radix) + (ways - 1),
           .depth_is_limit = true};
 }
 Cost two_stage_cost(const Shape& shape) noexcept {
@@ -369,6 +370,13 @@ std::span<const Algorithm> board_algorithms() noexcept { return kBoards; }
 std::uint64_t lines_of_payload(std::uint64_t bytes) noexcept {
   if (bytes <= 48) return 1;  // beside the number
   return bytes <= 112 ? 2 : 1 + (bytes + 63) / 64;
+}
+
+// The first member with `levels` edges above it has as many digits in its number, each of them 1.
+std::uint32_t levels_of_tree(std::uint64_t ranks, std::uint64_t radix) noexcept {
+  std::uint32_t levels = 0;
+  for (std::uint64_t first = 1; first < ranks; first = first * radix + 1) ++levels;
+  return levels;
 }
 
 const Algorithm* board_algorithm(Operation operation, BoardMethod method) noexcept {

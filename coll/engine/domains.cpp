@@ -2,6 +2,7 @@
 
 #include "coll/engine/team_choices.hpp"
 #include "coll/tune/board_choice.hpp"
+#include "coll/tune/memory_choice.hpp"
 #include "coll/tune/memory_lines.hpp"
 #include "topology/closeness.hpp"
 #include "topology/host_topology.hpp"
@@ -30,17 +31,6 @@ bool may_be_apart(const EndpointState& state, const TeamState& team) {
   return false;
 }
 
-MemoryDomains domains_in(const topology::Placement& placement) {
-  const topology::Placement::Cut& cut = placement.cuts().back();
-  MemoryDomains out{.count = cut.groups(), .smallest = cut.size(0), .largest = cut.size(0)};
-  for (std::uint32_t i = 1; i < cut.groups(); ++i) {
-    out.smallest = std::min(out.smallest, cut.size(i));
-    out.largest = std::max(out.largest, cut.size(i));
-  }
-  out.in_team_order = placement.is_in_order();
-  return out;
-}
-
 }  // namespace
 
 /// Where the members are; null: in one domain, as far as is known. The same on all members. The first call may read the topology
@@ -67,7 +57,7 @@ const topology::Placement* TeamChoices::placement() const {
 TeamTraits TeamChoices::traits_for(const Shape& shape) const {
   TeamTraits traits = traits_;
   if (!depends_on_domains(shape, traits)) return traits;
-  if (const topology::Placement* const found = placement()) traits.domains = domains_in(*found);
+  if (const topology::Placement* const found = placement()) traits.domains = memory_domains(*found);
   return traits;
 }
 

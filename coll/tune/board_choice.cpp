@@ -101,6 +101,13 @@ BoardMethod large_method_for(const Shape& shape, const TeamTraits& team) noexcep
   return team.crowded ? BoardMethod::claims : BoardMethod::tiles;
 }
 
+/// The most edges between a member and the root of a tree that keeps to domains: at each level it is one of the domains' first members.
+std::uint32_t levels_by_domains(const MemoryDomains& domains, std::uint32_t radix) noexcept {
+  std::uint32_t levels = 0;
+  for (const std::uint32_t split : domains.splits) levels += levels_of_tree(split, radix);
+  return levels;
+}
+
 }  // namespace
 
 bool depends_on_domains(const Shape& shape, const TeamTraits& team) noexcept {
@@ -205,8 +212,27 @@ Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept {
   return large ? take(large_method_for(shape, team)) : none;
 }
 
-std::string board_lines(const Choice& choice) {
-  const Cost cost = Schedule::cost(*choice.algorithm, choice.shape);
+Cost cost_on_board(const Choice& choice, const TeamTraits& team) noexcept {
+  const Shape& shape = choice.shape;
+  Cost cost = choice.algorithm->cost(shape);  // the passes of a schedule are not those of a board
+  const BoardMethod method = choice.algorithm->board;
+  if (team.domains.count < 2 ||
+      (reduces(shape.operation) && !shape.commutative && !team.domains.in_team_order))
+    return cost;
+  const bool up = goes_up_a_tree(method, shape.operation);
+  const std::uint32_t in_one = levels_by_domains(team.domains, shape.ranks);
+  if (up) {
+    cost.depth = levels_by_domains(team.domains, shape.parameters[0]) + 1;
+    if (shape.operation == Operation::all_reduce) cost.depth += in_one;
+  } else if (goes_down_a_tree(method)) {
+    cost.depth =
+        2 * (method == BoardMethod::domains ? in_one : levels_by_domains(team.domains, shape.parameters[0]));
+  }
+  return cost;
+}
+
+std::string board_lines(const Choice& choice, const TeamTraits& team) {
+  const Cost cost = cost_on_board(choice, team);
   if (choice.algorithm->board == BoardMethod::stream) {
     return fmt::format(
         "  bytes go through the team's board in pieces\n  moves {} bytes, {} signals, {} deep, beside those "

@@ -34,7 +34,9 @@ BoardGuesses guesses_of(const Shape& shape, const TeamTraits& team) noexcept;
 /// Whether the choice for a shape depends on TeamTraits::domains, which take time to find.
 bool depends_on_domains(const Shape& shape, const TeamTraits& team) noexcept;
 /// What a board's algorithm does with a shape, for `explain`.
-std::string board_lines(const Choice& choice);
+std::string board_lines(const Choice& choice, const TeamTraits& team);
+/// The cost of an algorithm on a board: long blocks go by trees as deep as the team's domains of memory make them.
+Cost cost_on_board(const Choice& choice, const TeamTraits& team) noexcept;
 /// Why the team does not use the board's algorithms other than the chosen one: lines of text. `otherwise`: why, of an algorithm that could.
 std::string why_not_boards(const Choice& choice, const Shape& shape, const TeamTraits& team,
                            std::string_view otherwise);

@@ -19,14 +19,15 @@ std::string heading_of(const Shape& shape, bool barrier) {
   return barrier ? fmt::format("barrier, {} members\n  {}", shape.ranks, head) : head;
 }
 
-std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, std::string_view note) {
+std::string chosen_lines(const Choice& choice, const TeamTraits& team, const ScratchLayout& scratch,
+                         std::string_view note) {
   const std::uint64_t pieces = number_of_pieces(choice);
   const Shape piece = pieces == 1 ? choice.shape : piece_of(choice.shape, choice.piece);
   const Needs needs = Schedule::needs(*choice.algorithm, piece);
   const Cost cost = cost_of(choice);
   std::string text = fmt::format("  {}{}\n", name_of(*choice.algorithm, choice.shape), note);
   if (choice.algorithm->native) return text;
-  if (choice.algorithm->board != BoardMethod::none) return text + board_lines(choice);
+  if (choice.algorithm->board != BoardMethod::none) return text + board_lines(choice, team);
   text += pieces == 1 ? std::string("  in one piece")
                       : fmt::format("  in {} pieces of {} bytes of each block", pieces, choice.piece);
   text += fmt::format(
@@ -70,7 +71,7 @@ std::string TableChooser::explain(const Asked& asked, const TeamTraits& team,
   if (choice.algorithm == nullptr) {
     text += fmt::format("  none: {}\n", choice.why);
   } else {
-    text += chosen_lines(choice, scratch, user ? " (a setting asks for it)" : "");
+    text += chosen_lines(choice, team, scratch, user ? " (a setting asks for it)" : "");
     if (choice.algorithm->native && team.native != nullptr) text += native_lines(choice, team);
   }
   text += line_of(asked);

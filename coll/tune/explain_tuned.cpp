@@ -77,7 +77,7 @@ std::string TunedChooser::explain_learned(const Answer& found, const Question& q
                                           const TeamTraits& team, const ScratchLayout& scratch) {
   const Shape& shape = question.shape;
   std::string text = heading_of(shape, question.barrier());
-  text += chosen_lines(found.choice, scratch, "");
+  text += chosen_lines(found.choice, team, scratch, "");
   if (found.choice.algorithm->native && team.native != nullptr) text += native_lines(found.choice, team);
   text += fmt::format("  learned while the program ran: {} when it became the best one\n",
                       microseconds(found.learned->picoseconds));
@@ -124,7 +124,7 @@ std::string TunedChooser::explain(const Question& question, const TeamTraits& te
   if (found.learned != nullptr) return explain_learned(found, question, team, scratch);
   if (found.ranking == nullptr) return explain_rules(question, team, scratch);
   std::string text = heading_of(shape, question.barrier());
-  text += chosen_lines(found.choice, scratch, "");
+  text += chosen_lines(found.choice, team, scratch, "");
   if (found.choice.algorithm->native && team.native != nullptr) text += native_lines(found.choice, team);
   text += ranking_lines(found, question);
   text += left_line(question, team, scratch);

@@ -1,6 +1,11 @@
 #include "coll/tune/memory_choice.hpp"
 
 #include "coll/algorithms/algorithms.hpp"
+#include "topology/placement.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
 
 namespace aqueduct::coll {
 
@@ -59,6 +64,29 @@ std::uint64_t time_by(const Ways& ways, const Shape& shape) noexcept {
 }
 
 }  // namespace
+
+MemoryDomains memory_domains(const topology::Placement& placement) noexcept {
+  const std::vector<topology::Placement::Cut>& cuts = placement.cuts();
+  const topology::Placement::Cut& cut = cuts.back();
+  MemoryDomains out{.count = cut.groups(), .smallest = cut.size(0), .largest = cut.size(0)};
+  for (std::uint32_t i = 1; i < cut.groups(); ++i) {
+    out.smallest = std::min(out.smallest, cut.size(i));
+    out.largest = std::max(out.largest, cut.size(i));
+  }
+  out.in_team_order = placement.is_in_order();
+  std::size_t levels = 0;
+  for (; levels < cuts.size() && levels + 1 < out.splits.size(); ++levels) {
+    std::uint32_t before = ~std::uint32_t{0}, in_one = 0;
+    for (const std::uint32_t label : std::span(cuts[levels].first).first(cuts[levels].groups())) {
+      const std::uint32_t wider = levels == 0 ? 0 : cuts[levels - 1].group_of(label);
+      in_one = wider == before ? in_one + 1 : 1;
+      before = wider;
+      out.splits[levels] = std::max(out.splits[levels], in_one);
+    }
+  }
+  out.splits[levels] = out.largest;
+  return out;
+}
 
 MemoryMachine assumed_machine(const MemoryDomains& domains) noexcept {
   MemoryMachine out = domains.count == 2 ? kTwoDomainsOfSix : kFourDomainsOfEight;

@@ -7,7 +7,14 @@
 #include <cstdint>
 #include <optional>
 
+namespace aqueduct::topology {
+class Placement;
+}
+
 namespace aqueduct::coll {
+
+/// The domains in which members are. Requires: there are some.
+MemoryDomains memory_domains(const topology::Placement& placement) noexcept;
 
 /// The costs by which algorithms of a board are chosen for a team in several domains of memory: those of the made-up machine of two
 /// domains, or of four if there are more (memory_forms.hpp). They are constants, so all members take the same ones; those of a profile
