@@ -1,12 +1,16 @@
-// fault_crowd MODE: hello (start, barrier, end), ring (barriers, and a token that goes round by messages), idle (rank
-// 0 enters the barrier four seconds late), linger (waits until it is killed) or huge (asks for too much memory).
+// fault_crowd MODE: hello (start, barrier, end), ring (barriers, and a token that goes round by messages), barriers COUNT (by
+// ranks that share two processors; each says how often it gave its own up), idle (rank 0 enters the barrier four seconds late),
+// linger (waits until it is killed) or huge (asks for too much memory).
 
 #include <aqueduct/aqueduct.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <thread>
 
+#include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace aqueduct;
@@ -34,16 +38,47 @@ int ring(Endpoint& me) {
   return tokens == kRounds ? 0 : 7;
 }
 
+/// Leaves this process the first two of its processors.
+void share_two_processors() {
+  cpu_set_t mine, two;
+  CPU_ZERO(&mine);
+  CPU_ZERO(&two);
+  if (::sched_getaffinity(0, sizeof mine, &mine) != 0) return;
+  for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&two) < 2; ++i) {
+    if (CPU_ISSET(i, &mine)) CPU_SET(i, &two);
+  }
+  ::sched_setaffinity(0, sizeof two, &two);
+}
+
+long processors_given_up() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nvcsw;
+}
+
+int barriers(Endpoint& me, int count) {
+  const long before = processors_given_up();
+  for (int i = 0; i < count; ++i) {
+    if (!me.barrier()) return 9;
+  }
+  std::printf("gave up %ld times\n", processors_given_up() - before);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 64;
+  if (argc < 2) return 64;
   const std::string_view mode = argv[1];
+  if (mode == "barriers") share_two_processors();
   auto job = Job::start();
   if (!job) return job.status().exit_code();
   Endpoint& me = job->endpoint();
   if (mode == "ring") {
     if (const int failed = ring(me); failed != 0) return failed;
+  }
+  if (mode == "barriers") {
+    if (const int failed = barriers(me, argc > 2 ? std::atoi(argv[2]) : 1); failed != 0) return failed;
   }
   if (mode == "idle" && me.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(4));
   if (mode == "linger") {
