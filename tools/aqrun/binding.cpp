@@ -62,6 +62,12 @@ std::vector<cpu_set_t> places(const std::string& kind) {
   hwloc_topology_set_all_types_filter(raw,
                                       numa ? HWLOC_TYPE_FILTER_KEEP_STRUCTURE : HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_type_filter(raw, type_of(kind), HWLOC_TYPE_FILTER_KEEP_ALL);
+  // Without cores and packages, processors would stand in the order of their numbers, which often names those of all cores once before
+  // the second ones.
+  if (type_of(kind) == HWLOC_OBJ_PU) {
+    hwloc_topology_set_type_filter(raw, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    hwloc_topology_set_type_filter(raw, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
+  }
   if (hwloc_topology_load(raw) != 0) return {};
 
   const Bitmap mine(hwloc_bitmap_alloc());

@@ -37,6 +37,12 @@ TEST(AqrunBinding, GoesThroughTheCoresInTurn) {
   EXPECT_EQ(bound("package:2 core:2 pu:1", "package", {2, 2, 2}), (Sets{{0, 1}, {2, 3}, {0, 1}}));
 }
 
+// Requirement N-75, also where the system numbers the first processors of all cores before the second ones.
+TEST(AqrunBinding, FillsTheProcessorsOfACoreThenCoresThenPackages) {
+  EXPECT_EQ(bound("package:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)", "pu", {1, 1, 1, 1, 1, 1, 1, 1}),
+            (Sets{{0}, {4}, {1}, {5}, {2}, {6}, {3}, {7}}));
+}
+
 TEST(AqrunBinding, GivesEachRankOfAProcessACore) {
   EXPECT_EQ(bound("package:1 core:6 pu:1", "core", {2, 2}), (Sets{{0, 1}, {2, 3}}));
   // The last process has fewer ranks than the others, and takes no core of theirs.

@@ -61,6 +61,18 @@ cpu_set_t allowed_cores() {
   return set;
 }
 
+bool are_apart(std::span<const cpu_set_t> sets) {
+  cpu_set_t seen;
+  CPU_ZERO(&seen);
+  for (const cpu_set_t& set : sets) {
+    cpu_set_t both;
+    CPU_AND(&both, &seen, &set);
+    if (CPU_COUNT(&both) > 0) return false;
+    CPU_OR(&seen, &seen, &set);
+  }
+  return true;
+}
+
 void bind_to_all(const cpu_set_t& cores) { sched_setaffinity(0, sizeof(cores), &cores); }
 
 void bind_to(const cpu_set_t& cores, std::size_t index) {

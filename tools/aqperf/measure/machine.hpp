@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 
 #include <sched.h>
 
@@ -22,6 +23,8 @@ KernelName running_kernel();
 
 /// The cores that this thread may run on.
 cpu_set_t allowed_cores();
+/// Whether no two of these sets have a core in common.
+bool are_apart(std::span<const cpu_set_t> sets);
 /// Lets this thread run on all of these cores.
 void bind_to_all(const cpu_set_t& cores);
 /// Binds this thread to the `index`-th core of the set. Does nothing where the system refuses.

@@ -69,15 +69,19 @@ void Session::settle_on_cores() {
   const auto kernels = exchange(running_kernel());
   cpu_set_t machine;
   CPU_ZERO(&machine);
+  std::vector<cpu_set_t> of_mates;
   for (Rank other = 0; other < ranks(); ++other) {
     if (kernels[other] != kernels[rank()]) continue;
     machine_mates_.push_back(other);
+    of_mates.push_back(all[other]);
     CPU_OR(&machine, &machine, &all[other]);
   }
   crowded_ = machine_mates_.size() > static_cast<std::size_t>(CPU_COUNT(&machine));
   // A core set of one means that the launcher has bound this rank. Otherwise
   // two ranks could share a core for a while.
   if (crowded_ || CPU_COUNT(&cores_) == 1) return;
+  // The launcher has given each rank a core of several processors: another rank's processor may be on the same core.
+  if (are_apart(of_mates)) return bind_to(cores_, 0);
   const auto index = std::find(machine_mates_.begin(), machine_mates_.end(), rank()) - machine_mates_.begin();
   bind_to(machine, static_cast<std::size_t>(index));
 }
