@@ -41,9 +41,9 @@ Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVot
   // With a rank it is why the team is of no use.
   const bool nothing_has_begun = status.code() == ErrorCode::refused ||
                                  (status.code() == ErrorCode::no_memory && status.peer() == kNoRank);
+  if (split) barrier.split_outcome = status;
   if (!split || nothing_has_begun) return status;
   barrier.split_over = true;
-  barrier.split_outcome = status;
   return {};
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;

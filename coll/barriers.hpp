@@ -70,20 +70,20 @@ struct BarrierState {
   std::uint32_t rounds = 0;
   std::uint32_t to_send = 0;  ///< the next round whose arrival this rank sends
   std::uint32_t ops = 0;      ///< phases asked for that end an operation
-  bool finishing = false;     ///< this rank is in Job::finish; false for the barriers of that call itself
-  bool leaving = false;       ///< it is, or in Team::end of this team
   /// The last exchange of the team of which this rank knows that it was given up (Exchanges::give_up), and why. 0: none.
   std::uint64_t given_up = 0;
   Status why_given_up;
-  bool left = false;                        ///< it is the last one that this rank has begun
-  bool under_way = false;                   ///< `phase` has begun and has not ended
-  bool waiting = false;                     ///< notified and not yet waited for
-  bool split_over = false;                  ///< the notified phase has ended, with split_outcome
-  bool too_late = false;                    ///< a member was lost before `phase` began
-  bool queued = false;                      ///< an arrival to be sent has found no room
-  bool split_by_engine = false;             ///< the engine carries out, or has, the barrier of `notify`
-  bool split_flies = false;                 ///< the engine carries out the barrier of `notify`: `split_op`
-  std::uint32_t flying = 0;                 ///< barriers that the engine carries out
+  bool finishing = false;        ///< this rank is in Job::finish; false for the barriers of that call itself
+  bool leaving = false;          ///< it is, or in Team::end of this team
+  bool left = false;             ///< it is the last one that this rank has begun
+  bool under_way = false;        ///< `phase` has begun and has not ended
+  bool waiting = false;          ///< notified and not yet waited for
+  bool split_over = false;       ///< the notified phase has ended, with split_outcome
+  bool too_late = false;         ///< a member was lost before `phase` began
+  bool queued = false;           ///< an arrival to be sent has found no room
+  bool split_by_engine = false;  ///< the engine carries out, or has, the barrier of `notify`
+  bool split_flies = false;      ///< the engine carries out the barrier of `notify`: `split_op`
+  std::uint32_t flying = 0;      ///< barriers that the engine carries out
   std::unique_ptr<BarrierFlights> flights;  ///< made by the first of them
   core::BarrierVote vote;  ///< of the members of which this rank has heard in this phase, merged
   Status split_outcome;

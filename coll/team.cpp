@@ -124,7 +124,8 @@ std::optional<std::uint32_t> Team::agreed() const noexcept {
   coll::BarrierState* const barrier = coll::barrier_of(*state_);
   if (barrier == nullptr) return std::nullopt;
   const core::Entry entry(state_->endpoint);
-  return coll::Barriers::votes_of_last(*barrier).value();
+  // Of a barrier that a loss has ended this rank may know its own value alone.
+  return barrier->split_outcome ? coll::Barriers::votes_of_last(*barrier).value() : std::nullopt;
 }
 
 bool Team::try_wait() noexcept {

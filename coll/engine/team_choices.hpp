@@ -133,12 +133,12 @@ class TeamChoices {
   /// Null: the members are in one domain, or nothing is known.
   mutable std::unique_ptr<topology::Placement> placement_;
   mutable bool knows_placement_ = false;
+  bool has_barriers_ = false;
   std::unique_ptr<Groups> groups_;  ///< the members by hosts, if that is of use
   std::unique_ptr<TeamTree> tree_;  ///< AQUEDUCT_COLL_TREE, or what Team::use_tree has given
   TunedChooser chooser_;
   std::unique_ptr<Learning> learning_;
   std::optional<ScratchLayout> layout_;  ///< of the scratch; empty: the team has none
-  bool has_barriers_ = false;
 };
 
 }  // namespace aqueduct::coll

@@ -40,7 +40,6 @@ class TeamEngineState : public TeamChoices {
   ~TeamEngineState() = default;
 
   rma::Transfers& transfers_;
-  bool trying_ = false;  ///< the call that begins is a trial: its method is for it alone
   const Algorithm* latest_algorithm_ = nullptr;  ///< of the last call that was looked up by its shape
   TeamPlaces places_;
   std::byte* base_ = nullptr;             ///< this member's scratch
@@ -53,9 +52,14 @@ class TeamEngineState : public TeamChoices {
   std::uint64_t broken_from_ = kNotBroken;  ///< operations from this number on are cancelled
   bool team_gone_ = false;
   bool scratch_missed_ = false;  ///< the log says that the team has none
-  SegmentId found_last_ = 0;     ///< the segment of the latest output that members announced
   bool no_room_ = false;         ///< something found no room in this pass
   bool raised_own_ = false;      ///< a step has raised a counter of this member
+  bool trying_ = false;          ///< the call that begins is a trial: its method is for it alone
+  bool listed_ = false;          ///< among the layer's busy teams
+  bool quiet_ = true;  ///< no failure, and no member has told of a call that this one has yet to make
+  bool shares_memory_ = false;
+  bool maps_ = false;         ///< a conduit of the team can map memory
+  SegmentId found_last_ = 0;  ///< the segment of the latest output that members announced
 
   CallRecord* first_ = nullptr;  ///< calls that are not over, or not drained
   CallRecord** end_ = &first_;
@@ -63,12 +67,10 @@ class TeamEngineState : public TeamChoices {
   Run* held_ = nullptr;            ///< opened, and may not start yet
   Run* active_ = nullptr;          ///< have started
   Run** active_end_ = &active_;
-  Run* newest_ = nullptr;  ///< the latest to start
-  bool listed_ = false;    ///< among the layer's busy teams, and
-  TeamEngine* next_busy_ = nullptr;
+  Run* newest_ = nullptr;            ///< the latest to start
+  TeamEngine* next_busy_ = nullptr;  ///< among the layer's busy teams, if it is listed there
   Plan* plans_ = nullptr;
-  bool quiet_ = true;  ///< no failure, and no member has told of a call that this one has yet to make
-  core::Op all_;       ///< has a part for each put and signal that is not over, and one of its own
+  core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
   std::unique_ptr<LatestCalls> latest_;  ///< made by the first call, as is scratch_
   KnownCall* const* known_ =
       LatestCalls::kNoneYet.data();  ///< latest_->known, so that a call need not ask whether there are any
@@ -77,10 +79,8 @@ class TeamEngineState : public TeamChoices {
   std::vector<std::unique_ptr<BarrierCall>> barriers_;
   std::unique_ptr<core::NativeTeam> native_;    ///< null: the library carries out all operations
   core::NativeRedirects* redirects_ = nullptr;  ///< null: blocks are copied out of scratch
-  bool shares_memory_ = false;
-  bool maps_ = false;                ///< a conduit of the team can map memory
-  std::unique_ptr<Board> board_;     ///< null: the team has none
-  std::unique_ptr<SaidCalls> said_;  ///< null: the team has no board
+  std::unique_ptr<Board> board_;                ///< null: the team has none
+  std::unique_ptr<SaidCalls> said_;             ///< null: the team has no board
   std::uint64_t native_offer_ = 0;
   std::uint64_t natives_started_ = 0;
   std::unique_ptr<BlocksMethods> blocks_;  ///< null: no call has had blocks that may differ

@@ -71,13 +71,13 @@ struct BoardPlan {
   std::array<Movement, kMostMovements> movement{};
   // Of a large operation.
   BoardMethod method = BoardMethod::none;
+  /// Before the first piece, with a number more: members tell the root where their outputs are, or the root where its input is.
+  bool meets = false;
+  bool twice = false;  ///< and each piece twice: first what members have, then what they have combined
   std::uint32_t element = 1;
   /// The most pieces in which an operation goes; each has a number of its own. Set by count_pieces.
   std::uint64_t pieces = 1;
-  std::uint64_t through = 1;  ///< pieces, if bytes go through the board; with the first one of `meets`
-  /// Before the first of them, with a number more: members tell the root where their outputs are, or the root where its input is.
-  bool meets = false;
-  bool twice = false;  ///< and each of these twice: first what members have, then what they have combined
+  std::uint64_t through = 1;      ///< pieces, if bytes go through the board; with the first one of `meets`
   std::uint64_t piece = 0;        ///< bytes of each block in one of them
   std::uint64_t unit = 1;         ///< bytes of which tiles are multiples
   std::uint64_t tile = 0;         ///< bytes of which a member has the care, as one of several
@@ -88,13 +88,13 @@ struct BoardPlan {
   /// Of a reduce or a reduce-scatter by domains: bytes of a tile or of a block that go through the board at once. Up a tree: of a
   /// block, which members combine at once.
   std::uint64_t strip = 0;
-  std::uint64_t strips = 1;    ///< of a tile or of a block
-  RoundsPlace in_rounds{};     ///< of a dissemination
-  Rank parent = kNoRank;       ///< in the tree; kNoRank: the root, or no tree
+  std::uint64_t strips = 1;  ///< of a tile or of a block
+  RoundsPlace in_rounds{};   ///< of a dissemination
+  Rank parent = kNoRank;     ///< in the tree; kNoRank: the root, or no tree
+  Rank source =
+      kNoRank;  ///< of an all-reduce up a tree: whose result is copied; kNoRank: the root, or no such operation
   std::vector<Rank> children;  ///< in the order of their subtrees
-  // Of an all-reduce up a tree: who copies the result from whom. All readers of a member are below it in the tree, too.
-  Rank source = kNoRank;  ///< kNoRank: the root, or no such operation
-  std::vector<Rank> readers;
+  std::vector<Rank> readers;   ///< who copy this member's result; all are below it in the tree, too
 };
 
 /// How elements are combined and converted: as the engine's Combiner.

@@ -63,11 +63,10 @@ bool BoardOf<Access>::pass_up(BoardOp& op, const BoardPlan& plan, std::uint64_t 
     sources_[0] = op.in + begin;
     for (std::size_t i = 0; i < plan.children.size(); ++i) {
       const Rank child = plan.children[i];
-      const std::byte* its = places_[child].in.at + begin;
-      if (!notes_[child].in.mapped()) {
-        its = place_of_piece(child, op.number());
-        access_.reads(its, bytes);
-      }
+      const bool in_place = notes_[child].in.mapped();
+      const std::byte* const its =
+          in_place ? places_[child].in.at + begin : place_of_piece(child, op.number());
+      if (!in_place) access_.reads(its, bytes);
       sources_[i + 1] = its;
       access_.have_read(child, bytes);
     }

@@ -101,13 +101,6 @@ BoardMethod large_method_for(const Shape& shape, const TeamTraits& team) noexcep
   return team.crowded ? BoardMethod::claims : BoardMethod::tiles;
 }
 
-/// The most edges between a member and the root of a tree that keeps to domains: at each level it is one of the domains' first members.
-std::uint32_t levels_by_domains(const MemoryDomains& domains, std::uint32_t radix) noexcept {
-  std::uint32_t levels = 0;
-  for (const std::uint32_t split : domains.splits) levels += levels_of_tree(split, radix);
-  return levels;
-}
-
 }  // namespace
 
 bool depends_on_domains(const Shape& shape, const TeamTraits& team) noexcept {

@@ -6,13 +6,15 @@
 #include "coll/scratch/layout.hpp"
 #include "coll/shared/board_lines.hpp"
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace aqueduct::core {
 class NativeTeam;
+}
+namespace aqueduct::topology {
+class Placement;
 }
 
 namespace aqueduct::coll {
@@ -23,9 +25,8 @@ struct MemoryDomains {
   std::uint32_t smallest = 0;  ///< members of a domain
   std::uint32_t largest = 0;
   bool in_team_order = false;  ///< those of a domain follow each other
-  /// Of each level of the topology at which the members are apart, from the widest on: the most domains that lie in one of the level
-  /// before. Then the most members of one of the narrowest. 0: there are no more levels.
-  std::array<std::uint32_t, 8> splits{};
+  /// The members' places; null: only the numbers above are known. Not kept longer than what has been asked.
+  const topology::Placement* placed = nullptr;
 };
 
 /// What a team is made of, as far as a choice depends on it: the same on all members.

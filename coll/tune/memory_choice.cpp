@@ -74,18 +74,26 @@ MemoryDomains memory_domains(const topology::Placement& placement) noexcept {
     out.largest = std::max(out.largest, cut.size(i));
   }
   out.in_team_order = placement.is_in_order();
-  std::size_t levels = 0;
-  for (; levels < cuts.size() && levels + 1 < out.splits.size(); ++levels) {
-    std::uint32_t before = ~std::uint32_t{0}, in_one = 0;
-    for (const std::uint32_t label : std::span(cuts[levels].first).first(cuts[levels].groups())) {
-      const std::uint32_t wider = levels == 0 ? 0 : cuts[levels - 1].group_of(label);
+  out.placed = &placement;
+  return out;
+}
+
+std::uint32_t levels_by_domains(const MemoryDomains& domains, std::uint32_t radix) noexcept {
+  std::uint32_t levels = levels_of_tree(domains.largest, radix);
+  if (domains.placed == nullptr) return levels + levels_of_tree(domains.count, radix);
+  const std::vector<topology::Placement::Cut>& cuts = domains.placed->cuts();
+  for (std::size_t level = 0; level < cuts.size(); ++level) {
+    // The most domains of this level that lie in one of the level before.
+    std::uint32_t most = 0, before = ~std::uint32_t{0}, in_one = 0;
+    for (const std::uint32_t label : std::span(cuts[level].first).first(cuts[level].groups())) {
+      const std::uint32_t wider = level == 0 ? 0 : cuts[level - 1].group_of(label);
       in_one = wider == before ? in_one + 1 : 1;
       before = wider;
-      out.splits[levels] = std::max(out.splits[levels], in_one);
+      most = std::max(most, in_one);
     }
+    levels += levels_of_tree(most, radix);
   }
-  out.splits[levels] = out.largest;
-  return out;
+  return levels;
 }
 
 MemoryMachine assumed_machine(const MemoryDomains& domains) noexcept {

@@ -13,8 +13,11 @@ class Placement;
 
 namespace aqueduct::coll {
 
-/// The domains in which members are. Requires: there are some.
+/// The domains in which members are, which name their placement. Requires: there are some.
 MemoryDomains memory_domains(const topology::Placement& placement) noexcept;
+MemoryDomains memory_domains(topology::Placement&&) = delete;
+/// The most edges between a member and the root of a tree that keeps to domains: at each level it is one of the domains' first members.
+std::uint32_t levels_by_domains(const MemoryDomains& domains, std::uint32_t radix) noexcept;
 
 /// The costs by which algorithms of a board are chosen for a team in several domains of memory: those of the made-up machine of two
 /// domains, or of four if there are more (memory_forms.hpp). They are constants, so all members take the same ones; those of a profile

@@ -129,7 +129,10 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t) {
     if (status) return GEX_EVENT_INVALID;
     if (status.code() != ErrorCode::refused) fail("gex_Coll_BarrierNB", nullptr, status);
     // All events are held, perhaps: the library has one barrier of each team that needs none.
-    if (!team.barrier_is_split && team.team->notify()) return handle_of_split_barrier(team);
+    if (!team.barrier_is_split.exchange(true)) {
+      if (team.team->notify()) return handle_of_split_barrier(team);
+      team.barrier_is_split = false;
+    }
     static_cast<void>(state().ep.progress_for(std::chrono::milliseconds(1)));  // too many are in flight
     if (std::chrono::steady_clock::now() < told_at) continue;
     told_at = std::chrono::steady_clock::time_point::max();
@@ -143,9 +146,12 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t) {
 
 /// Without an event: the library ends a blocking barrier in half of the time.
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
+  check_context("gex_Coll_BarrierBlocking");
   Tm& team = whole(tm);
-  if (!team.barrier_is_split) {
+  if (!team.barrier_is_split.exchange(
+          true)) {  // another thread may be in the one barrier that needs no event
     const Status status = team.team->barrier();
+    team.barrier_is_split = false;
     if (status) return;
     if (status.code() != ErrorCode::refused) fail("gex_Coll_BarrierBlocking", nullptr, status);
   }

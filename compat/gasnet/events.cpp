@@ -169,7 +169,6 @@ gex_Event_t handle(const char* call, Event&& event, GatheredReduction* gathered)
 gex_Event_t handle_of_split_barrier(Tm& tm) {
   Composite* const made = take(false);
   made->barrier = &tm;
-  tm.barrier_is_split = true;
   return as_root(made);
 }
 

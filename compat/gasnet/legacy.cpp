@@ -1,5 +1,6 @@
 // The calls of GASNet-1 that are not inline.
 
+#include "compat/gasnet/misuse.hpp"
 #include "compat/gasnet/state.hpp"
 
 #include <gasnet.h>
@@ -73,6 +74,7 @@ int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
   return GASNET_OK;
 }
 int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries) {
+  check_context("gasnet_getNodeInfo");
   State& s = state();
   if (nodeinfo_table == nullptr || numentries <= 0)
     return error(GASNET_ERR_BAD_ARG, "gasnet_getNodeInfo", "no table");

@@ -45,11 +45,12 @@ class LocalCompletion {
 };
 
 /// Stores the bytes of a long message to another rank, if they belong into memory that is mapped here: a message that only says where
-/// they are takes less time than a long one of Aqueduct's. With no bytes, the address may be anything. False: they are not, and
-/// the library shall do it, or say what is wrong.
+/// they are takes less time than a long one of Aqueduct's. False: they are not, and the library shall do it, or say what is wrong.
 bool store(const Peer& peer, const void* source, std::size_t bytes, void* dest) noexcept {
   const State& s = state();
-  if (source == nullptr || peer.remote >= kEndpoints || s.places[peer.remote] == nullptr) return false;
+  if (source == nullptr || peer.rank >= s.ep.ranks() || peer.remote >= kEndpoints ||
+      s.places[peer.remote] == nullptr)
+    return false;
   const aqg_place& place = s.places[peer.remote][peer.rank];
   char* const there =
       aq_find_in_window(place.window, reinterpret_cast<std::uintptr_t>(dest) - place.base, bytes);
@@ -105,7 +106,7 @@ int reply(const char* call, gex_Token_t token, const Kind& kind, gex_AM_Index_t 
     status = token->message->reply_short(answer);
   } else if (!kind.is_long) {
     status = token->message->reply_medium(answer, bytes_of(source, bytes));
-  } else if (bytes == 0 || store(peer, source, bytes, dest)) {
+  } else if (bytes == 0 || (bytes <= state().long_reply && store(peer, source, bytes, dest))) {
     const PlacedBytes placed{reinterpret_cast<std::uint64_t>(dest), bytes};
     answer.tag = tag_of(kPlaced, peer.local, peer.remote);
     status = token->message->reply_medium(answer, bytes_of(&placed, sizeof placed));

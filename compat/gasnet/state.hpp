@@ -67,7 +67,8 @@ struct Tm : aqg_team {
   void* data = nullptr;
   void* scratch = nullptr;
   std::size_t scratch_bytes = 0;
-  std::atomic<bool> barrier_is_split{false};  ///< a barrier of Team::notify has not been synced
+  std::atomic<bool> barrier_is_split{
+      false};  ///< a barrier without an event is under way: Team::notify's, or a blocking one
   std::map<std::uint32_t, std::uint32_t>
       reductions;  ///< by functions of the client's so far, by element and commutativity
 };

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <system_error>
+#include <exception>
 #include <thread>
 
 #include <sys/utsname.h>
@@ -128,7 +128,7 @@ bool gives_threads() noexcept {
   const auto starts = [](auto body) {
     try {
       return std::thread(body);
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       return std::thread();
     }
   };
@@ -163,8 +163,7 @@ std::unique_ptr<Context> Context::open(const Library& ucp, const ContextOptions&
   if (!gives_threads()) {
     why =
         "the system does not give the two threads that UCX and its conduit need: raise `ulimit -u`, the "
-        "number of processes and "
-        "threads";
+        "number of processes and threads, or the container's limit (pids.max)";
     return nullptr;
   }
   const auto attempt = [&](const std::string& devices) -> std::unique_ptr<Context> {

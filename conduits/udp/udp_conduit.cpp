@@ -340,10 +340,11 @@ void UdpConduit::refused(Rank from, const char* call, std::uint32_t id, std::uin
 
 void UdpConduit::silent(Rank peer, bool ever_heard) noexcept {
   const std::string said = troubles();
-  const char* const never = ever_heard || !said.empty()
-                                ? ""
-                                : ". No packet of it has ever arrived here: a firewall or the route may "
-                                  "drop UDP; AQUEDUCT_UDP_PORT fixes the ports to let through";
+  const char* const never =
+      ever_heard || !said.empty()
+          ? ""
+          : ". No valid packet of it has ever arrived here: a firewall or the route may "
+            "drop UDP; AQUEDUCT_UDP_PORT fixes the ports to let through";
   log_.warn("rank {} at {} has not been heard for {:.1f} s (AQUEDUCT_UDP_TIMEOUT): taken for lost{}{}", peer,
             address_of(peer), static_cast<double>(options_.timeout) / 1e9, never, said);
 }

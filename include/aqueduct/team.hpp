@@ -166,7 +166,7 @@ class Team {
   ///         notify; in_handler; invalid_argument without a notify; closed.
   Status wait() noexcept;
   /// The value on which the members of the last barrier of `wait` or `barrier` have agreed, also if this one gave none; nothing if
-  /// nobody gave one, or they differ. Holds until this member begins the team's next barrier.
+  /// nobody gave one, they differ, or the barrier failed. Holds until this member begins the team's next barrier.
   std::optional<std::uint32_t> agreed() const noexcept;
   /// A whole barrier: notify and wait. Errors: those of both.
   Status barrier() noexcept;

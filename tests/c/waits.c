@@ -123,6 +123,11 @@ static void check_teams(aq_endpoint* ep) {
   OK(aq_team_notify_value(made, 5));
   while (!aq_team_try_wait(made)) continue;
   OK(aq_team_wait(made));
+  uint32_t agreed = 0;
+  HOLDS(aq_team_agreed(made, &agreed) && agreed == 5 && aq_team_agreed(made, NULL));
+  OK(aq_team_disagree(made));
+  FAILS(AQ_MISMATCH, aq_team_wait(made));
+  HOLDS(!aq_team_agreed(made, &agreed));
   OK(aq_team_notify(made));
   OK(aq_team_wait(made));
   FAILS(ranks > 1 ? AQ_MISMATCH : AQ_OK, aq_team_barrier_value(made, me == 0));

@@ -130,6 +130,7 @@ static void run_misplaced(const char* what) {
   CASE("prepared_poll", gasnet_AMPoll());
   CASE("prepared_wait", gex_NBI_Wait(GEX_EC_ALL, 0));
   CASE("prepared_barrier", gex_Coll_BarrierNB(world, 0));
+  CASE("prepared_blocking", gex_Coll_BarrierBlocking(world, 0));
   CASE("prepared_named", gasnet_barrier_notify(1, 0));
   CASE("prepared_split", gex_TM_Split(&team, world, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH));
   CASE("prepared_atomic", gex_AD_OpNBI_U32(domain, &word, to, there, GEX_OP_ADD, 1, 0, 0));
@@ -192,6 +193,7 @@ static void run_more(const char* what) {
   CASE("atomic_bits", domain_of(GEX_DT_DBL, GEX_OP_XOR));
   CASE("atomic_place", gex_Event_Wait(gex_AD_OpNB_U32(domain_of(GEX_DT_U32, GEX_OP_ADD), NULL, to, there + 2, GEX_OP_ADD, 1, 0, 0)));
   CASE("rank", gex_RMA_PutBlocking(world, 9, there, memory, 8, 0));
+  CASE("rank_long", gex_AM_RequestLong0(world, 9, kTake, memory, 8, there, GEX_EVENT_NOW, 0));
   CASE("root", gex_Event_Wait(gex_Coll_BroadcastNB(world, 9, memory, memory, 8, 0)));
   CASE("reduce", gex_Event_Wait(gex_Coll_ReduceToAllNB(world, memory, memory, GEX_DT_I32, 4, 1, GEX_OP_SUB, NULL, NULL, 0)));
   CASE("outside", gex_RMA_PutBlocking(world, to, there + 65536 - 8, memory, 64, 0));

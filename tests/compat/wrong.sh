@@ -79,6 +79,7 @@ ends destroy_host self 'gex_MK_Destroy: the kind was not made'
 ends destroy_world self 'gex_TM_Destroy: '
 ends atomic_bits self 'gex_AD_Create: invalid_argument'
 ends rank self 'gex_RMA_PutBlocking: the call names a rank'
+ends rank_long self 'gex_AM_RequestLong: the call names a rank'
 ends root self 'gex_Coll_BroadcastNB: invalid_argument'
 ends reduce self 'gex_Coll_ReduceToAllNB: no such operation'
 if said=$("$run" --timeout 20 -n 2 "${options[@]}" "$client" count self 2>&1) || [[ ! $said =~ "1 arguments says that it has 3" ]]; then
@@ -109,8 +110,8 @@ if [[ $checked == 1 ]]; then
   ends reduce_by_nothing self 'gex_Coll_ReduceToAllNB: user_op is null'
   ends no_op self 'gex_Event_Wait: GEX_EVENT_NO_OP'
   # Before its commit or cancel a payload shuts out all else.
-  for call in put:RMA_PutBlocking get:RMA_GetNBI short:AM_RequestShort wait:NBI_Wait barrier:Coll_BarrierNB split:TM_Split \
-    atomic:AD_Op pieces:VIS_IndexedPut query:EP_QueryBoundSegmentNB; do
+  for call in put:RMA_PutBlocking get:RMA_GetNBI short:AM_RequestShort wait:NBI_Wait barrier:Coll_BarrierNB blocking:Coll_BarrierBlocking \
+    split:TM_Split atomic:AD_Op pieces:VIS_IndexedPut query:EP_QueryBoundSegmentNB; do
     ends "prepared_${call%:*}" next "gex_${call#*:}: this thread has prepared"
   done
   ends prepared_poll next 'gasnet_AMPoll: this thread has prepared'

@@ -156,6 +156,7 @@ TEST_P(BarrierValues, OfALostRankAreNoMismatch) {
     ASSERT_NO_FATAL_FAILURE(die_if(me, 2));
     EXPECT_EQ(me.world().barrier(me.rank()).code(), ErrorCode::peer_lost);
     EXPECT_EQ(me.world().barrier(4).code(), ErrorCode::peer_lost);
+    EXPECT_EQ(me.world().agreed(), std::nullopt);
   });
 }
 

@@ -26,8 +26,7 @@ TEST(Crowd, OfSixteenRanksOnTwoProcessorsGivesThemUpInBarriers) {
   EXPECT_EQ(job.status(), 0) << job.err();
   EXPECT_EQ(job.err(), "");
   EXPECT_LT(job.took().count(), 30.0);
-  EXPECT_EQ(job.lines("gave up ").size(), 16u);
-  EXPECT_EQ(job.lines("gave up 0 times").size(), 0u) << job.out();
+  EXPECT_EQ(job.lines("gave up its processor").size(), 16u) << job.out();
 }
 
 TEST(Crowd, OfTheLargestSizeStartsAndEnds) {

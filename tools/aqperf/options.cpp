@@ -228,9 +228,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
                  "coll-…: force this algorithm ('auto': none); given several times: jobs with each, in turns")
       ->allow_extra_args(false)
       ->check(tools::given_value());
-  app.add_flag("--trees", options.sweep.trees,
-               "coll-broadcast, coll-reduce, coll-all-reduce: in turns, jobs with trees of 2, 3, 4, 8 and 16 "
-               "members below each, and without trees");
+  app.add_flag(
+      "--trees", options.sweep.trees,
+      "coll-broadcast, coll-reduce, coll-all-reduce: in turns, jobs with trees of 2, 3, 4, 8 and 16 "
+      "members below each, and without trees; of reductions those of blocks that fit into a slot of the "
+      "team's board: longer ones by --algorithm mapped-tree:radix=N");
   app.add_flag("--divide", options.sweep.divide,
                "coll-…: in turns, jobs of the --ranks as N processes of T ranks each, for every N x T, that "
                "share no memory; tells which is best");

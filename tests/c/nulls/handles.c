@@ -64,6 +64,8 @@ static void check_teams(aq_endpoint* ep) {
   REFUSED(outcome(ep, aq_team_barrier_nb(no)));
   REFUSED(aq_team_notify_value(no, 1));
   REFUSED(aq_team_barrier_value(no, 1));
+  REFUSED(aq_team_disagree(no));
+  HOLDS(!aq_team_agreed(no, &index));
   REFUSED(outcome(ep, aq_team_barrier_value_nb(no, 1)));
   HOLDS(aq_team_try_wait(no));  // a loop over it ends; the wait then refuses
   aq_team_destroy(no);

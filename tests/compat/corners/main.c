@@ -6,7 +6,7 @@ gex_TM_t world;
 gex_Rank_t me, ranks;
 char* mine;
 
-void barrier(gex_TM_t tm) { gex_Event_Wait(gex_Coll_BarrierNB(tm, 0)); }
+void barrier(gex_TM_t tm) { gex_Coll_BarrierBlocking(tm, 0); }
 char* segment_of(gex_TM_t tm, gex_Rank_t rank) {
   void* address = NULL;
   uintptr_t size = 0;

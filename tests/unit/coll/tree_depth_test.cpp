@@ -103,7 +103,8 @@ TEST(TreeDepth, IsInWhatExplainSays) {
   choice.shape.parameters = {4};
   TeamTraits team;
   EXPECT_NE(board_lines(choice, team).find(" 4 deep"), std::string::npos) << board_lines(choice, team);
-  team.domains = memory_domains(placed(2, 2, 2));
+  const topology::Placement apart = placed(2, 2, 2);
+  team.domains = memory_domains(apart);
   EXPECT_NE(board_lines(choice, team).find(" 6 deep"), std::string::npos) << board_lines(choice, team);
 }
 
