@@ -148,8 +148,8 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t) {
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   check_context("gex_Coll_BarrierBlocking");
   Tm& team = whole(tm);
-  if (!team.barrier_is_split.exchange(
-          true)) {  // another thread may be in the one barrier that needs no event
+  // Another thread may be in the one barrier that needs no event.
+  if (!team.barrier_is_split.exchange(true)) {
     const Status status = team.team->barrier();
     team.barrier_is_split = false;
     if (status) return;
