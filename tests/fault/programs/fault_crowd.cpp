@@ -1,5 +1,5 @@
 // fault_crowd MODE: hello (start, barrier, end), ring (barriers, and a token that goes round by messages), barriers COUNT (by
-// ranks that share two processors; each says whether it gave its own up), idle (rank 0 enters the barrier four seconds late),
+// ranks that share two processors), idle (rank 0 enters the barrier four seconds late),
 // linger (waits until it is killed) or huge (asks for too much memory).
 
 #include <aqueduct/aqueduct.hpp>
@@ -10,7 +10,6 @@
 #include <thread>
 
 #include <sched.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace aqueduct;
@@ -50,18 +49,10 @@ void share_two_processors() {
   ::sched_setaffinity(0, sizeof two, &two);
 }
 
-long processors_given_up() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_nvcsw + usage.ru_nivcsw;  // Linux counts a yield among the second
-}
-
 int barriers(Endpoint& me, int count) {
-  const long before = processors_given_up();
   for (int i = 0; i < count; ++i) {
     if (!me.barrier()) return 9;
   }
-  std::printf("gave up %s\n", processors_given_up() != before ? "its processor" : "nothing");
   return 0;
 }
 
