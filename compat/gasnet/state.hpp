@@ -56,6 +56,7 @@ struct Bound {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   gex_EP_Capabilities_t capabilities = GEX_EP_CAPABILITY_ALL;  ///< of that endpoint
+  std::uint32_t reserved = 0;                                  ///< it is sent as it lies in memory
 };
 
 /// A team as this layer keeps it. A gex_TM_t points to its first part.
