@@ -45,7 +45,8 @@ bool BoardOf<Access>::tell_the_tree(BoardOp& op, const BoardPlan& plan) {
   return true;
 }
 
-/// Combines a strip of what is below this member, for the parent; the root has the result then.
+/// Combines one strip: this member's input with what its children have. The sum goes into this member's slot, where its parent reads it;
+/// the root stores it in its output.
 template <class Access>
 bool BoardOf<Access>::pass_up(BoardOp& op, const BoardPlan& plan, std::uint64_t begin, std::uint64_t bytes) {
   const bool is_root = plan.parent == kNoRank;

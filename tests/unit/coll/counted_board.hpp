@@ -81,7 +81,7 @@ class Memory {
     return offset / kBoardLine % part_ >= 3;
   }
   const Counts& counts() const { return counts_; }
-  /// Atomic additions and exchanges, which take a line away from whoever has it.
+  /// Counts an atomic addition or exchange. Each one moves the cache line to this member's processor.
   void count_atomic() { ++atomics_; }
   std::uint64_t atomics() const { return atomics_; }
 

@@ -22,6 +22,7 @@ std::uint64_t parents_of(const Host& host, std::uint64_t radix) {
 class CollTrafficUpATree : public testing::Test {
  protected:
   void SetUp() override {
+    // A build without hwloc knows no topology, not even a pretended one, so there are no domains to count for.
     if (!pretends_topology()) GTEST_SKIP() << "no hwloc";
   }
   using Check = std::function<void(const Host&, std::uint64_t parents, const CollTraffic&)>;

@@ -24,7 +24,7 @@ struct FairMeans {
 /// Of ratios above 0; others, which are of figures that could not be measured, do not count.
 FairMeans fair_means(std::span<const RatioAt> ratios);
 
-/// In words, for the line below a table; empty for fewer than two sizes. `what`: of what to what, as "median / raw".
+/// The line that is printed below a table; empty if there are fewer than two sizes. `what` names the ratio, such as "median / raw".
 std::string words_for(const FairMeans& means, const std::string& what);
 
 }  // namespace aqueduct::perf

@@ -18,6 +18,7 @@ namespace aqueduct::perf {
 PretendedHosts::PretendedHosts(Rank hosts, Rank each) {
   std::error_code none;
   const auto folder = std::filesystem::temp_directory_path(none);
+  // mkstemp puts letters of its own in place of the X.
   file_ = (none ? std::filesystem::path("/tmp") : folder) / "aqperf-hosts.XXXXXX";
   const int descriptor = ::mkstemp(file_.data());
   if (descriptor < 0)
