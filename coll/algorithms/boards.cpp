@@ -48,7 +48,7 @@ Cost last_cost(const Shape& shape) noexcept {
           .depth = 2,
           .depth_is_limit = true};
 }
-/// Rounds in which all that there are are reached.
+/// Rounds until all ranks are reached, if each round reaches `radix` times as many.
 std::uint32_t rounds_of(std::uint64_t ranks, std::uint64_t radix) noexcept {
   std::uint32_t rounds = 0;
   for (std::uint64_t reached = 1; reached < ranks; reached *= radix) ++rounds;

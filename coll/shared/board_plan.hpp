@@ -88,11 +88,10 @@ struct BoardPlan {
   /// Of a reduce or a reduce-scatter by domains: bytes of a tile or of a block that go through the board at once. Up a tree: of a
   /// block, which members combine at once.
   std::uint64_t strip = 0;
-  std::uint64_t strips = 1;  ///< of a tile or of a block
-  RoundsPlace in_rounds{};   ///< of a dissemination
-  Rank parent = kNoRank;     ///< in the tree; kNoRank: the root, or no tree
-  Rank source =
-      kNoRank;  ///< of an all-reduce up a tree: whose result is copied; kNoRank: the root, or no such operation
+  std::uint64_t strips = 1;    ///< of a tile or of a block
+  RoundsPlace in_rounds{};     ///< of a dissemination
+  Rank parent = kNoRank;       ///< in the tree; kNoRank: the root, or no tree
+  Rank source = kNoRank;       ///< whose result this member copies: all-reduces up a tree, but for the root
   std::vector<Rank> children;  ///< in the order of their subtrees
   std::vector<Rank> readers;   ///< who copy this member's result; all are below it in the tree, too
 };
