@@ -60,6 +60,7 @@ void Children::start(const Main& main) {
 
 void Children::reap(std::uint32_t index, bool in_time, Watch& watch) {
   Child& child = children_[index];
+  if (watch.ends) watch.ends(index);
   Ending ending{in_time, 0};
   while (::waitpid(child.pid, &ending.status, 0) < 0 && errno == EINTR) {
   }

@@ -39,6 +39,9 @@ class Children {
     std::function<void(std::uint32_t index, const Ending&)> ended;
     int descriptor = -1;                  ///< a further descriptor to watch, unless -1
     std::function<void()> readable = {};  ///< called when that descriptor is readable
+    /// Called when a child begins to end. Seconds may pass until the system has cleared it away and `ended` is called: with more
+    /// ready processes than processors, Linux has spun as long over the files that it had in /proc.
+    std::function<void(std::uint32_t index)> ends = {};
   };
   /// Returns when all children have ended; kills those that have not ended at the deadline.
   void wait(Watch& watch);

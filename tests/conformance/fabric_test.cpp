@@ -82,6 +82,7 @@ class Launched {
     if (server_) {
       watch.descriptor = server_->descriptor();
       watch.readable = [&] { server_->serve(std::chrono::milliseconds(0)); };
+      watch.ends = [&](std::uint32_t i) { server_->process_ended(i); };
     }
     children.wait(watch);
     if (server_) remove_leftovers();
@@ -133,7 +134,6 @@ class Launched {
   }
 
   void ended(std::uint32_t index, const Ending& ending) {
-    if (server_) server_->process_ended(index);
     const auto [first, count] = holds_[index];
     const bool has_failed = std::ranges::find(failed_, index) != failed_.end();
     const bool on_purpose = std::ranges::any_of(
