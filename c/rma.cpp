@@ -8,7 +8,7 @@ void aq_copy_more(void* to, const void* from, size_t bytes) {
   detail::copy_middling(static_cast<std::byte*>(to), from, bytes);
 }
 void aq_write_more(void* to, const void* from, size_t bytes) {
-  detail::write_middling(static_cast<std::byte*>(to), from, bytes);
+  detail::put_middling(static_cast<std::byte*>(to), from, bytes);
 }
 
 // The C++ calls look for null memory only if the target is not mapped here, or the build is checked.

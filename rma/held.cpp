@@ -117,7 +117,7 @@ Transfers::Begins Transfers::begin_held(Op& op) noexcept {
   }
   if (!is_put) return begin_held_atomic(op, access);
   if (here) {
-    aqueduct::detail::write_bytes(access.mapped, operation.local, operation.bytes);
+    aqueduct::detail::put_bytes(access.mapped, operation.local, operation.bytes);
     if (operation.notify) state_.wake_after_stores(op.peer);
     if (operation.follows != Operation::Follows::nothing) follow_after_bytes(op);
     operation.begun = operation.bytes;

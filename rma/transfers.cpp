@@ -179,7 +179,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
         !follows_at_once(peer, signal, word)) [[unlikely]]
       return put_or_refuse(access.mapped, {static_cast<const std::byte*>(from), bytes}, peer, completion,
                            options, signal, word);
-    aqueduct::detail::write_bytes(access.mapped, from, bytes);
+    aqueduct::detail::put_bytes(access.mapped, from, bytes);
     if (options.notify) state_.wake_after_stores(peer);
     if (word != nullptr) return update_word(peer, *word, completion, options);
     return signal != nullptr

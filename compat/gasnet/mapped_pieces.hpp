@@ -114,7 +114,7 @@ bool put_mapped(const Peer& peer, const To& to, const From& from) {
   if (!part.is_mapped()) return false;
   const MappedPieces there(part, to);
   if (peer.rank == state().me()) return copy_pieces(there, from, detail::move_bytes);
-  return copy_pieces(there, from, detail::write_bytes);
+  return copy_pieces(there, from, detail::put_bytes);
 }
 /// Gets pieces from another rank whose memory is mapped here. Those of this rank's own are the library's: a loop on them must
 /// make progress.
@@ -173,9 +173,9 @@ template <class Copy>
                                              std::size_t to_bytes, std::size_t from_count, void* const* from,
                                              std::size_t from_bytes) {
   if (to_count != from_count || to_bytes != from_bytes || !part.is_mapped()) return false;
-  if (to_bytes == 8) return put_each(part, to_bytes, to_count, to, from, CopyWord<detail::write_bytes>{});
+  if (to_bytes == 8) return put_each(part, to_bytes, to_count, to, from, CopyWord<detail::put_bytes>{});
   if (suits_memcpy(to_bytes)) return put_each(part, to_bytes, to_count, to, from, CopyByMemcpy{to_bytes});
-  return put_each(part, to_bytes, to_count, to, from, CopyBytes<detail::write_bytes>{to_bytes});
+  return put_each(part, to_bytes, to_count, to, from, CopyBytes<detail::put_bytes>{to_bytes});
 }
 [[gnu::always_inline]] inline bool get_equal(const MappedPart& part, std::size_t to_count, void* const* to,
                                              std::size_t to_bytes, std::size_t from_count, void* const* from,
@@ -193,7 +193,7 @@ template <class Copy>
   for (std::size_t i = 0; i < to_count; ++i) {
     std::byte* const at = part.find(to[i].gex_addr, to[i].gex_len);
     if (to[i].gex_len != from[i].gex_len || at == nullptr || from[i].gex_addr == nullptr) return false;
-    detail::write_bytes(at, from[i].gex_addr, to[i].gex_len);
+    detail::put_bytes(at, from[i].gex_addr, to[i].gex_len);
   }
   return true;
 }

@@ -100,11 +100,11 @@ inline bool put_elements(const MappedPart& part, const Merged& few, void* to, co
   if (there == nullptr) return false;
   const auto* const own = static_cast<const std::byte*>(from);
   if (few.bytes == 8)
-    each_element(few, there, own, CopyWord<detail::write_bytes>{});
+    each_element(few, there, own, CopyWord<detail::put_bytes>{});
   else if (suits_memcpy(few.bytes))
     each_element(few, there, own, CopyByMemcpy{few.bytes});
   else
-    each_element(few, there, own, CopyBytes<detail::write_bytes>{few.bytes});
+    each_element(few, there, own, CopyBytes<detail::put_bytes>{few.bytes});
   return true;
 }
 inline bool get_elements(const MappedPart& part, const Merged& few, void* to, const void* from) {

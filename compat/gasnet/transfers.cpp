@@ -47,7 +47,7 @@ bool put_by_copy(const char* call, const Peer& peer, void* to, const void* from,
   }
   void* const place = mapped(peer, to, bytes);
   if (place == nullptr) return false;
-  detail::write_bytes(place, from, bytes);
+  detail::put_bytes(place, from, bytes);
   return true;
 }
 /// As put_by_copy, for a get.
@@ -77,7 +77,7 @@ void aqg_copy_more(void* to, const void* from, size_t bytes) {
   detail::copy_middling(static_cast<std::byte*>(to), from, bytes);
 }
 void aqg_write_more(void* to, const void* from, size_t bytes) {
-  detail::write_middling(static_cast<std::byte*>(to), from, bytes);
+  detail::put_middling(static_cast<std::byte*>(to), from, bytes);
 }
 
 int aqg_put(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes, gex_Flags_t flags) {

@@ -10,6 +10,8 @@ namespace aqueduct::detail {
 void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
 /// The same into memory that other processors read: the lines there are in their caches.
 void write_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
+/// The same where other processors may or may not have read what was there: learns what is quicker.
+void put_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
 // Measured, see kernels/copy.cpp.
 inline constexpr std::size_t kMostMiddling = 4194304;
 inline constexpr std::size_t kLeastMiddling = 1024;
@@ -108,7 +110,7 @@ inline void copy_few(void* to, const void* from, std::size_t bytes) noexcept {
   *reinterpret_cast<Piece*>(out + bytes - 16) = last;
 }
 
-/// `Middling`: copy_middling or write_middling.
+/// `Middling`: copy_middling, write_middling or put_middling.
 template <auto Middling>
 inline void copy_bytes_with(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == sizeof(std::uint64_t)) [[likely]]
@@ -131,6 +133,10 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
 /// As copy_bytes, into memory that other processors read.
 inline void write_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   copy_bytes_with<write_middling>(to, from, bytes);
+}
+/// As copy_bytes, into another rank's memory, of which nobody knows when it is read.
+inline void put_bytes(void* to, const void* from, std::size_t bytes) noexcept {
+  copy_bytes_with<put_middling>(to, from, bytes);
 }
 
 /// As copy_bytes, for memory that may overlap.

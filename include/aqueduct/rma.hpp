@@ -153,7 +153,7 @@ inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& o
   const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find_for(std::ranges::data(from), ep, to, bytes)) [[likely]] {
-    detail::write_bytes(place, std::ranges::data(from), bytes);
+    detail::put_bytes(place, std::ranges::data(from), bytes);
     if (more) [[unlikely]]
       detail::bytes_are_in_place(ep, to.rank(), options);
     return Event{};
@@ -171,7 +171,7 @@ template <detail::Writable T, detail::LastingRange R>
 inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find_for(std::ranges::data(from), ep, to, bytes)) [[likely]] {
-    detail::write_bytes(place, std::ranges::data(from), bytes);
+    detail::put_bytes(place, std::ranges::data(from), bytes);
     return {};
   }
   return detail::put_over_wire(ep, to.rank(), to.segment(), to.offset(), std::ranges::data(from), bytes);
@@ -195,7 +195,7 @@ inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions&
   const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find_for(std::ranges::data(from), ep, to, bytes)) [[likely]] {
-    detail::write_bytes(place, std::ranges::data(from), bytes);
+    detail::put_bytes(place, std::ranges::data(from), bytes);
     if (more) [[unlikely]]
       detail::bytes_are_in_place(ep, to.rank(), options);
     return {};

@@ -27,6 +27,7 @@ EXCEPTIONS = [
     ("*", "aqueduct::detail::copy_middling",
      "include/aqueduct/copy_bytes.hpp calls it inline; kernels/ defines it, and itself uses nothing but include/"),
     ("*", "aqueduct::detail::write_middling", "the same"),
+    ("*", "aqueduct::detail::put_middling", "the same"),
     ("core", "aqueduct::Team::~Team",
      "EndpointState owns the team of all ranks, so that Endpoint::world() can return it"),
 ]
