@@ -4,9 +4,8 @@
 
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/shared/board_of.hpp"
+#include "tests/unit/coll/turn.hpp"
 #include "topology/placement.hpp"
-
-#include <ucontext.h>
 
 #include <cstring>
 #include <memory>
@@ -26,8 +25,7 @@ struct ModelMemory {
 
 /// A member's program, on a stack of its own. It stops before each access to the common memory, and after a step in vain.
 struct ModelFiber {
-  ucontext_t here{};
-  std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStack);
+  Turn turn;
   std::uint64_t accesses = 0;  ///< since the step began
   std::uint64_t seen = 0;      ///< a hash of what they have read
   std::uint64_t waits_at = 0;  ///< the version of the memory of a step in vain; 0: none
@@ -148,13 +146,8 @@ struct ModelRun {
         }
       }
       ModelFiber& fiber = *fibers.emplace_back(std::make_unique<ModelFiber>());
-      getcontext(&fiber.here);
-      fiber.here.uc_stack.ss_sp = fiber.stack.get();
-      fiber.here.uc_stack.ss_size = kStack;
-      fiber.here.uc_link = &scheduler;
-      makecontext(&fiber.here,
-                  reinterpret_cast<void (*)()>(+[](int r) { the_run->program(static_cast<Rank>(r)); }), 1,
-                  static_cast<int>(r));
+      fiber.turn.begin(
+          kStack, [this, r] { program(r); }, scheduler);
       step(r);  // to its first access
     }
   }
@@ -186,7 +179,7 @@ struct ModelRun {
         if (boards[me]->disagrees()) wrong = "a member sees another call";
         fiber.accesses = fiber.seen = 0;
         fiber.waits_at = version;
-        swapcontext(&fiber.here, &scheduler);
+        fiber.turn.pass_to(scheduler);
         fiber.waits_at = 0;
       }
       for (std::uint32_t i = 0; i < plan.count; ++i) check(me, c, plan, i, buffers.out[me][i]);
@@ -266,9 +259,9 @@ struct ModelRun {
   /// Before an access.
   void stop(Rank me) {
     ++fibers[me]->accesses;
-    swapcontext(&fibers[me]->here, &scheduler);
+    fibers[me]->turn.pass_to(scheduler);
   }
-  void step(Rank r) { swapcontext(&scheduler, &fibers[r]->here); }
+  void step(Rank r) { scheduler.pass_to(fibers[r]->turn); }
   bool may_step(Rank r) const {
     return !fibers[r]->ended && (fibers[r]->waits_at == 0 || fibers[r]->waits_at != version);
   }
@@ -306,7 +299,7 @@ struct ModelRun {
   std::vector<std::vector<BoardPlan>> plans;
   std::vector<std::unique_ptr<ModelFiber>> fibers;
   BoardOp ops[kMost];
-  ucontext_t scheduler{};
+  Turn scheduler;
   std::string wrong;
 };
 
