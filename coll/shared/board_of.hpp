@@ -83,7 +83,7 @@ class BoardOf {
         is_short_of_room(op, false);
       if (movement.heard != Movement::kNothing)
         known_all_ = std::max(known_all_, op.number() - movement.heard - 1);
-      say_done(op.number());
+      if (ended_ != op.number()) say_done(op.number());
       ++op.movement;
       op.at = 0;
       op.shown = op.is_last = false;
@@ -140,10 +140,15 @@ class BoardOf {
     const std::uint64_t there = head.processor.load(std::memory_order_relaxed);
     if (member == me_ || (there != here && there != 0)) return false;
     const auto said = static_cast<std::uint32_t>(head.said.load(std::memory_order_relaxed) >> 32);
+    // The movement that it must have ended.
+    const bool waits_for_end = op.plan->movement[op.movement].move == Move::meet && op.at == kPublished;
     return static_cast<std::int32_t>(op.call - said) > 0 ||
-           head.done.load(std::memory_order_relaxed) + 1 < op.number();
+           head.done.load(std::memory_order_relaxed) < op.number() - (waits_for_end ? 0 : 1);
   }
 
+  /// BoardOp::at of a root that has met the other member, and that has published.
+  static constexpr std::uint32_t kMet = 1;
+  static constexpr std::uint32_t kPublished = 2;
   // Chosen: further than the line that readers prefetch themselves.
   static constexpr std::uint64_t kFetchedAhead = 4;
 
@@ -311,6 +316,7 @@ class BoardOf {
       case Move::exchange: return exchange(op, plan, movement);
       case Move::up: return up(op, plan, movement);
       case Move::down: return down(op, plan, movement);
+      case Move::meet: return meet_root(op, plan, movement);
       case Move::tree_up: return tree_up(op, plan, movement);
       case Move::tree_down: return tree_down(op, plan, movement);
       case Move::last: return last(op, plan, movement);
@@ -332,6 +338,7 @@ class BoardOf {
   bool exchange(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool up(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool down(BoardOp& op, const BoardPlan& plan, const Movement& movement);
+  bool meet_root(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool tree_up(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool tree_down(BoardOp& op, const BoardPlan& plan, const Movement& movement);
   bool last(BoardOp& op, const BoardPlan& plan, const Movement& movement);

@@ -100,7 +100,9 @@ class Planner {
   void flat() noexcept {
     switch (shape_.operation) {
       case Operation::broadcast:
-      case Operation::scatter: return rooted_down(Move::up, Move::down);
+      case Operation::scatter:
+        if (plan_.ranks == 2 && in_all() && out_all()) return add(Move::meet, true, 0);
+        return rooted_down(Move::up, Move::down);
       case Operation::gather:
       case Operation::reduce: return rooted_up(Move::up, Move::down);
       case Operation::scan:

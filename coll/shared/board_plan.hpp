@@ -17,6 +17,7 @@ namespace aqueduct::coll {
 ///
 /// up, down            to and from the root, in one step
 /// exchange            everybody publishes, and reads what the others have published
+/// meet                of two members: the root waits for the other one, publishes, and waits until that has ended the movement
 /// tree_up, tree_down  along the edges of a k-nomial tree
 /// last                everybody publishes and counts itself; the last one combines, in team order, and says so
 /// round               a round of a dissemination: two members exchange what they have; `level` is its number
@@ -29,6 +30,7 @@ enum class Move : std::uint8_t {
   up,
   down,
   exchange,
+  meet,
   tree_up,
   tree_down,
   last,
