@@ -20,6 +20,7 @@ import checker  # noqa: E402
 FOLDERS = [folder for folder in check_arrows.FOLDERS if folder not in ("include", "bootstrap", "compat", "sim")]
 ALLOWED = {
     "core/clock.hpp": "the clock itself",
+    "kernels/copy.cpp": "how long a copy takes this processor; its bytes are the same whatever the answer is",
     "conduits/smp/cma.cpp": "how long a process id is trusted: the system gives ids to new processes in real time",
 }
 OTHER_CLOCK = re.compile(
