@@ -35,7 +35,7 @@ class QuickerWay {
 
  private:
   // Chosen: each way is timed four times before a mean is made, and the first choice comes within a hundred things. Later one thing of
-  // 128 is timed: that costs it some 30 ns, and as much as it takes longer by the way that is slower.
+  // 128 is timed: that costs it a look at the clock before and behind, and as much as it takes longer by the way that is slower.
   static constexpr std::uint32_t kFirst = 4;
   static constexpr std::uint32_t kFirstDistance = 12;
   static constexpr std::uint32_t kDistance = 128;

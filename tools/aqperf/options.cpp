@@ -158,7 +158,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("BENCH", options.bench, "what to measure (below)")->required();
   app.add_option("--bytes", bytes, "one size, or a range A:B by doubling; K, M and G are powers of 1024")
       ->check(tools::given_value());
-  app.add_option("--seconds", seconds, "time for each row, raw measure included [1]")
+  app.add_option("--seconds", seconds,
+                 "time for each row, raw measure included [1]; jobs in turns (--algorithm, --trees, "
+                 "--divide, --hosts) warm up for 50 ms besides")
       ->check(
           [](const std::string& text) -> std::string {
             const double value = tools::read_real(text).value_or(0);
