@@ -68,10 +68,12 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
+  check_context("gex_Event_TestSome");
   const Sweep swept = sweep(pevent, numevents);
   return swept.ended != 0 || swept.left == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
+  check_context("gex_Event_TestAll");
   return sweep(pevent, numevents).left == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {

@@ -180,6 +180,7 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 int aqg_test(gex_Event_t event) {
+  check_context("gex_Event_Test");
   check_has_begun("gex_Event_Test", event);
   if (!is_done(event)) return GASNET_ERR_NOT_READY;
   finish(event);

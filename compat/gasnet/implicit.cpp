@@ -12,6 +12,7 @@ using namespace aqueduct::gasnet;
 extern "C" {
 
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t) {
+  check_context("gex_NBI_Test");
   check_no_region("gex_NBI_Test");
   Thread& mine = thread();
   const bool done = ((event_mask & GEX_EC_PUT) == 0 || mine.puts.done()) &&

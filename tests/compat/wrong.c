@@ -20,6 +20,7 @@ static gex_Segment_t segment;
 static gex_Rank_t me, to;
 static char* there;
 static void* volatile nowhere = NULL;  // so that the compiler does not warn
+static gex_Event_t pending;            // of the rank that acts in the cases test_…: the other one begins that barrier later
 
 enum { kTake = 200, kAsk = 201, kTaken = 202, kDo = 203, kDone = 204, kBytes = 4096 };
 
@@ -51,6 +52,10 @@ static void act_more(gex_Token_t token, gex_AM_Arg_t what) {
   if (what == 6) gex_RMA_PutBlocking(world, to, there, &byte, 1, 0);
   if (what == 7) gex_Event_Wait(gex_Coll_BarrierNB(world, 0));
   if (what == 8) gex_EP_QueryBoundSegmentNB(world, to, NULL, NULL, NULL, 0);
+  if (what == 10) gex_Event_Test(pending);
+  if (what == 11) gex_NBI_Test(GEX_EC_ALL, 0);
+  if (what == 12) gex_Event_TestSome(&pending, 1, 0);
+  if (what == 13) gex_Event_TestAll(&pending, 1, 0);
   if (what == 9) {
     gex_AM_PrepareReplyMedium(token, NULL, 1, 8, NULL, 0, 0);
     gex_AM_ReplyShort1(token, kDone, 0, 0);
@@ -135,6 +140,8 @@ static void run_misplaced(const char* what) {
   CASE("prepared_split", gex_TM_Split(&team, world, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH));
   CASE("prepared_atomic", gex_AD_OpNBI_U32(domain, &word, to, there, GEX_OP_ADD, 1, 0, 0));
   CASE("prepared_pieces", gex_VIS_IndexedPutBlocking(world, to, 1, list, 8, 1, from, 8, 0));
+  CASE("prepared_test", gex_NBI_Test(GEX_EC_ALL, 0));
+  CASE("test_prepared", (prepared(10), gex_Event_Test(pending)));
   CASE("prepared_query", gex_EP_QueryBoundSegmentNB(world, to, NULL, NULL, NULL, 0));
   if (strncmp(what, "able_", 5) == 0) {
     const gex_TM_t rma = gex_TM_Pair(endpoint, 1), messages = gex_TM_Pair(endpoint, 2);
@@ -231,6 +238,10 @@ static void run_more(const char* what) {
   CASE("barrier_in_handler", ask_for(7));
   CASE("query_in_handler", ask_for(8));
   CASE("reply_in_prepared", ask_for(9));
+  CASE("test_in_handler", ask_for(10));
+  CASE("test_all_nbi_in_handler", ask_for(11));
+  CASE("test_some_in_handler", ask_for(12));
+  CASE("test_each_in_handler", ask_for(13));
 #undef CASE
 }
 
@@ -288,6 +299,7 @@ int main(int argc, char** argv) {
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(world, to, (void**)&there, NULL, NULL, 0));
   gex_Event_Wait(gex_Coll_BarrierNB(world, 0));
   if (argc > 1 && strncmp(argv[1], "able_", 5) == 0) create_endpoints();
+  if (argc > 2 && strncmp(argv[1], "test_", 5) == 0 && me == (strcmp(argv[2], "self") != 0)) pending = gex_Coll_BarrierNB(world, 0);
   if (argc > 1 && me == 0) run(argv[1]);
   if (argc > 1 && strcmp(argv[1], "exit_late") == 0) {
     usleep(2500000);

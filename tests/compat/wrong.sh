@@ -110,11 +110,12 @@ if [[ $checked == 1 ]]; then
   ends reduce_by_nothing self 'gex_Coll_ReduceToAllNB: user_op is null'
   ends no_op self 'gex_Event_Wait: GEX_EVENT_NO_OP'
   # Before its commit or cancel a payload shuts out all else.
-  for call in put:RMA_PutBlocking get:RMA_GetNBI short:AM_RequestShort wait:NBI_Wait barrier:Coll_BarrierNB blocking:Coll_BarrierBlocking \
+  for call in put:RMA_PutBlocking get:RMA_GetNBI short:AM_RequestShort wait:NBI_Wait test:NBI_Test barrier:Coll_BarrierNB blocking:Coll_BarrierBlocking \
     split:TM_Split atomic:AD_Op pieces:VIS_IndexedPut query:EP_QueryBoundSegmentNB; do
     ends "prepared_${call%:*}" next "gex_${call#*:}: this thread has prepared"
   done
   ends prepared_poll next 'gasnet_AMPoll: this thread has prepared'
+  ends test_prepared self 'gex_Event_Test: this thread has prepared'
   ends prepared_named next 'gasnet_barrier_notify: this thread has prepared'
   ends able_from next 'gex_RMA_PutBlocking: endpoint 2 of rank 0 .*without GEX_EP_CAPABILITY_RMA'
   for to in self next; do
@@ -131,6 +132,10 @@ if [[ $checked == 1 ]]; then
     ends poll_in_handler $to 'gasnet_AMPoll: a handler'
     ends wait_in_handler $to 'GASNET_BLOCKUNTIL: a handler'
     ends sync_in_handler $to 'gex_NBI_Wait: a handler'
+    ends test_in_handler $to 'gex_Event_Test: a handler'
+    ends test_all_nbi_in_handler $to 'gex_NBI_Test: a handler'
+    ends test_some_in_handler $to 'gex_Event_TestSome: a handler'
+    ends test_each_in_handler $to 'gex_Event_TestAll: a handler'
   done
 fi
 echo 'all right'

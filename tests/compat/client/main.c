@@ -60,6 +60,11 @@ int main(int argc, char** argv) {
     gex_HSL_Lock(&lock);
     gex_HSL_Lock(&lock);
   }
+  if (argc > 1 && strcmp(argv[1], "tests-locked") == 0) {
+    gex_HSL_t lock = GEX_HSL_INITIALIZER;
+    gex_HSL_Lock(&lock);
+    gex_NBI_Test(GEX_EC_ALL, 0);
+  }
   if (argc > 1 && strcmp(argv[1], "locked") == 0) {
     gex_HSL_t lock = GEX_HSL_INITIALIZER;
     gex_HSL_Lock(&lock);
