@@ -181,9 +181,10 @@ inline bool BoardOf<Access>::meet_root(BoardOp& op, const BoardPlan& plan, const
     if (!may_publish(op, number, bytes)) return false;
     BoardSlot& slot = own(me_, number);
     contribute(op, my_payload(number, slot, plan.payload));
+    // Before the other can end: then it may write to this input, and read this output.
+    copy(op.out, block(op.in), plan.bytes);
     publish(op, number, slot, bytes, other);
     access_.wake(other);
-    copy(op.out, block(op.in), plan.bytes);
     op.at = kPublished;
   }
   return is_done(other, number);

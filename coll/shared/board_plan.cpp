@@ -89,8 +89,7 @@ class Planner {
     add(down, true, in_all() ? 1 : Movement::kNothing);
     if (!out_all()) return;
     add(up, false, Movement::kNothing);
-    // With two members, the root has nothing left to do that the other could disturb.
-    if (plan_.ranks > 2) add(down, false, 1);
+    add(down, false, 1);  // also with two members: the root may be copying its own block
   }
   void rooted_up(Move up, Move down) noexcept {
     if (in_all()) everybody();
@@ -207,7 +206,7 @@ class Planner {
     if (!out_all()) return;
     if (!rooted) return everybody();
     if (down) add(Move::up, false, Movement::kNothing);
-    if (!down || plan_.ranks > 2) add(Move::down, false, 1);
+    add(Move::down, false, 1);  // also with two members: the root may be copying its own block
   }
   void tree() {
     plan_tree(shape_.parameters[0]);

@@ -123,6 +123,8 @@ struct ModelCase {
   BufferNote::Kind in = BufferNote::address;
   BufferNote::Kind out = BufferNote::address;
   std::optional<topology::Placement> placement{};
+  /// Members also stop behind a store, before they do with their own memory what they have left to do.
+  bool stops_behind_stores = false;
 };
 
 /// One execution, as far as a list of choices goes.
@@ -183,6 +185,7 @@ struct ModelRun {
         fiber.waits_at = 0;
       }
       for (std::uint32_t i = 0; i < plan.count; ++i) check(me, c, plan, i, buffers.out[me][i]);
+      if (what.calls[c].shape.out == Sync::all) check_others(me, c);
       // They are the program's again.
       for (std::uint32_t i = 0; i < kWords; ++i) buffers.in[me][i] = buffers.out[me][i] = 77;
     }
@@ -256,6 +259,14 @@ struct ModelRun {
     }
   }
 
+  /// A member has ended a call with Sync::all: what the others have is final, though they may not know that all have ended.
+  void check_others(Rank me, std::size_t c) {
+    for (Rank r = 0; r < what.ranks; ++r) {
+      if (r == me || fibers[r]->ended || fibers[r]->call != c) continue;
+      for (std::uint32_t i = 0; i < plans[r][c].count; ++i) check(r, c, plans[r][c], i, buffers.out[r][i]);
+    }
+  }
+
   /// Before an access.
   void stop(Rank me) {
     ++fibers[me]->accesses;
@@ -318,6 +329,7 @@ inline void ModelAccess::store(std::atomic<std::uint64_t>& word, std::uint64_t v
   the_run->stop(me);
   word.store(value);
   ++the_run->version;
+  if (the_run->what.stops_behind_stores) the_run->stop(me);
 }
 inline std::uint64_t ModelAccess::add(std::atomic<std::uint64_t>& word, std::uint64_t value) {
   the_run->stop(me);
