@@ -1,4 +1,5 @@
 #include "am/messages.hpp"
+#include "core/refuse.hpp"
 
 namespace aqueduct {
 namespace {
@@ -28,7 +29,17 @@ void run_plain(void* callable, detail::Incoming& incoming, const std::byte* args
 Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t args, PlainHandler body,
                                  const HandlerOptions& options) {
   if (args > kMostWords) return ep.state().messages->refuse_words("a plain handler", kNoRank, args);
-  if (!body) return ErrorCode::invalid_argument;
+  if (category > AmCategory::long_reply || !body) {
+    auto& state = ep.state();
+    if (!core::names_refusal(state)) return ErrorCode::invalid_argument;
+    if (!body)
+      state.log.error("a plain handler without a body: pass a function that is to run");
+    else
+      state.log.error(
+          "a plain handler of category {}: there are the categories 0 (short_request) to {} (long_reply)",
+          static_cast<unsigned>(category), static_cast<unsigned>(AmCategory::long_reply));
+    return ErrorCode::invalid_argument;
+  }
   return detail::register_callback(ep, category, static_cast<std::uint16_t>(args * sizeof(std::uint32_t)), 0,
                                    {run_plain, detail::keep_callable(Plain{std::move(body), args})}, options);
 }

@@ -384,7 +384,7 @@ using PlainHandler =
 /// Registers a plain handler, which takes `args` words. In the handler of a reply, only `source()` of the context may
 /// be used.
 ///
-/// Errors: as register_handler; too_large (more than 16 words), invalid_argument (no body).
+/// Errors: as register_handler; too_large (more than 16 words), invalid_argument (no body, no such category).
 Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t args, PlainHandler body,
                                  const HandlerOptions& options = {});
 /// Sends a request to a plain handler. A long request goes to the rank of `where`, and `to` is not used.

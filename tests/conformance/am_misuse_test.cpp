@@ -46,6 +46,22 @@ TEST_P(AmMisuse, AWrongHandlerIsRefusedBeforeAnythingIsSent) {
   });
 }
 
+TEST_P(AmMisuse, AHandlerOfNoCategoryOrWithoutABodyIsRefused) {
+  run({2, 64, {{"log", "off"}}}, [](Endpoint& me) {
+    for (const int category : {6, 7, 88, 255}) {
+      const auto made = register_plain(me, static_cast<AmCategory>(category), 1, [](auto&, auto, auto) {});
+      EXPECT_EQ(made.status().code(), ErrorCode::invalid_argument) << category;
+    }
+    EXPECT_EQ(register_plain(me, AmCategory::long_reply, 1, {}).status().code(), ErrorCode::invalid_argument);
+    // They have taken no number.
+    const auto first = register_plain(me, AmCategory::long_reply, 1, [](auto&, auto, auto) {});
+    const auto next = register_plain(me, AmCategory::short_request, 1, [](auto&, auto, auto) {});
+    ASSERT_TRUE(first && next);
+    EXPECT_EQ(*first + 1, *next);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
 // A null pointer to bytes. Typed medium messages look only in checked builds.
 TEST_P(AmMisuse, ANullPayloadIsRefusedUnlessItHasNoBytes) {
   run({2, 4096, {{"log", "off"}}}, [](Endpoint& me) {
