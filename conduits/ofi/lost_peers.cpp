@@ -18,7 +18,11 @@ void LostPeers::forget(Rank peer) noexcept {
 
 void LostPeers::suspect(Rank peer, const char* why) noexcept {
   if (is_known(peer)) return;
-  log_.warn("ofi: rank {}: the provider says of rank {}: {}; it is taken for lost", me_, peer, why);
+  // A rank that finishes closes its connections while others may still send it what nobody waits for.
+  if (ends_expected_)
+    log_.debug("ofi: rank {}: the connection to rank {}, which finishes, has ended: {}", me_, peer, why);
+  else
+    log_.warn("ofi: rank {}: the provider says of rank {}: {}; it is taken for lost", me_, peer, why);
   suspected_.push_back(peer);
 }
 

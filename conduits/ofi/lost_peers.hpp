@@ -36,6 +36,8 @@ class LostPeers {
   void reserve();
 
   void forget(Rank peer) noexcept;
+  /// All ranks are at the end of the job: a connection that breaks from now on is that of a rank which has finished.
+  void expect_ends() noexcept { ends_expected_ = true; }
   /// Logs it once for each peer.
   void suspect(Rank peer, const char* why) noexcept;
   /// The provider refuses `what` for a peer, and would refuse it again.
@@ -82,6 +84,7 @@ class LostPeers {
   const core::EndpointClock clock_;
   std::vector<Rank> forgotten_;
   std::vector<Rank> suspected_;
+  bool ends_expected_ = false;
   core::Clock::time_point deadline_ = kNever;  // of the first gone peer whose requests the provider still has
 };
 

@@ -56,6 +56,10 @@ class OfiConduit final : public core::Conduit {
   core::Waitable* waitable() noexcept override { return objects_.descriptor >= 0 ? &sleeper_ : nullptr; }
   void forget(Rank peer) noexcept override { lost_.forget(peer); }
   void check_peers(core::Inbox& inbox) noexcept override;
+  bool settled() noexcept override {
+    lost_.expect_ends();
+    return true;
+  }
   std::string state_of(Rank peer) const override;
   void memory_ends(core::Bytes memory) noexcept override { local_.invalidate(memory); }
 

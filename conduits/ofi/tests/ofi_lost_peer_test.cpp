@@ -126,6 +126,17 @@ TEST_F(OfiLostPeer, IsOneThatThePacketsToAreRefused) {
   EXPECT_EQ(send().why, ErrorCode::peer_lost);
 }
 
+// All ranks are in Job::finish once it asks whether all is settled. One that leaves before another is no news to a user.
+TEST_F(OfiLostPeer, IsNotWarnedOfWhenTheJobEnds) {
+  EXPECT_TRUE(pair[0].settled());
+  Pair::faults().sends_answer = -EPIPE;
+  EXPECT_EQ(send().why, ErrorCode::peer_lost);
+  Pair::faults() = {};
+  ASSERT_TRUE(pair.until([&] { return !pair.heard(0).losses.empty(); })) << "operations on it must end";
+  for (const std::string& line : pair.log())
+    EXPECT_THAT(line, testing::Not(testing::HasSubstr("taken for lost")));
+}
+
 TEST_F(OfiLostPeer, IsNoneThatThereIsNoMemoryForNow) {
   Pair::faults().sends_answer = -FI_ENOMEM;
   EXPECT_EQ(send().kind, Kind::retry);
