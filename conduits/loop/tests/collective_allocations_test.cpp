@@ -67,27 +67,40 @@ void expect_no_allocations(Endpoint& me, const CollectiveCall& call) {
   ASSERT_TRUE(plan->end());
 }
 
-TEST(CollectiveAllocations, ComeOnlyWithTheFirstCallOfAShape) {
-  Config config;
-  ASSERT_TRUE(config.set("conduit", "loop"));
-  ASSERT_TRUE(config.set("near", "off"));
-  ASSERT_TRUE(config.set("segment_bytes", "4K"));
+/// Of each operation with blocks of so many elements, among three ranks of one process.
+void expect_no_allocations(const Config& config, std::span<const std::uint64_t> counts) {
   auto job = Job::in_process(3, config);
   ASSERT_TRUE(job) << job.status().text();
-  job->run_each([](Endpoint& me) {
+  job->run_each([&](Endpoint& me) {
     // The engine's pools, the operations and the connections get their memory with the first calls of all.
     for (const Collective operation : conformance::kCollectives) {
       CallsOfAShape calls{me, {.operation = operation, .count = 3}};
       for (int i = 0; i < kCalls; ++i) ASSERT_TRUE(calls.run());
     }
     for (const Collective operation : conformance::kCollectives) {
-      for (const std::uint64_t count : {1u, 600u}) {
+      for (const std::uint64_t count : counts) {
         ASSERT_NO_FATAL_FAILURE(expect_no_allocations(me, {.operation = operation, .count = count}));
       }
     }
     ASSERT_TRUE(me.barrier());
   });
   EXPECT_TRUE(job->finish());
+}
+
+TEST(CollectiveAllocations, ComeOnlyWithTheFirstCallOfAShape) {
+  Config config;
+  ASSERT_TRUE(config.set("conduit", "loop"));
+  ASSERT_TRUE(config.set("near", "off"));
+  ASSERT_TRUE(config.set("segment_bytes", "4K"));
+  expect_no_allocations(config, std::vector<std::uint64_t>{1, 600});
+}
+
+// On the board: beside a line's number, in slots, and what is longer than a slot (requirement HT-13).
+TEST(CollectiveAllocations, InSharedMemoryComeOnlyWithTheFirstCallOfAShape) {
+  Config config;
+  ASSERT_TRUE(config.set("conduit", "smp"));
+  ASSERT_TRUE(config.set("segment_bytes", "4K"));
+  expect_no_allocations(config, std::vector<std::uint64_t>{1, 600, 20'000});
 }
 
 }  // namespace
