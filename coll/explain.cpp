@@ -37,8 +37,10 @@ ReduceOp usual_operator(ElementType type) noexcept {
   return type >= ElementType::i32_index ? ReduceOp::min_index : ReduceOp::sum;
 }
 
+/// `narrow`: bytes of an element in the users' buffers, if it is converted for combining.
 std::string explain_elements(detail::TeamState& team, Collective operation, std::uint64_t bytes,
-                             std::uint32_t element, ElementType type, const CollOptions& options) {
+                             std::uint32_t element, ElementType type, const CollOptions& options,
+                             std::uint32_t narrow = 0) {
   if (coll::barrier_of(team) == nullptr) return "the team has ended\n";
   const core::Entry entry(team.endpoint);
   if (team.endpoint.in_child()) return "a forked child has no teams\n";
@@ -61,7 +63,7 @@ std::string explain_elements(detail::TeamState& team, Collective operation, std:
     shape.op = usual_operator(type);
     shape.type = type;
   }
-  return team.endpoint.layer<coll::Collectives>()->explain(team, shape);
+  return team.endpoint.layer<coll::Collectives>()->explain(team, shape, narrow);
 }
 
 }  // namespace
@@ -86,7 +88,7 @@ std::string Team::explain(Collective operation, std::uint64_t bytes, ElementType
   if (count > kMost / wide->wide_element)
     return fmt::format("{} elements cannot be counted in bytes as wide ones\n", count);
   return explain_elements(*state_, operation, count * wide->wide_element, wide->wide_element,
-                          ElementType::f32, options);
+                          ElementType::f32, options, element);
 }
 
 }  // namespace aqueduct

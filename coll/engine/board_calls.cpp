@@ -1,8 +1,8 @@
 // Calls that are carried out on the team's board.
 
-#include "coll/algorithms/algorithms.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
+#include "coll/tune/board_choice.hpp"
 #include "core/wait.hpp"
 #include "topology/host_topology.hpp"
 
@@ -70,31 +70,20 @@ void TeamEngine::have_board(const BoardRoom& room, std::span<const TeamOffer> al
 bool TeamEngine::plan_for_board(KnownCall& call) const noexcept try {
   const Combiner& combiner = call.request.combiner;
   const bool wide = combiner.wide_element != 0;
+  const BoardRun run = run_on_board(*call.method->algorithm, call.run, wide ? call.request.shape.element : 0);
   call.combiner = {combiner.combine, combiner.context, wide ? combiner.widen : nullptr,
                    wide ? combiner.narrow : nullptr};
-  const topology::Placement* const where =
-      keeps_to_domains(call.method->algorithm->board) ? placement() : nullptr;
-  if (!is_large(call.method->algorithm->board)) {
-    make_plan(call.plan, *call.method->algorithm, call.run, position_, traits_.board, where);
-    return true;
-  }
-  // Members combine what is in the users' buffers.
-  Shape shape = call.run;
-  shape.bytes = shape.pitch = call.request.shape.bytes;
-  shape.element = call.request.shape.element;
-  // What is added up in a wider type is rounded once, so there are no partial results: what would go up a tree goes by tiles.
-  const Algorithm* algorithm = call.method->algorithm;
-  if (wide && goes_up_a_tree(algorithm->board, shape.operation))
-    algorithm = board_algorithm(shape.operation, BoardMethod::tiles);
-  const TileSizes sizes = has_tiles(call.method->algorithm->board)
-                              ? tile_sizes(state_.layer<topology::HostTopology>()->caches(), ranks_)
-                              : TileSizes{};
-  make_plan(call.plan, *algorithm, shape, position_, traits_.board, wide ? nullptr : where, sizes);
+  const BoardMethod method = run.algorithm->board;
+  const TileSizes sizes =
+      has_tiles(method) ? tile_sizes(state_.layer<topology::HostTopology>()->caches(), ranks_) : TileSizes{};
+  make_plan(call.plan, *run.algorithm, run.shape, position_, traits_.board,
+            run.by_domains ? placement() : nullptr, sizes);
+  if (!is_large(method)) return true;
   // The description of a barrier names no operator: its votes are merged by a function.
   const CallDescription& described = call.request.description;
   call.combiner.fold =
       described.op == ReduceOp::user || described.operation == Collective::barrier
-          ? kernels::Fold::of(UserOperator{combiner.combine, combiner.context, shape.element, false})
+          ? kernels::Fold::of(UserOperator{combiner.combine, combiner.context, run.shape.element, false})
           : kernels::Fold::of(described.type, described.op);
   return true;
 } catch (const std::bad_alloc&) {

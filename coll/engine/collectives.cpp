@@ -128,9 +128,14 @@ void Collectives::drop(void* plan) noexcept {
   }
 }
 
-std::string Collectives::explain(TeamState& team, const Shape& shape) {
+std::string Collectives::explain(TeamState& team, const Shape& shape, std::uint32_t narrow) {
   const TeamEngine* const engine = engine_of(team);
-  return engine != nullptr ? engine->explain(shape) : "the team has ended";
+  return engine != nullptr ? engine->explain(shape, narrow) : "the team has ended";
+}
+
+Cost Collectives::cost_on_board(TeamState& team, const Choice& choice) {
+  const TeamEngine* const engine = engine_of(team);
+  return engine != nullptr ? engine->cost_on_board(choice) : Cost{};
 }
 
 Choice Collectives::choice(TeamState& team, const Shape& shape) noexcept {

@@ -116,7 +116,10 @@ class Collectives final : public core::Layer {
   static Event start(Plan& plan) noexcept;
   Status end(void* plan) noexcept;
   void drop(void* plan) noexcept;
-  std::string explain(TeamState& team, const Shape& shape);
+  /// `narrow`: bytes of an element in the users' buffers, if it is converted for combining; else 0.
+  std::string explain(TeamState& team, const Shape& shape, std::uint32_t narrow = 0);
+  /// What a choice of the team costs on its board. Requires: the algorithm is one of a board. May throw std::bad_alloc.
+  Cost cost_on_board(TeamState& team, const Choice& choice);
   Choice choice(TeamState& team, const Shape& shape) noexcept;
   /// Keeps memory that a call may still use until the endpoint ends.
   void keep(std::shared_ptr<void> memory) { kept_.push_back(std::move(memory)); }

@@ -61,6 +61,18 @@ TeamTraits TeamChoices::traits_for(const Shape& shape) const {
   return traits;
 }
 
+/// With what is not chosen by, too. May throw std::bad_alloc.
+TeamTraits TeamChoices::traits_to_explain(const Shape& shape, std::uint32_t narrow) const {
+  TeamTraits traits = traits_for(shape);
+  traits.on_board.narrow = narrow;
+  if (const topology::Placement* const found = placement()) traits.on_board.domains = memory_domains(*found);
+  return traits;
+}
+
+Cost TeamChoices::cost_on_board(const Choice& choice) const {
+  return coll::cost_on_board(choice, traits_to_explain(choice.shape, 0));
+}
+
 /// What the model of memory says of a shape, for `explain`: with the costs by which the library chooses, and with those of the profile
 /// if it has measured ranks that are as close as those of a domain, and as those of different domains. Empty: the members are in
 /// one domain. May throw std::bad_alloc.

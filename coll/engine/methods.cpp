@@ -4,6 +4,7 @@
 #include "coll/engine/call_text.hpp"
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/team_engine.hpp"
+#include "coll/tune/board_choice.hpp"
 
 #include <algorithm>
 #include <new>
@@ -128,7 +129,11 @@ Status TeamChoices::choose_into(Method& method, const Shape& asked, const Reques
         text.view(), ranks_, method.algorithm->name, wrong);
     return ErrorCode::invalid_argument;
   }
-  method.index = layer_.index_of(*method.algorithm);
+  // What runs is counted.
+  const Algorithm* ran = method.algorithm;
+  if (ran->board != BoardMethod::none)
+    ran = run_on_board(*ran, method.run, method.wide ? request.shape.element : 0).algorithm;
+  method.index = layer_.index_of(*ran);
   if (method.piece != 0 && (asked.bytes - 1) / method.piece >= kMostPieces) {
     state_.log.error(
         "{} on a team of {} ranks: it would run in more than {} pieces of {} bytes each: pass fewer bytes, "

@@ -56,10 +56,13 @@ class TeamChoices {
   /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch. Of operations whose
   /// blocks may differ: how the members compare their lengths first.
   Choice choice(const Shape& shape) const noexcept;
+  /// Requires: the algorithm is one of a board. May throw std::bad_alloc.
+  Cost cost_on_board(const Choice& choice) const;
   Choice choice_of_comparing() const noexcept;
   Choice choice_of_moving(Collective operation, std::uint64_t longest) const noexcept;
 
-  std::string explain(const Shape& shape) const;
+  /// `narrow`: as TeamTraits::on_board.
+  std::string explain(const Shape& shape, std::uint32_t narrow = 0) const;
   /// What a barrier of the team is, for Team::explain, if its conduit has none.
   std::string explain_barrier() const;
   /// What a call whose blocks may differ is, if its blocks are all alike.
@@ -87,6 +90,7 @@ class TeamChoices {
   // domains.cpp
   const topology::Placement* placement() const;
   TeamTraits traits_for(const Shape& shape) const;
+  TeamTraits traits_to_explain(const Shape& shape, std::uint32_t narrow) const;
   std::string explain_memory(const Shape& shape, const TeamTraits& traits) const;
   std::string explain_packed(const Shape& shape) const;
   // explained_choices.cpp

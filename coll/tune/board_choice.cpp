@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 namespace aqueduct::coll {
@@ -205,46 +206,102 @@ Choice choose_board(const Shape& shape, const TeamTraits& team) noexcept {
   return large ? take(large_method_for(shape, team)) : none;
 }
 
+BoardRun run_on_board(const Algorithm& chosen, const Shape& shape, std::uint32_t narrow) noexcept {
+  BoardRun out{.algorithm = &chosen, .shape = shape, .by_domains = keeps_to_domains(chosen.board)};
+  if (!is_large(chosen.board)) return out;
+  // Members combine what is in the users' buffers.
+  if (narrow != 0) {
+    out.shape.bytes = shape.bytes / shape.element * narrow;
+    out.shape.element = narrow;
+    // What is added up in a wider type is rounded once, so there are no partial results: neither of domains nor up a tree.
+    out.by_domains = false;
+    if (goes_up_a_tree(chosen.board, shape.operation))
+      out.algorithm = board_algorithm(shape.operation, BoardMethod::tiles);
+  }
+  out.shape.pitch = out.shape.bytes;
+  return out;
+}
+
+namespace {
+
+/// The members' domains, if what runs keeps to them; null: it does not, or there is one (may_go_by_domains).
+const MemoryDomains* domains_of_run(const BoardRun& run, const TeamTraits& team) noexcept {
+  const MemoryDomains& domains = team.on_board.domains.count > 1 ? team.on_board.domains : team.domains;
+  if (!run.by_domains || domains.count < 2) return nullptr;
+  const Shape& shape = run.shape;
+  if (reduces(shape.operation) &&
+      (shape.order == Order::exact || (!shape.commutative && !domains.in_team_order)))
+    return nullptr;
+  return &domains;
+}
+
+/// As place_in_rounds has it: inside domains, then across; and for those that take no part, one step before and one behind.
+std::uint32_t depth_of_rounds(const MemoryDomains& domains, Rank ranks) noexcept {
+  const std::uint32_t taking_part = std::bit_floor(domains.smallest) * std::bit_floor(domains.count);
+  const auto rounds = static_cast<std::uint32_t>(std::bit_width(taking_part)) - 1;
+  return rounds + (taking_part == ranks ? 0 : 2);
+}
+
+}  // namespace
+
 Cost cost_on_board(const Choice& choice, const TeamTraits& team) noexcept {
-  const Shape& shape = choice.shape;
-  Cost cost = choice.algorithm->cost(shape);  // the passes of a schedule are not those of a board
-  const BoardMethod method = choice.algorithm->board;
-  if (team.domains.count < 2 ||
-      (reduces(shape.operation) && !shape.commutative && !team.domains.in_team_order))
+  const BoardRun run = run_on_board(*choice.algorithm, choice.shape, team.on_board.narrow);
+  const Shape& shape = run.shape;
+  Cost cost = run.algorithm->cost(shape);  // the passes of a schedule are not those of a board
+  const BoardMethod method = run.algorithm->board;
+  const MemoryDomains* const domains = domains_of_run(run, team);
+  const auto levels = [&](std::uint32_t radix) {
+    return domains != nullptr ? levels_by_domains(*domains, radix) : levels_of_tree(shape.ranks, radix);
+  };
+  const bool all_reduce = shape.operation == Operation::all_reduce;
+  // Its own cost counts the rounds in which a member tells one at a time.
+  if (method == BoardMethod::tree) cost.depth = (all_reduce ? 2 : 1) * levels(shape.parameters[0]);
+  if (domains == nullptr) {
+    // Without domains these are the simpler ones.
+    const auto simpler = [&](BoardMethod other) {
+      return board_algorithm(shape.operation, other)->cost(shape);
+    };
+    if (method == BoardMethod::domain_lines) return simpler(BoardMethod::flat);
+    if (method == BoardMethod::domain_tiles) return simpler(BoardMethod::tiles);
+    if (method == BoardMethod::domain_blocks) return simpler(BoardMethod::mapped);
     return cost;
-  const bool up = goes_up_a_tree(method, shape.operation);
-  const std::uint32_t in_one = levels_by_domains(team.domains, shape.ranks);
-  if (up) {
-    cost.depth = levels_by_domains(team.domains, shape.parameters[0]) + 1;
-    if (shape.operation == Operation::all_reduce) cost.depth += in_one;
-  } else if (goes_down_a_tree(method)) {
-    cost.depth =
-        2 * (method == BoardMethod::domains ? in_one : levels_by_domains(team.domains, shape.parameters[0]));
+  }
+  switch (method) {
+    case BoardMethod::dissemination: cost.depth = depth_of_rounds(*domains, shape.ranks); break;
+    case BoardMethod::domains: cost.depth = 2 * levels(shape.ranks); break;
+    case BoardMethod::large_tree:
+      cost.depth = reduces(shape.operation)
+                       ? levels(shape.parameters[0]) + 1 + (all_reduce ? levels(shape.ranks) : 0)
+                       : 2 * levels(shape.parameters[0]);
+      break;
+    default: break;
   }
   return cost;
 }
 
 std::string board_lines(const Choice& choice, const TeamTraits& team) {
   const Cost cost = cost_on_board(choice, team);
-  if (choice.algorithm->board == BoardMethod::stream) {
+  const BoardRun run = run_on_board(*choice.algorithm, choice.shape, team.on_board.narrow);
+  const BoardMethod method = run.algorithm->board;
+  std::string text;
+  if (run.algorithm != choice.algorithm)
+    text = fmt::format("  runs as {}: what is added up in a wider type has no partial results\n",
+                       run.algorithm->name);
+  if (!is_large(method)) {
+    const std::uint64_t payload = most_published(method, run.shape);
     return fmt::format(
-        "  bytes go through the team's board in pieces\n  moves {} bytes, {} signals, {} deep, beside those "
-        "of Sync::all\n",
-        cost.bytes, cost.messages, cost.depth);
+        "  on the team's board; a member publishes {}{} bytes, {}\n  moves at most {} lines, {} deep, beside "
+        "those of Sync::all\n",
+        method == BoardMethod::domain_lines ? "up to " : "", payload,
+        payload <= kInlinePayload ? "beside its number" : "in memory of their own", cost.bytes / 64,
+        cost.depth);
   }
-  if (is_large(choice.algorithm->board)) {
-    return fmt::format(
-        "  members access each other's buffers where these lie in segments; else the system copies bytes, or "
-        "they go through the board\n  moves {} bytes, {} signals, {} deep, beside those of Sync::all\n",
-        cost.bytes, cost.messages, cost.depth);
-  }
-  const std::uint64_t payload = most_published(choice.algorithm->board, choice.shape);
-  return fmt::format(
-      "  on the team's board; a member publishes {}{} bytes, {}\n  moves at most {} lines, {} deep, beside "
-      "those of Sync::all\n",
-      choice.algorithm->board == BoardMethod::domain_lines ? "up to " : "", payload,
-      payload <= kInlinePayload ? "beside its number" : "in memory of their own", cost.bytes / 64,
-      cost.depth);
+  text += method == BoardMethod::stream
+              ? "  bytes go through the team's board in pieces\n"
+              : "  members access each other's buffers where these lie in segments; else the system copies "
+                "bytes, or they go through the board\n";
+  return text + fmt::format("  moves {} bytes, {} signals, {} deep, beside those of Sync::all\n", cost.bytes,
+                            cost.messages, cost.depth);
 }
 
 std::string why_not_boards(const Choice& choice, const Shape& shape, const TeamTraits& team,

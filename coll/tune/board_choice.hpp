@@ -33,9 +33,19 @@ BoardGuesses guesses_of(const Shape& shape, const TeamTraits& team) noexcept;
 
 /// Whether the choice for a shape depends on TeamTraits::domains, which take time to find.
 bool depends_on_domains(const Shape& shape, const TeamTraits& team) noexcept;
+/// What runs on the board for a call whose algorithm was chosen.
+struct BoardRun {
+  const Algorithm* algorithm = nullptr;  ///< the chosen one, unless it could not do what is converted
+  Shape shape;                           ///< long blocks are as they are in the users' buffers
+  bool by_domains = false;               ///< whether it may keep to the members' domains of memory
+};
+/// `narrow`: bytes of an element in the users' buffers, if it is converted for combining; else 0. Requires: the chosen algorithm is
+/// one of a board.
+BoardRun run_on_board(const Algorithm& chosen, const Shape& shape, std::uint32_t narrow) noexcept;
+
 /// What a board's algorithm does with a shape, for `explain`.
 std::string board_lines(const Choice& choice, const TeamTraits& team);
-/// The cost of an algorithm on a board: long blocks go by trees as deep as the team's domains of memory make them.
+/// The cost of an algorithm on a board, as it runs there: trees are as deep as the team's domains of memory make them.
 Cost cost_on_board(const Choice& choice, const TeamTraits& team) noexcept;
 /// Why the team does not use the board's algorithms other than the chosen one: lines of text. `otherwise`: why, of an algorithm that could.
 std::string why_not_boards(const Choice& choice, const Shape& shape, const TeamTraits& team,

@@ -43,6 +43,13 @@ struct TeamTraits {
   const core::NativeTeam* native = nullptr;
   BoardRoom board{};        ///< what each member has of the team's board; no slots: the team has none
   MemoryDomains domains{};  ///< filled in for shapes for which it matters: depends_on_domains
+  /// How chosen algorithms run on the board, for `explain`: nothing is chosen by it.
+  struct OnBoard {
+    MemoryDomains
+        domains{};  ///< the members' places, also where nothing is chosen by them; 1: `domains` says all
+    std::uint32_t narrow =
+        0;  ///< bytes of an element in the users' buffers, if it is converted for combining
+  } on_board{};
   /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.
   Rank block = 1;
   /// The members by hosts; null: they are on one host, or each on its own.

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -51,7 +53,14 @@ std::uint32_t depth_of_plans(const Choice& choice, const topology::Placement* pl
   std::vector<BoardPlan> plans(ranks);
   for (Rank me = 0; me < ranks; ++me)
     make_plan(plans[me], *choice.algorithm, choice.shape, me, kRoomOfDepths, placement);
+  if (choice.algorithm->board == BoardMethod::dissemination) {
+    const bool helped =
+        std::ranges::any_of(plans, [](const BoardPlan& plan) { return plan.in_rounds.helper != kNoRank; });
+    return plans[0].in_rounds.rounds + (helped ? 2 : 0);
+  }
   const std::uint32_t in_tree = longest(ranks, [&](Rank me) { return plans[me].parent; });
+  if (choice.algorithm->board == BoardMethod::tree)
+    return choice.shape.operation == Operation::all_reduce ? 2 * in_tree : in_tree;
   if (!reduces(choice.shape.operation)) return 2 * in_tree;
   return in_tree + longest(ranks, [&](Rank me) { return plans[me].source; }) + 1;
 }
@@ -66,6 +75,10 @@ TEST(TreeDepth, IsThatOfTheMembersPlans) {
     TeamTraits team;
     if (!placement.cuts().empty()) team.domains = memory_domains(placement);
     for (const auto& [operation, method] : {std::pair{Operation::broadcast, BoardMethod::domains},
+                                            {Operation::broadcast, BoardMethod::tree},
+                                            {Operation::reduce, BoardMethod::tree},
+                                            {Operation::all_reduce, BoardMethod::tree},
+                                            {Operation::all_reduce, BoardMethod::dissemination},
                                             {Operation::broadcast, BoardMethod::large_tree},
                                             {Operation::reduce, BoardMethod::large_tree},
                                             {Operation::all_reduce, BoardMethod::large_tree}}) {
@@ -75,7 +88,8 @@ TEST(TreeDepth, IsThatOfTheMembersPlans) {
         choice.shape.ranks = placement.size();
         choice.shape.element = 8;
         choice.shape.bytes = choice.shape.pitch = 65536;
-        if (method == BoardMethod::large_tree) choice.shape.parameters = {radix};
+        if (method == BoardMethod::large_tree || method == BoardMethod::tree)
+          choice.shape.parameters = {radix};
         const std::uint32_t expected =
             depth_of_plans(choice, placement.cuts().empty() ? nullptr : &placement);
         const std::uint32_t depth = cost_on_board(choice, team).depth;
@@ -106,6 +120,36 @@ TEST(TreeDepth, IsInWhatExplainSays) {
   const topology::Placement apart = placed(2, 2, 2);
   team.domains = memory_domains(apart);
   EXPECT_NE(board_lines(choice, team).find(" 6 deep"), std::string::npos) << board_lines(choice, team);
+}
+
+// Without domains of memory, or where partial results may not be combined, no algorithm has the stages of domains.
+TEST(TreeDepth, OfStagesByDomainsIsThatOfOneDomain) {
+  const topology::Placement apart = placed(2, 2, 2);
+  TeamTraits team;
+  team.on_board.domains = memory_domains(apart);
+  for (const auto& [operation, method, simpler, in_stages] :
+       {std::tuple{Operation::all_gather, BoardMethod::domain_lines, BoardMethod::flat, 3u},
+        {Operation::all_gather, BoardMethod::domain_blocks, BoardMethod::mapped, 3u},
+        {Operation::all_reduce, BoardMethod::domain_tiles, BoardMethod::tiles, 5u},
+        {Operation::reduce, BoardMethod::domain_tiles, BoardMethod::tiles, 3u}}) {
+    Choice choice{.algorithm = board_algorithm(operation, method), .shape = {}, .piece = 0, .why = {}};
+    choice.shape.operation = operation;
+    choice.shape.ranks = 8;
+    choice.shape.element = 4;
+    choice.shape.bytes = choice.shape.pitch = 64;
+    EXPECT_EQ(cost_on_board(choice, team).depth, in_stages);
+    const Cost plain = board_algorithm(operation, simpler)->cost(choice.shape);
+    EXPECT_EQ(cost_on_board(choice, {}).depth, plain.depth);
+    EXPECT_EQ(cost_on_board(choice, {}).bytes, plain.bytes);
+    if (!reduces(operation)) continue;
+    Choice exact = choice;
+    exact.shape.order = Order::exact;
+    EXPECT_EQ(cost_on_board(exact, team).depth, plain.depth);
+    TeamTraits converts = team;
+    converts.on_board.narrow = 2;
+    EXPECT_EQ(cost_on_board(choice, converts).depth, plain.depth);
+    EXPECT_EQ(cost_on_board(choice, converts).bytes, plain.bytes / 2);
+  }
 }
 
 }  // namespace
