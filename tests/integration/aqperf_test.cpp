@@ -171,6 +171,19 @@ TEST(Aqperf, ComparesCollectiveCallsWithPutsOverTheSameEdges) {
   }
 }
 
+// Requirement HB-01: buffers that their owners have just written.
+TEST(Aqperf, MeasuresCollectiveCallsOnBuffersInTheModifiedState) {
+  for (const char* bench : {"coll-broadcast --bytes 64:128", "coll-all-reduce --bytes 8:16 --single --plan",
+                            "coll-scatter --bytes 64K:128K --ranks 3", "coll-gather --bytes 8:16 --threads 2",
+                            "coll-all-to-all --bytes 1K:2K --conduit udp"}) {
+    const auto outcome = aqperf(std::string(bench) + " --modified --json --seconds 0.05");
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto rows = rows_of(outcome);
+    ASSERT_EQ(rows.size(), 2u) << outcome.out;
+    for (const auto& row : rows) expect_sane(row);
+  }
+}
+
 // Issue 19: lines moved, and how often a rank runs for a call.
 TEST(Aqperf, SaysHowManyLinesACollectiveCallMovesAndHowOftenARankRuns) {
   const auto outcome = aqperf("coll-all-reduce --ranks 4 --bytes 8 --json --seconds 0.05");
@@ -424,6 +437,10 @@ INSTANTIATE_TEST_SUITE_P(
         WrongBench{"barrier --vs puts", "try --vs raw"}, WrongBench{"coll-scan --bytes 12", "multiples of 8"},
         WrongBench{"coll-all-reduce --overlap --in-flight 2", "cannot be combined"},
         WrongBench{"coll-all-reduce --overlap --threads 2", "--ranks"},
+        WrongBench{"coll-all-reduce --modified --in-flight 2", "cannot be combined"},
+        WrongBench{"coll-all-reduce --modified --vs raw", "cannot be combined"},
+        WrongBench{"coll-barrier --modified", "coll-barrier has none"},
+        WrongBench{"barrier --modified", "are for coll-"},
         WrongBench{"put-bandwidth --threads 2 --ranks 2", "cannot be combined"}));
 
 TEST(Aqperf, ListsItsBenchmarks) {

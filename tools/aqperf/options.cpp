@@ -66,7 +66,8 @@ std::string problem_of(const Options& options) {
   const bool collective = options.bench.starts_with("coll-");
   if (!collective && options.coll.given()) {
     return fmt::format(
-        "--in, --out, --order, --single, --plan, --in-flight and --overlap are for coll-…, not for {}",
+        "--in, --out, --order, --single, --plan, --in-flight, --overlap and --modified are for coll-…, not "
+        "for {}",
         options.bench);
   }
   const bool adds = collective && (options.bench.find("reduce") != std::string::npos ||
@@ -78,6 +79,11 @@ std::string problem_of(const Options& options) {
     return fmt::format("--vs puts is for coll-…, not for {}; try --vs raw", options.bench);
   if (options.coll.overlap && (options.coll.in_flight > 0 || options.coll.plan))
     return "--overlap cannot be combined with --in-flight or --plan";
+  if (options.coll.modified && (options.coll.in_flight > 0 || options.coll.overlap || options.vs_raw))
+    return "--modified is for single blocking calls, and cannot be combined with --in-flight, --overlap or "
+           "--vs";
+  if (options.coll.modified && options.bench == "coll-barrier")
+    return "--modified writes the buffers of calls, and coll-barrier has none";
   if (options.coll.overlap && options.threads > 0)
     return "--overlap needs a process for each rank, whose processor time it reads; give --ranks";
   if (options.bench == "idle" && options.threads > 0)
@@ -221,6 +227,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       ->check(tools::decimal())
       ->check(CLI::Range(1, 256));
   app.add_flag("--overlap", options.coll.overlap, "coll-…: a non-blocking call beside computing");
+  app.add_flag(
+      "--modified", options.coll.modified,
+      "coll-…: before each call every rank writes its own buffers, so that they are in the Modified state of "
+      "its cache, and waits in a barrier; the call alone is timed, one for each sample (reading the clock "
+      "included)");
   app.add_option(
          "--size", size,
          "matrix-vector: rows of the matrix [2048]; tree-building: bodies [256K]; K and M are powers of "

@@ -30,11 +30,12 @@ struct CollForm {
   bool plan = false;
   unsigned in_flight = 0;  ///< how many non-blocking calls at once; 0: blocking calls
   bool overlap = false;    ///< beside computing
+  bool modified = false;   ///< each call finds its buffers in the Modified state of their owner's cache
 
   /// Whether any of it was asked for.
   bool given() const noexcept {
-    return single || plan || in_flight > 0 || overlap || call.in != Sync::all || call.out != Sync::all ||
-           call.order != ReduceOrder::any;
+    return single || plan || in_flight > 0 || overlap || modified || call.in != Sync::all ||
+           call.out != Sync::all || call.order != ReduceOrder::any;
   }
 };
 

@@ -80,7 +80,15 @@ Row blocking_row(Session& session, CollGround& ground, std::size_t bytes) {
   const auto run = [&](std::uint64_t turns) {
     for (; turns > 0; --turns) require(call.run(), "a collective call");
   };
-  Row row = measure(session, session.options().bench, bytes, {}, {run}, raw_coll(session, ground, bytes));
+  Subject subject{run};
+  if (session.options().coll.modified) {
+    // Requirement HB-01. The barrier, because a rank that is early would count what others write.
+    subject.prepare = [&] {
+      ground.write_buffers(bytes);
+      require(session.ep().barrier(), "a barrier");
+    };
+  }
+  Row row = measure(session, session.options().bench, bytes, {}, subject, raw_coll(session, ground, bytes));
   row.extra.emplace_back("runs", runs_of(session, call));
   call.end();
   return row;
@@ -127,7 +135,7 @@ void collective(Session& session, Reporter& reporter) {
     Row row = options.coll.overlap         ? overlap_row(session, ground, bytes)
               : options.coll.in_flight > 0 ? in_flight_row(session, ground, bytes)
                                            : blocking_row(session, ground, bytes);
-    describe_choice(row, ground.choice(bytes));
+    ground.describe_choice(row, bytes);
     reporter.add(row);
     if (const auto ratio = row.ratio()) ratios["raw"].push_back({bytes, *ratio});
     for (const auto& [name, value] : row.more_raws)

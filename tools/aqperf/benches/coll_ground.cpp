@@ -81,6 +81,19 @@ detail::CollCall CollGround::call(std::size_t bytes, unsigned number) const {
   return call;
 }
 
+void CollGround::write_buffers(std::size_t bytes) {
+  const std::span<std::byte> memory = session_->options().coll.single ? mine() : here_;
+  const auto write = [&](std::size_t begin, std::size_t length) {
+    for (std::size_t at = begin; at < begin + length; at += sizeof(Line)) {
+      // What is added is never read, so it is volatile: the compiler leaves nothing out.
+      volatile auto& one = reinterpret_cast<volatile unsigned char&>(memory[at]);
+      one = static_cast<unsigned char>(one + 1);
+    }
+  };
+  if (operation_ != Collective::broadcast) write(0, blocks_in_ * bytes);
+  write(in_room_, blocks_out_ * bytes);
+}
+
 coll::Choice CollGround::choice(std::size_t bytes) const {
   const detail::CollCall made = call(bytes);
   coll::Shape shape = shape_for(operation_, session_->ranks());
@@ -96,16 +109,19 @@ coll::Choice CollGround::choice(std::size_t bytes) const {
   return state.endpoint.layer<coll::Collectives>()->choice(state, shape);
 }
 
-void describe_choice(Row& row, const coll::Choice& choice) {
-  row.algorithm = choice.algorithm != nullptr ? coll::name_of(*choice.algorithm, choice.shape) : "copy";
-  if (choice.algorithm == nullptr) return;
-  const bool whole = choice.shape.bytes <= choice.piece;
-  const coll::Shape piece = whole ? choice.shape : coll::piece_of(choice.shape, choice.piece);
-  const coll::Cost cost = coll::Schedule::cost(*choice.algorithm, piece);
+void CollGround::describe_choice(Row& row, std::size_t bytes) const {
+  const coll::Choice chosen = choice(bytes);
+  row.algorithm = chosen.algorithm != nullptr ? coll::name_of(*chosen.algorithm, chosen.shape) : "copy";
+  if (chosen.algorithm == nullptr) return;
+  const bool on_board = chosen.algorithm->board != coll::BoardMethod::none;
+  const bool whole = chosen.shape.bytes <= chosen.piece;
+  const coll::Shape piece = whole ? chosen.shape : coll::piece_of(chosen.shape, chosen.piece);
+  auto& state = session_->ep().world().state();
+  const coll::Cost cost = on_board ? state.endpoint.layer<coll::Collectives>()->cost_on_board(state, chosen)
+                                   : coll::Schedule::cost(*chosen.algorithm, piece);
   row.extra.emplace_back("depth", cost.depth);
   // On a board bytes are lines of 64: of all members together, those that they poll or, of long blocks, copy or combine, at most.
   // 0: messages.
-  const bool on_board = choice.algorithm->board != coll::BoardMethod::none;
   row.extra.emplace_back("lines", on_board ? static_cast<double>((cost.bytes + 63) / 64) : 0.0);
 }
 

@@ -25,6 +25,11 @@ class CollGround {
   detail::CollCall call(std::size_t bytes, unsigned number = 0) const;
   /// How the library carries it out. No algorithm: on a single rank.
   coll::Choice choice(std::size_t bytes) const;
+  /// Adds what the library has chosen for blocks of `bytes` bytes to a row.
+  void describe_choice(Row& row, std::size_t bytes) const;
+  /// Writes to each cache line of this rank's buffers of a call with such blocks, so that they are in its cache, and in no other
+  /// one (Modified). Requires: the call is not a barrier.
+  void write_buffers(std::size_t bytes);
   /// The most bytes that a rank has in one buffer of a call.
   std::size_t buffer_bytes(std::size_t bytes) const noexcept;
 
@@ -51,9 +56,6 @@ class CollGround {
   std::span<std::byte> here_;
   Segment segment_;
 };
-
-/// Adds what the library has chosen to a row.
-void describe_choice(Row& row, const coll::Choice& choice);
 
 /// The comparator of a blocking call: see the top of coll_raw.cpp. Collective.
 Raw raw_coll(Session& session, CollGround& ground, std::size_t bytes);

@@ -30,9 +30,11 @@ struct Plan {
   bool keep = false;          // false while the length of a batch is being found
 };
 
-Plan next_plan(const Plan& last, double chunk_ns, double elapsed_ns, double budget_ns, std::uint64_t kept) {
+/// `prepared`: samples are of one turn each (Subject::prepare).
+Plan next_plan(const Plan& last, double chunk_ns, double elapsed_ns, double budget_ns, std::uint64_t kept,
+               bool prepared) {
   const double batch_ns = std::max(1.0, chunk_ns / static_cast<double>(last.samples));
-  if (!last.keep && batch_ns < kSampleNs / 2) {
+  if (!last.keep && !prepared && batch_ns < kSampleNs / 2) {
     const double growth = std::clamp(kSampleNs / batch_ns, 2.0, 16.0);
     return {static_cast<std::uint64_t>(static_cast<double>(last.batch) * growth), 1, false};
   }
@@ -120,6 +122,10 @@ Samples run_trial(Session& session, const Subject& subject, std::chrono::nanosec
     const auto chunk_begin = Clock::now();
     auto before = chunk_begin;
     for (std::uint64_t sample = 0; sample < plan.samples; ++sample) {
+      if (subject.prepare) {
+        subject.prepare();
+        before = Clock::now();
+      }
       subject.run(plan.batch);
       const auto after = Clock::now();
       const double ns = std::chrono::duration<double, std::nano>(after - before).count();
@@ -130,7 +136,8 @@ Samples run_trial(Session& session, const Subject& subject, std::chrono::nanosec
     }
     const double chunk_ns = nanoseconds_since(chunk_begin);
     const auto budget_ns = static_cast<double>(budget.count());
-    plan = session.share(next_plan(plan, chunk_ns, nanoseconds_since(begin), budget_ns, out.size()));
+    plan = session.share(next_plan(plan, chunk_ns, nanoseconds_since(begin), budget_ns, out.size(),
+                                   subject.prepare != nullptr));
   }
   return out;
 }

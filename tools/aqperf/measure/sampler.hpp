@@ -17,6 +17,8 @@ struct Subject {
   std::function<void(std::uint64_t batch)> run;
   bool records = true;    ///< whether this rank's clock counts
   double operations = 1;  ///< in one turn; the figure is for one operation
+  /// Before each sample, which is one turn then; its time does not count. Empty: samples are of many turns, one behind the other.
+  std::function<void()> prepare{};
 };
 
 /// One trial: runs the subject for about `budget`. Returns nanoseconds per operation for each sample. Collective.
