@@ -61,6 +61,21 @@ TeamTraits TeamChoices::traits_for(const Shape& shape) const {
   return traits;
 }
 
+void TeamChoices::tell_place(const TeamOffer& mine) const {
+  auto& topology = *state_.layer<topology::HostTopology>();
+  if (!topology.source().pretends()) return;
+  const std::vector<topology::Level>& levels = topology.table().levels();
+  const auto narrowest =
+      std::find_if(levels.rbegin(), levels.rend(), [](const auto& one) { return one.memory; });
+  if (narrowest == levels.rend()) return;
+  const std::uint32_t domain =
+      topology.domain_of(state_.rank, static_cast<std::size_t>(levels.rend() - narrowest) - 1);
+  if (domain == topology::kNowhere) return;
+  state_.log.debug(
+      "team {}: rank {}'s board and scratch, {} bytes at {} of its hidden memory, belong to {} {}", id_,
+      state_.rank, mine.bytes, mine.offset, narrowest->name, domain);
+}
+
 /// With what is not chosen by, too. May throw std::bad_alloc.
 TeamTraits TeamChoices::traits_to_explain(const Shape& shape, std::uint32_t narrow) const {
   TeamTraits traits = traits_for(shape);

@@ -3,6 +3,7 @@
 #include "coll/engine/call_record.hpp"
 #include "coll/engine/learning.hpp"
 #include "coll/engine/request.hpp"
+#include "coll/engine/team_offers.hpp"
 #include "coll/scratch/team_scratch.hpp"
 #include "coll/tune/chooser.hpp"
 #include "coll/tune/decision.hpp"
@@ -72,6 +73,10 @@ class TeamChoices {
   /// conduit; and the one that would run now. All of them can do the shape. The same on all members. May throw std::bad_alloc.
   std::vector<Timed> worth_measuring(const TuningKey& key, const Shape& shape, std::size_t most) const;
   NetworkModel usual_model() const;
+
+  /// Says in the log to which domain of a pretended topology this member's board and scratch belong. A real machine's pages are
+  /// placed, and told, by the conduit that shares them. May throw std::bad_alloc.
+  void tell_place(const TeamOffer& mine) const;
 
   // Learning while the program runs: coll/learned_calls.hpp.
 

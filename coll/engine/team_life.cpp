@@ -108,6 +108,7 @@ Status Collectives::settle(TeamState& team, std::span<const Offer> all) noexcept
   const std::optional<ScratchSizes> sizes = sizes_of(team, one.mine, all, board);
   give_scratch(*one.engine, sizes, one.mine, board);
   if (sizes && board.slots != 0) one.engine->have_board(board, all);
+  if (sizes && state_.log.writes(core::LogLevel::debug)) one.engine->tell_place(one.mine);
   if (one.engine->layout_) one.engine->prepare_barriers();
   // The member may have been lost while the team was made: nobody tells the engine again.
   if (const Status loss = team.loss(); !loss) one.engine->fail(loss, 0);

@@ -314,7 +314,8 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
     return ErrorCode::no_memory;
   }
   // Before anybody touches it. A file's pages are there already, and this process has reserved them.
-  place_on_own_node(memory.data_, memory.bytes_);
+  if (const auto node = place_on_own_node(memory.data_, memory.bytes_))
+    process.log->debug("smp: {}, {} bytes, is asked for on NUMA node {}", name, memory.bytes_, *node);
   // A hint: the system may give ordinary pages nevertheless.
   if (huge != "off" && bytes >= kHugePage) ::madvise(memory.data_, memory.bytes_, MADV_HUGEPAGE);
   return memory;

@@ -54,10 +54,11 @@ bool prefer_node(void* at, std::size_t bytes, unsigned node) noexcept {
   return ::syscall(SYS_mbind, at, bytes, MPOL_PREFERRED, mask.data(), kMostNodes + 1, 0) == 0;
 }
 
-void place_on_own_node(void* at, std::size_t bytes) {
+std::optional<unsigned> place_on_own_node(void* at, std::size_t bytes) {
   std::array<int, CPU_SETSIZE> room{};
+  const auto node = node_of(my_processors(room));
   // A refusal, as by a container's filter, costs speed and nothing else.
-  if (const auto node = node_of(my_processors(room))) prefer_node(at, bytes, *node);
+  return node && prefer_node(at, bytes, *node) ? node : std::nullopt;
 }
 
 }  // namespace aqueduct::conduits::smp

@@ -21,7 +21,7 @@ std::span<const int> my_processors(std::span<int> room) noexcept;
 bool prefer_node(void* at, std::size_t bytes, unsigned node) noexcept;
 
 /// Asks for memory on the node of the calling thread, if it is bound to one: this rank uses its own memory most, but others
-/// may be the first to touch it. Does nothing on a machine of one node.
-void place_on_own_node(void* at, std::size_t bytes);
+/// may be the first to touch it. Does nothing on a machine of one node. Returns the node; nothing if the memory was not placed.
+std::optional<unsigned> place_on_own_node(void* at, std::size_t bytes);
 
 }  // namespace aqueduct::conduits::smp

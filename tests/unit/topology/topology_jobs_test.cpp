@@ -2,6 +2,7 @@
 
 #include <aqueduct/aqueduct.hpp>
 
+#include "team/team_state.hpp"
 #include "topology/host_topology.hpp"
 
 #include <gmock/gmock.h>
@@ -17,10 +18,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Result<Job> job_on(Rank ranks, const std::string& topology, const std::string& places = "") {
+Result<Job> job_on(Rank ranks, const std::string& topology, const std::string& places = "",
+                   const std::string& log = "warn") {
   Config config;
-  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
-           {"conduit", "smp"}, {"segment_bytes", "4K"}, {"topology", topology}, {"places", places}})
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"conduit", "smp"},
+                                                                                    {"segment_bytes", "4K"},
+                                                                                    {"topology", topology},
+                                                                                    {"places", places},
+                                                                                    {"log", log}})
     EXPECT_TRUE(config.set(name, value)) << name;
   return Job::in_process(ranks, config);
 }
@@ -54,6 +59,45 @@ TEST(TopologyJobs, PlacesRanksInTurn) {
     EXPECT_EQ(cpus_of(me, 6).status().code(), ErrorCode::out_of_range);
   });
   EXPECT_TRUE(job->finish());
+}
+
+// Requirement HT-16: each rank's memory for collective operations is its own, and belongs to its own domain.
+TEST(TopologyJobs, TheLogSaysToWhichDomainTheMemoryOfARankBelongs) {
+  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc";
+  constexpr Rank kPlaces[] = {0, 5, 2, 7};  // processors, of which each NUMA node has two
+  const auto line = [](std::uint64_t team, Rank rank, const std::string& rest) {
+    return "team " + std::to_string(team) + ": rank " + std::to_string(rank) + "'s board and scratch, " +
+           rest;
+  };
+  testing::internal::CaptureStderr();  // before the log is made
+  auto job = job_on(4, "package:2 numa:2 core:2 pu:1", "0,5,2,7", "debug");
+  std::uint64_t half_id = 0;
+  if (job) {
+    job->run_each([&](Endpoint& me) {
+      auto half = me.world().split(me.rank() % 2, me.rank());
+      ASSERT_TRUE(half && *half);
+      if (me.rank() == 3) half_id = (*half)->state().id;
+      ASSERT_TRUE((*half)->end());
+    });
+    EXPECT_TRUE(job->finish());
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(job) << job.status().text();
+  for (Rank rank = 0; rank < 4; ++rank)
+    EXPECT_THAT(said, testing::ContainsRegex(
+                          line(0, rank, "[0-9]+ bytes at [0-9]+ of its hidden memory, belong to ") +
+                          "[a-z0-9+]*numa[a-z0-9+]* " + std::to_string(kPlaces[rank] / 2) + "\n"));
+  EXPECT_THAT(said, testing::ContainsRegex(line(half_id, 3, ".*numa[a-z0-9+]* 3\n")));
+}
+
+// Where no topology is pretended the system knows where pages are.
+TEST(TopologyJobs, TheLogSaysNothingOfDomainsThatAreNotPretended) {
+  testing::internal::CaptureStderr();
+  auto job = job_on(2, "none", "", "debug");
+  if (job) {
+    EXPECT_TRUE(job->finish());
+  }
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::Not(HasSubstr("board and scratch")));
 }
 
 TEST(TopologyJobs, GivesTeamsOfDomains) {
