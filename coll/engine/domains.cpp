@@ -76,16 +76,18 @@ void TeamChoices::tell_place(const TeamOffer& mine) const {
       state_.rank, mine.bytes, mine.offset, narrowest->name, domain);
 }
 
-/// With what is not chosen by, too. May throw std::bad_alloc.
-TeamTraits TeamChoices::traits_to_explain(const Shape& shape, std::uint32_t narrow) const {
-  TeamTraits traits = traits_for(shape);
-  traits.on_board.narrow = narrow;
-  if (const topology::Placement* const found = placement()) traits.on_board.domains = memory_domains(*found);
-  return traits;
+/// How what is chosen runs on the board. Throws std::bad_alloc.
+OnBoard TeamChoices::on_board(std::uint32_t narrow) const {
+  OnBoard out{.domains = {}, .narrow = narrow};
+  if (const topology::Placement* const found = placement()) out.domains = memory_domains(*found);
+  return out;
 }
 
 Cost TeamChoices::cost_on_board(const Choice& choice) const {
-  return coll::cost_on_board(choice, traits_to_explain(choice.shape, 0));
+  const OnBoard runs = on_board(0);
+  TeamTraits traits = traits_;
+  traits.on_board = &runs;
+  return coll::cost_on_board(choice, traits);
 }
 
 /// What the model of memory says of a shape, for `explain`: with the costs by which the library chooses, and with those of the profile

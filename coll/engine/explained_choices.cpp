@@ -13,7 +13,9 @@ std::string TeamChoices::explain(const Shape& shape, std::uint32_t narrow) const
   if (ranks_ == 1) return "a team of one rank: a copy";
   if (!layout_) return "the team has no scratch: no collective operation can run";
   if (shape.operation >= Collective::permute) return explain_blocks(shape);
-  const TeamTraits traits = traits_to_explain(shape, narrow);
+  const OnBoard runs = on_board(narrow);
+  TeamTraits traits = traits_for(shape);
+  traits.on_board = &runs;
   return chooser_.explain(shape, traits, *layout_) + explain_memory(shape, traits) + explain_packed(shape) +
          explain_network();
 }

@@ -62,7 +62,7 @@ class TeamChoices {
   Choice choice_of_comparing() const noexcept;
   Choice choice_of_moving(Collective operation, std::uint64_t longest) const noexcept;
 
-  /// `narrow`: as TeamTraits::on_board.
+  /// `narrow`: as OnBoard.
   std::string explain(const Shape& shape, std::uint32_t narrow = 0) const;
   /// What a barrier of the team is, for Team::explain, if its conduit has none.
   std::string explain_barrier() const;
@@ -95,7 +95,7 @@ class TeamChoices {
   // domains.cpp
   const topology::Placement* placement() const;
   TeamTraits traits_for(const Shape& shape) const;
-  TeamTraits traits_to_explain(const Shape& shape, std::uint32_t narrow) const;
+  OnBoard on_board(std::uint32_t narrow) const;
   std::string explain_memory(const Shape& shape, const TeamTraits& traits) const;
   std::string explain_packed(const Shape& shape) const;
   // explained_choices.cpp

@@ -226,13 +226,17 @@ namespace {
 
 /// The members' domains, if what runs keeps to them; null: it does not, or there is one (may_go_by_domains).
 const MemoryDomains* domains_of_run(const BoardRun& run, const TeamTraits& team) noexcept {
-  const MemoryDomains& domains = team.on_board.domains.count > 1 ? team.on_board.domains : team.domains;
+  const MemoryDomains& domains = team.on_board != nullptr ? team.on_board->domains : team.domains;
   if (!run.by_domains || domains.count < 2) return nullptr;
   const Shape& shape = run.shape;
   if (reduces(shape.operation) &&
       (shape.order == Order::exact || (!shape.commutative && !domains.in_team_order)))
     return nullptr;
   return &domains;
+}
+
+BoardRun run_of(const Choice& choice, const TeamTraits& team) noexcept {
+  return run_on_board(*choice.algorithm, choice.shape, team.on_board != nullptr ? team.on_board->narrow : 0);
 }
 
 /// As place_in_rounds has it: inside domains, then across; and for those that take no part, one step before and one behind.
@@ -245,7 +249,7 @@ std::uint32_t depth_of_rounds(const MemoryDomains& domains, Rank ranks) noexcept
 }  // namespace
 
 Cost cost_on_board(const Choice& choice, const TeamTraits& team) noexcept {
-  const BoardRun run = run_on_board(*choice.algorithm, choice.shape, team.on_board.narrow);
+  const BoardRun run = run_of(choice, team);
   const Shape& shape = run.shape;
   Cost cost = run.algorithm->cost(shape);  // the passes of a schedule are not those of a board
   const BoardMethod method = run.algorithm->board;
@@ -281,7 +285,7 @@ Cost cost_on_board(const Choice& choice, const TeamTraits& team) noexcept {
 
 std::string board_lines(const Choice& choice, const TeamTraits& team) {
   const Cost cost = cost_on_board(choice, team);
-  const BoardRun run = run_on_board(*choice.algorithm, choice.shape, team.on_board.narrow);
+  const BoardRun run = run_of(choice, team);
   const BoardMethod method = run.algorithm->board;
   std::string text;
   if (run.algorithm != choice.algorithm)

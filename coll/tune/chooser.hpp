@@ -29,6 +29,12 @@ struct MemoryDomains {
   const topology::Placement* placed = nullptr;
 };
 
+/// How chosen algorithms run on a team's board.
+struct OnBoard {
+  MemoryDomains domains{};   ///< the members' places, also where nothing is chosen by them
+  std::uint32_t narrow = 0;  ///< bytes of an element in the users' buffers, if it is converted for combining
+};
+
 /// What a team is made of, as far as a choice depends on it: the same on all members.
 struct TeamTraits {
   Rank ranks = 1;
@@ -43,13 +49,8 @@ struct TeamTraits {
   const core::NativeTeam* native = nullptr;
   BoardRoom board{};        ///< what each member has of the team's board; no slots: the team has none
   MemoryDomains domains{};  ///< filled in for shapes for which it matters: depends_on_domains
-  /// How chosen algorithms run on the board, for `explain`: nothing is chosen by it.
-  struct OnBoard {
-    MemoryDomains
-        domains{};  ///< the members' places, also where nothing is chosen by them; 1: `domains` says all
-    std::uint32_t narrow =
-        0;  ///< bytes of an element in the users' buffers, if it is converted for combining
-  } on_board{};
+  /// For `explain`; null: `domains` says all. Nothing is chosen by it. A pointer, as each team keeps its traits.
+  const OnBoard* on_board = nullptr;
   /// So many members after one another share a host, from the first member on; 1: their hosts are in no such order.
   Rank block = 1;
   /// The members by hosts; null: they are on one host, or each on its own.

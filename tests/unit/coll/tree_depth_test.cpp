@@ -125,8 +125,9 @@ TEST(TreeDepth, IsInWhatExplainSays) {
 // Without domains of memory, or where partial results may not be combined, no algorithm has the stages of domains.
 TEST(TreeDepth, OfStagesByDomainsIsThatOfOneDomain) {
   const topology::Placement apart = placed(2, 2, 2);
-  TeamTraits team;
-  team.on_board.domains = memory_domains(apart);
+  const OnBoard by_domains{.domains = memory_domains(apart)};
+  const OnBoard converting{.domains = memory_domains(apart), .narrow = 2};
+  const TeamTraits team{.on_board = &by_domains};
   for (const auto& [operation, method, simpler, in_stages] :
        {std::tuple{Operation::all_gather, BoardMethod::domain_lines, BoardMethod::flat, 3u},
         {Operation::all_gather, BoardMethod::domain_blocks, BoardMethod::mapped, 3u},
@@ -145,8 +146,7 @@ TEST(TreeDepth, OfStagesByDomainsIsThatOfOneDomain) {
     Choice exact = choice;
     exact.shape.order = Order::exact;
     EXPECT_EQ(cost_on_board(exact, team).depth, plain.depth);
-    TeamTraits converts = team;
-    converts.on_board.narrow = 2;
+    const TeamTraits converts{.on_board = &converting};
     EXPECT_EQ(cost_on_board(choice, converts).depth, plain.depth);
     EXPECT_EQ(cost_on_board(choice, converts).bytes, plain.bytes / 2);
   }
