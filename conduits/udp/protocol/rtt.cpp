@@ -6,7 +6,10 @@ namespace aqueduct::conduits::udp {
 namespace {
 
 constexpr Time kMostTimeout = 60 * kSecond;  // specified: RFC 6298 (2.5)
-constexpr Time kLeastOver = 10 * kSecond;    // chosen as in BBR: paths change more slowly than this
+// Chosen: with the packet itself, its probe and these, a first packet leaves six times at a constant interval. That
+// bounds what a peer that does not run yet receives.
+constexpr int kConstantRetries = 3;
+constexpr Time kLeastOver = 10 * kSecond;  // chosen as in BBR: paths change more slowly than this
 
 // A round trip takes at least one tick of the clock, and one longer than the longest timer carries no more information.
 Time sensible(Time rtt) noexcept { return std::clamp(rtt, Time{1}, kMostTimeout); }
@@ -36,6 +39,11 @@ void RoundTrip::sample(Time rtt, Time now) noexcept {
 }
 
 void RoundTrip::back_off() noexcept {
+  // `recovered` does not give these back, so a connection has them once.
+  if (!known() && constant_retries_ < kConstantRetries) {
+    ++constant_retries_;
+    return;
+  }
   if (timeout_ < kMostTimeout) ++doublings_;
   settle();
 }

@@ -21,7 +21,8 @@ class RoundTrip {
   Time variation() const noexcept { return variation_; }
   /// The least of the last eight to ten seconds; `initial` before the first sample.
   Time least() const noexcept { return known() ? leasts_.best() : smoothed_; }
-  /// Without an acknowledgement for this long, everything unacknowledged is retransmitted. Doubles with `back_off`.
+  /// Without an acknowledgement for this long, everything unacknowledged is retransmitted. Doubles with `back_off`;
+  /// before the first sample, not with the first three: at first contact silence more likely means loss than congestion.
   Time timeout() const noexcept { return timeout_; }
   void back_off() noexcept;   ///< the timeout has expired
   void recovered() noexcept;  ///< an acknowledgement has arrived
@@ -34,6 +35,7 @@ class RoundTrip {
   Time variation_;
   Time timeout_ = 0;
   int doublings_ = 0;
+  int constant_retries_ = 0;
   WindowedBest<Time, std::less<>> leasts_;
 };
 

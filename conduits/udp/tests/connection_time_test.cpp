@@ -63,6 +63,26 @@ TEST(UdpConnectionTime, ALostTailIsRepairedByTheProbe) {
   EXPECT_EQ(pair.a.connection->counters().timeouts, 0u);
 }
 
+// The probe and the first timeouts come at a constant interval until a round trip has been measured.
+TEST(UdpConnectionTime, AFirstContactSurvivesFiveLossesWithoutALongWait) {
+  TwoConnections pair({.most_datagram = 1200});
+  int drop = 5;
+  pair.drops = [&](const Station& from, core::Bytes) { return &from == &pair.a && drop-- > 0; };
+  const Time sent_at = pair.now();
+  send(pair.a, 8);
+  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.upper.messages.size() == 1; }));
+  EXPECT_LE(pair.now() - sent_at, 200 * kMillisecond);
+}
+
+// A peer that does not run yet is not flooded: the interval doubles after the constant timeouts.
+TEST(UdpConnectionTime, AFirstContactDoesNotFloodAPeerThatDoesNotRunYet) {
+  TwoConnections pair({.most_datagram = 1200});
+  pair.drops = [&](const Station& from, core::Bytes) { return &from == &pair.a; };
+  send(pair.a, 8);
+  pair.run(800 * kMillisecond);
+  EXPECT_LE(pair.a.packets_sent, 9u);
+}
+
 // All of the tail but its beginning is lost. The acknowledgement of the tail-loss probe reveals the rest.
 TEST(UdpConnectionTime, ALongLostTailIsRepairedWithoutTheLongTimer) {
   TwoConnections pair({.most_datagram = 1200});

@@ -98,6 +98,27 @@ TEST(UdpRoundTrip, BackOffDoublesUpToAMinuteAndEndsWithAnAnswer) {
   EXPECT_LT(rtt.timeout(), 6 * kMillisecond);
 }
 
+TEST(UdpRoundTrip, TheFirstThreeTimeoutsOfAFirstContactAreConstant) {
+  RoundTrip rtt(kLeast, kInitial);
+  for (int i = 0; i < 3; ++i) {
+    rtt.back_off();
+    ASSERT_EQ(rtt.timeout(), 3 * kInitial);
+    rtt.recovered();  // does not give the retries back
+  }
+  rtt.back_off();
+  EXPECT_EQ(rtt.timeout(), 6 * kInitial);
+  rtt.back_off();
+  EXPECT_EQ(rtt.timeout(), 12 * kInitial);
+}
+
+TEST(UdpRoundTrip, AMeasuredRoundTripEndsTheConstantTimeouts) {
+  RoundTrip rtt(kLeast, kInitial);
+  rtt.back_off();
+  rtt.sample(kMillisecond, 0);
+  rtt.back_off();
+  EXPECT_EQ(rtt.timeout(), 6 * kMillisecond);
+}
+
 TEST(UdpRoundTrip, ForgetsTheLeastAfterTenSeconds) {
   RoundTrip rtt(kLeast, kInitial);
   rtt.sample(kMillisecond, 0);
