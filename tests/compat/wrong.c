@@ -20,7 +20,8 @@ static gex_Segment_t segment;
 static gex_Rank_t me, to;
 static char* there;
 static void* volatile nowhere = NULL;  // so that the compiler does not warn
-static gex_Event_t pending;            // of the rank that acts in the cases test_…: the other one begins that barrier later
+static gex_Event_t pending;            // of the rank that acts in the cases test_…: the other one never begins that barrier
+static volatile int ready;             // that rank has it
 
 enum { kTake = 200, kAsk = 201, kTaken = 202, kDo = 203, kDone = 204, kBytes = 4096 };
 
@@ -56,6 +57,7 @@ static void act_more(gex_Token_t token, gex_AM_Arg_t what) {
   if (what == 11) gex_NBI_Test(GEX_EC_ALL, 0);
   if (what == 12) gex_Event_TestSome(&pending, 1, 0);
   if (what == 13) gex_Event_TestAll(&pending, 1, 0);
+  if (what == 14) ready = 1;
   if (what == 9) {
     gex_AM_PrepareReplyMedium(token, NULL, 1, 8, NULL, 0, 0);
     gex_AM_ReplyShort1(token, kDone, 0, 0);
@@ -245,6 +247,14 @@ static void run_more(const char* what) {
 #undef CASE
 }
 
+// Of the cases test_…, on all ranks: returns on rank 0, when the rank that acts has an event that does not end.
+static void await_pending(gex_Rank_t acts) {
+  if (me == acts) pending = gex_Coll_BarrierNB(world, 0);
+  if (me == acts && me != 0) gex_AM_RequestShort1(world, 0, kDo, 0, 14);
+  if (acts != 0 && me == 0) GASNET_BLOCKUNTIL(ready);
+  while (me != 0) gasnet_AMPoll();  // until the job ends
+}
+
 static void run(const char* what) {
   gex_Memvec_t far[1] = {{there, 64}}, none[1] = {{nowhere, 64}};
   void* list[1] = {there};
@@ -299,7 +309,7 @@ int main(int argc, char** argv) {
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(world, to, (void**)&there, NULL, NULL, 0));
   gex_Event_Wait(gex_Coll_BarrierNB(world, 0));
   if (argc > 1 && strncmp(argv[1], "able_", 5) == 0) create_endpoints();
-  if (argc > 2 && strncmp(argv[1], "test_", 5) == 0 && me == (strcmp(argv[2], "self") != 0)) pending = gex_Coll_BarrierNB(world, 0);
+  if (argc > 2 && strncmp(argv[1], "test_", 5) == 0) await_pending(strcmp(argv[2], "self") == 0 ? 0 : 1);
   if (argc > 1 && me == 0) run(argv[1]);
   if (argc > 1 && strcmp(argv[1], "exit_late") == 0) {
     usleep(2500000);

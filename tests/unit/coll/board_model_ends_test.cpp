@@ -25,7 +25,7 @@ ModelCase ending_case(Operation operation, BoardMethod method, Rank ranks, bool 
 }
 
 TEST_F(BoardModel, ShortOperationsEndWhenTheBuffersOfAllAreFinal) {
-  using enum Operation;
+  using enum Collective;
   const std::pair<BoardMethod, std::vector<Operation>> entries[] = {
       {BoardMethod::flat, {broadcast, scatter, gather, reduce, all_reduce, all_gather, scan}},
       {BoardMethod::tree, {broadcast, reduce, all_reduce}},
@@ -34,8 +34,8 @@ TEST_F(BoardModel, ShortOperationsEndWhenTheBuffersOfAllAreFinal) {
   for (const auto& [method, operations] : entries) {
     for (const Operation operation : operations) {
       for (const Sync in : {Sync::all, Sync::mine}) {
-        const auto about = [&] {
-          return "method " + std::to_string(static_cast<int>(method)) + ", operation " +
+        const auto about = [&, how = method] {
+          return "method " + std::to_string(static_cast<int>(how)) + ", operation " +
                  std::to_string(static_cast<int>(operation)) + ", in " + std::to_string(static_cast<int>(in));
         };
         EXPECT_EQ(explore(ending_case(operation, method, 2, false, in)).wrong, "") << about();
@@ -46,7 +46,7 @@ TEST_F(BoardModel, ShortOperationsEndWhenTheBuffersOfAllAreFinal) {
 }
 
 TEST_F(BoardModel, LargeOperationsEndWhenTheBuffersOfAllAreFinal) {
-  using enum Operation;
+  using enum Collective;
   const std::pair<BoardMethod, std::vector<Operation>> entries[] = {
       {BoardMethod::stream, {broadcast, scatter, gather, reduce, all_reduce, all_gather}},
       {BoardMethod::mapped, {broadcast, scatter, gather, all_gather}},
