@@ -1,92 +1,10 @@
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+#include "tests/integration/aqperf_run.hpp"
 
-#include <array>
-#include <chrono>
-#include <cmath>
 #include <cstdlib>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-// Calls aqperf as a user does. The tests do not judge figures, only that there
-// are figures and that they are consistent.
 
 namespace {
 
-struct PerfRun {
-  int status = -1;  // exit status; 128 + signal if it was killed
-  std::string out;
-  std::string err;
-};
-
-std::string contents(std::FILE* file) {
-  std::string text;
-  std::rewind(file);
-  std::array<char, 4096> block{};
-  for (std::size_t got; (got = std::fread(block.data(), 1, block.size(), file)) > 0;)
-    text.append(block.data(), got);
-  std::fclose(file);
-  return text;
-}
-
-/// Runs aqperf with these arguments. After a minute it is killed, and the test fails.
-PerfRun aqperf(const std::string& arguments) {
-  std::vector<std::string> words{AQUEDUCT_BIN_DIR "/aqperf"};
-  std::istringstream in(arguments);
-  for (std::string word; in >> word;) words.push_back(word);
-  std::FILE* out = std::tmpfile();
-  std::FILE* err = std::tmpfile();
-  const pid_t process = fork();
-  if (process == 0) {
-    dup2(fileno(out), STDOUT_FILENO);
-    dup2(fileno(err), STDERR_FILENO);
-    alarm(60);  // survives exec: SIGALRM ends a program that hangs
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    execv(argv.front(), argv.data());
-    _exit(127);
-  }
-  int status = 0;
-  waitpid(process, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents(out), contents(err)};
-}
-
-std::vector<nlohmann::json> rows_of(const PerfRun& outcome) {
-  std::vector<nlohmann::json> rows;
-  std::istringstream in(outcome.out);
-  for (std::string line; std::getline(in, line);) {
-    auto row = nlohmann::json::parse(line, nullptr, false);
-    EXPECT_TRUE(row.is_object()) << "not an object: " << line;
-    if (row.is_object()) rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-void expect_sane(const nlohmann::json& row) {
-  SCOPED_TRACE(row.dump());
-  for (const char* text : {"bench", "conduit", "unit"})
-    ASSERT_TRUE(row.contains(text) && row[text].is_string());
-  for (const char* number : {"ranks", "bytes", "median", "p01", "p99", "samples", "mean"}) {
-    ASSERT_TRUE(row.contains(number) && row[number].is_number()) << number;
-  }
-  EXPECT_GT(row["median"], 0);
-  EXPECT_LE(row["p01"], row["median"]);
-  EXPECT_GE(row["p99"], row["median"]);
-  EXPECT_GT(row["samples"], 0);
-  EXPECT_FALSE(row["conduit"].get<std::string>().empty());
-  if (row.contains("raw")) {
-    EXPECT_GT(row["raw"], 0);
-    EXPECT_NEAR(row["ratio"], row["median"].get<double>() / row["raw"].get<double>(), 1e-6);
-  }
-}
+using namespace aqperf_tests;
 
 struct Case {
   const char* bench;
@@ -154,70 +72,6 @@ TEST(Aqperf, ComparesTransfersOfPieces) {
       EXPECT_TRUE(row.contains("ratio")) << row.dump();
     }
   }
-}
-
-TEST(Aqperf, ComparesCollectiveCallsWithPutsOverTheSameEdges) {
-  for (const char* bench : {"coll-broadcast --bytes 8", "coll-broadcast --bytes 64K --conduit udp --ranks 3",
-                            "coll-all-gather --bytes 4K --ranks 3", "coll-barrier --conduit udp --ranks 3",
-                            "coll-all-reduce --bytes 1M --single"}) {
-    const auto outcome = aqperf(std::string(bench) + " --json --seconds 0.05 --vs puts");
-    ASSERT_EQ(outcome.status, 0) << outcome.err;
-    const auto rows = rows_of(outcome);
-    ASSERT_EQ(rows.size(), 1u) << outcome.out;
-    expect_sane(rows.front());
-    EXPECT_TRUE(rows.front().contains("ratio")) << rows.front().dump();
-    EXPECT_TRUE(rows.front().contains("algorithm")) << rows.front().dump();
-    EXPECT_GT(rows.front()["depth"], 0) << rows.front().dump();
-  }
-}
-
-// Requirement HB-01: buffers that their owners have just written.
-TEST(Aqperf, MeasuresCollectiveCallsOnBuffersInTheModifiedState) {
-  for (const char* bench : {"coll-broadcast --bytes 64:128", "coll-all-reduce --bytes 8:16 --single --plan",
-                            "coll-scatter --bytes 64K:128K --ranks 3", "coll-gather --bytes 8:16 --threads 2",
-                            "coll-all-to-all --bytes 1K:2K --conduit udp"}) {
-    const auto outcome = aqperf(std::string(bench) + " --modified --json --seconds 0.05");
-    ASSERT_EQ(outcome.status, 0) << outcome.err;
-    const auto rows = rows_of(outcome);
-    ASSERT_EQ(rows.size(), 2u) << outcome.out;
-    for (const auto& row : rows) expect_sane(row);
-  }
-}
-
-// Issue 19: lines moved, and how often a rank runs for a call.
-TEST(Aqperf, SaysHowManyLinesACollectiveCallMovesAndHowOftenARankRuns) {
-  const auto outcome = aqperf("coll-all-reduce --ranks 4 --bytes 8 --json --seconds 0.05");
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  const auto rows = rows_of(outcome);
-  ASSERT_EQ(rows.size(), 1u) << outcome.out;
-  EXPECT_GE(rows.front()["runs"], 0) << rows.front().dump();
-  ASSERT_TRUE(rows.front().contains("lines")) << rows.front().dump();
-  // Four members of one host, whatever the algorithm: each has at least to hear of the others once.
-  EXPECT_GE(rows.front()["lines"], 3) << rows.front().dump();
-}
-
-TEST(Aqperf, ComparesCollectiveCallsInFlightWithOneAfterTheOther) {
-  for (const char* more : {"", " --plan"}) {
-    const auto outcome =
-        aqperf("coll-all-reduce --bytes 8 --in-flight 4 --json --seconds 0.05" + std::string(more));
-    ASSERT_EQ(outcome.status, 0) << outcome.err;
-    const auto rows = rows_of(outcome);
-    ASSERT_EQ(rows.size(), 1u) << outcome.out;
-    expect_sane(rows.front());
-    EXPECT_EQ(rows.front()["unit"], "M/s");
-    EXPECT_GT(rows.front()["ratio_single"], 0) << rows.front().dump();
-  }
-}
-
-TEST(Aqperf, MeasuresACollectiveCallBesideComputing) {
-  const auto outcome = aqperf("coll-all-reduce --bytes 64K --overlap --conduit udp --json --seconds 0.2");
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  const auto rows = rows_of(outcome);
-  ASSERT_EQ(rows.size(), 1u) << outcome.out;
-  expect_sane(rows.front());
-  for (const char* figure : {"processor_ms", "beside_work", "raw_communication", "raw_computing"})
-    EXPECT_GT(rows.front()[figure], 0) << figure << ": " << rows.front().dump();
-  EXPECT_TRUE(rows.front().contains("hidden")) << rows.front().dump();
 }
 
 TEST(Aqperf, MeasuresKernelsInMemory) {
@@ -289,82 +143,6 @@ TEST(Aqperf, PrintsATableForPeople) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("# barrier over "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("median"), std::string::npos) << outcome.out;
-}
-
-TEST(Aqperf, EndsATableOfCollectivesWithBothMeans) {
-  const auto table = aqperf("coll-barrier --seconds 0.05 --vs raw");
-  ASSERT_EQ(table.status, 0) << table.err;
-  EXPECT_EQ(table.out.find("geometric mean"), std::string::npos) << "of one size: " << table.out;
-  const auto json = aqperf("coll-broadcast --seconds 0.05 --vs raw --json --bytes 8:32");
-  ASSERT_EQ(json.status, 0) << json.err;
-  EXPECT_EQ(rows_of(json).size(), 3u) << json.out;
-  EXPECT_NE(json.err.find("median / raw over 3 sizes: arithmetic mean "), std::string::npos) << json.err;
-}
-
-TEST(Aqperf, ComparesEveryDivisionIntoHosts) {
-  const auto outcome =
-      aqperf("coll-all-reduce --divide --ranks 4 --conduit udp --bytes 8:16 --seconds 0.1 --repeat 1 --json");
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  const auto rows = rows_of(outcome);
-  ASSERT_EQ(rows.size(), 6u) << outcome.out;  // two sizes, three divisions
-  const char* const divisions[] = {"1x4", "2x2", "4x1"};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    SCOPED_TRACE(rows[i].dump());
-    EXPECT_EQ(rows[i]["variant"], divisions[i % 3]);
-    EXPECT_EQ(rows[i]["ranks"], 4);
-    EXPECT_EQ(rows[i]["conduit"], i % 3 == 2 ? "udp" : "smp") << "between ranks 0 and 1";
-    EXPECT_GT(rows[i]["median"], 0);
-    EXPECT_NEAR(rows[i]["ratio"], rows[i]["median"].get<double>() / rows[i - i % 3]["median"].get<double>(),
-                1e-6);
-  }
-  EXPECT_NE(outcome.err.find("best of 2 sizes: "), std::string::npos) << outcome.err;
-}
-
-TEST(Aqperf, ComparesHostsOfAsManyRanksEach) {
-  const auto outcome =
-      aqperf("coll-barrier --hosts 1:2 --ranks 2 --conduit udp --seconds 0.05 --repeat 1 --json");
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  const auto rows = rows_of(outcome);
-  ASSERT_EQ(rows.size(), 2u) << outcome.out;
-  EXPECT_EQ(rows[0]["ranks"], 2);
-  EXPECT_EQ(rows[1]["ranks"], 4);
-  EXPECT_EQ(rows[1]["hosts"], 2);
-}
-
-TEST(Aqperf, ComparesTreesOfEveryRadix) {
-  const auto outcome = aqperf("coll-broadcast --trees --ranks 3 --bytes 32K --seconds 0.1 --repeat 1 --json");
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  const auto rows = rows_of(outcome);
-  ASSERT_EQ(rows.size(), 7u) << outcome.out;
-  for (const auto& row : rows) EXPECT_EQ(row["algorithm"], row["variant"]) << "it is what was forced";
-}
-
-TEST(Aqperf, NamesTheJobOfASweepThatFails) {
-  const auto outcome =
-      aqperf("coll-reduce --algorithm auto --algorithm no-such --bytes 8 --seconds 0.05 --repeat 1");
-  EXPECT_NE(outcome.status, 0);
-  EXPECT_NE(outcome.err.find("aqperf: no-such: "), std::string::npos) << outcome.err;
-}
-
-TEST(Aqperf, TimesCollectivesInsideApplications) {
-  for (const auto& [arguments, extra] :
-       {std::pair{"matrix-vector --size 100", "rows"}, std::pair{"tree-building --size 4K", "rounds"}}) {
-    const auto outcome = aqperf(std::string(arguments) + " --ranks 3 --seconds 0.05 --json");
-    ASSERT_EQ(outcome.status, 0) << outcome.err;
-    const auto rows = rows_of(outcome);
-    ASSERT_EQ(rows.size(), 1u) << outcome.out;
-    expect_sane(rows[0]);
-    EXPECT_GT(rows[0]["share"], 0);
-    EXPECT_LE(rows[0]["share"], 1);
-    EXPECT_GE(rows[0]["total"], rows[0]["p01"]);
-    EXPECT_GT(rows[0][extra], 1);
-  }
-  for (const char* const wrong :
-       {"matrix-vector --size 0", "tree-building --size many", "barrier --size 8"}) {
-    const auto outcome = aqperf(wrong);
-    EXPECT_EQ(outcome.status, 2) << wrong;
-    EXPECT_NE(outcome.err.find("--size"), std::string::npos) << outcome.err;
-  }
 }
 
 TEST(Aqperf, SaysWhetherRatesAreSmoothOverSizes) {
