@@ -91,7 +91,8 @@ class Conduit {
   virtual void forget(Rank) noexcept {}
   /// Whether the connections that this endpoint has begun are made, and what it has queued is posted: a destructor may not read the
   /// program's memory. The job's end asks for some seconds at most, and polls meanwhile; the peers poll too, and no rank ends before
-  /// all have been asked. A network library that cannot bear that a peer ends while it connects finishes its connections here.
+  /// all have been asked. Nothing else asks, so a conduit may learn from it that ranks will end. A network library that cannot bear that
+  /// a peer ends while it connects finishes its connections here.
   virtual bool settled() noexcept { return true; }
   /// One line about a peer for the stall report, such as queue lengths and the time since its last packet.
   virtual std::string state_of(Rank) const { return {}; }

@@ -143,6 +143,9 @@ static void run_misplaced(const char* what) {
   CASE("prepared_atomic", gex_AD_OpNBI_U32(domain, &word, to, there, GEX_OP_ADD, 1, 0, 0));
   CASE("prepared_pieces", gex_VIS_IndexedPutBlocking(world, to, 1, list, 8, 1, from, 8, 0));
   CASE("prepared_test", gex_NBI_Test(GEX_EC_ALL, 0));
+  gex_Event_t none = GEX_EVENT_INVALID;
+  CASE("prepared_some", gex_Event_TestSome(&none, 1, 0));
+  CASE("prepared_each", gex_Event_TestAll(&none, 1, 0));
   CASE("test_prepared", (prepared(10), gex_Event_Test(pending)));
   CASE("prepared_query", gex_EP_QueryBoundSegmentNB(world, to, NULL, NULL, NULL, 0));
   if (strncmp(what, "able_", 5) == 0) {

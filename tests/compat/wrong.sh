@@ -110,7 +110,7 @@ if [[ $checked == 1 ]]; then
   ends reduce_by_nothing self 'gex_Coll_ReduceToAllNB: user_op is null'
   ends no_op self 'gex_Event_Wait: GEX_EVENT_NO_OP'
   # Before its commit or cancel a payload shuts out all else.
-  for call in put:RMA_PutBlocking get:RMA_GetNBI short:AM_RequestShort wait:NBI_Wait test:NBI_Test barrier:Coll_BarrierNB blocking:Coll_BarrierBlocking \
+  for call in put:RMA_PutBlocking get:RMA_GetNBI short:AM_RequestShort wait:NBI_Wait test:NBI_Test some:Event_TestSome each:Event_TestAll barrier:Coll_BarrierNB blocking:Coll_BarrierBlocking \
     split:TM_Split atomic:AD_Op pieces:VIS_IndexedPut query:EP_QueryBoundSegmentNB; do
     ends "prepared_${call%:*}" next "gex_${call#*:}: this thread has prepared"
   done

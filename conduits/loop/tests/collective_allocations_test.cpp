@@ -67,7 +67,8 @@ void expect_no_allocations(Endpoint& me, const CollectiveCall& call) {
   ASSERT_TRUE(plan->end());
 }
 
-/// Of each operation with blocks of so many elements, among three ranks of one process.
+/// Runs every operation on three ranks of one process, with blocks of each of these lengths. Only the first call of a shape may
+/// allocate.
 void expect_no_allocations(const Config& config, std::span<const std::uint64_t> counts) {
   auto job = Job::in_process(3, config);
   ASSERT_TRUE(job) << job.status().text();

@@ -35,7 +35,7 @@ constexpr const char* kMachineOfEight = "package:2 numa:2 core:2 pu:1";
 void on_pretended_machine(const char* setting, const char* algorithm,
                           const std::function<void(Endpoint&)>& act) {
   if (!topology::read_machine(topology::Source::of(kMachineOfEight)).problem.empty())
-    GTEST_SKIP() << "no hwloc";
+    GTEST_SKIP() << "no hwloc, which reads pretended machines";
   Config config;
   for (const auto& [name, value] : {std::pair{"conduit", "smp"},
                                     {"segment_bytes", "64K"},

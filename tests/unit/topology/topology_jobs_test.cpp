@@ -33,7 +33,7 @@ Result<Job> job_on(Rank ranks, const std::string& topology, const std::string& p
 bool hwloc_is_there() { return read_machine(Source::of("auto")).problem.empty(); }
 
 TEST(TopologyJobs, PlacesRanksInTurn) {
-  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc";
+  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc, which reads pretended machines";
   auto job = job_on(6, "package:2 core:4 pu:1");
   ASSERT_TRUE(job);
   job->run_each([](Endpoint& me) {
@@ -63,7 +63,7 @@ TEST(TopologyJobs, PlacesRanksInTurn) {
 
 // Requirement HT-16: each rank's memory for collective operations is its own, and belongs to its own domain.
 TEST(TopologyJobs, TheLogSaysToWhichDomainTheMemoryOfARankBelongs) {
-  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc";
+  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc, which reads pretended machines";
   constexpr Rank kPlaces[] = {0, 5, 2, 7};  // processors, of which each NUMA node has two
   const auto line = [](std::uint64_t team, Rank rank, const std::string& rest) {
     return "team " + std::to_string(team) + ": rank " + std::to_string(rank) + "'s board and scratch, " +
@@ -101,7 +101,7 @@ TEST(TopologyJobs, TheLogSaysNothingOfDomainsThatAreNotPretended) {
 }
 
 TEST(TopologyJobs, GivesTeamsOfDomains) {
-  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc";
+  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc, which reads pretended machines";
   auto job = job_on(6, "package:2 core:4 pu:1", "4,0,5,1,6,2");
   ASSERT_TRUE(job);
   job->run_each([](Endpoint& me) {
@@ -126,7 +126,7 @@ TEST(TopologyJobs, GivesTeamsOfDomains) {
 }
 
 TEST(TopologyJobs, RefusesWhatCannotBePretended) {
-  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc";
+  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc, which reads pretended machines";
   const auto refused = [](const std::string& topology, const std::string& places, const std::string& why) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(job_on(2, topology, places).status().code(), ErrorCode::bad_setting) << topology << places;
@@ -157,7 +157,7 @@ TEST(TopologyJobs, FindsWhereItsOwnRanksAre) {
 }
 
 TEST(TopologyJobs, WarnsOnceOfRanksThatFloat) {
-  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc";
+  if (!hwloc_is_there()) GTEST_SKIP() << "no hwloc, which reads pretended machines";
   auto job = job_on(2, "package:2 core:2 pu:1");
   ASSERT_TRUE(job);
   testing::internal::CaptureStderr();
